@@ -1,0 +1,41 @@
+package v1alpha1
+
+// The condition types; their meaning follows kstatus.
+const (
+	// ConditionReady is Unknown while a campaign runs, True when it has finished, False when it needs a person.
+	ConditionReady = "Ready"
+	// ConditionReconciling is True while a campaign works towards its verdict.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when a person has to act; it clears itself when the cause is gone.
+	ConditionStalled = "Stalled"
+	// ConditionConclusive says whether the answer can be trusted, and if not, why.
+	ConditionConclusive = "Conclusive"
+)
+
+// Reasons of Ready, Reconciling and Stalled.
+const (
+	ReasonProgressing        = "Progressing"
+	ReasonFinished           = "Finished"
+	ReasonSuspended          = "Suspended"
+	ReasonInvalidSpec        = "InvalidSpec"
+	ReasonUnschedulable      = "Unschedulable"
+	ReasonImagePullFailed    = "ImagePullFailed"
+	ReasonProvisioningFailed = "ProvisioningFailed"
+	ReasonTrialBlocked       = "TrialBlocked"
+	ReasonNameConflict       = "NameConflict"
+	ReasonNothingMeasured    = "NothingMeasured"
+)
+
+// Reasons of Conclusive.
+const (
+	ReasonConclusive         = "Conclusive"
+	ReasonNotFinished        = "NotFinished"
+	ReasonKneeNotFound       = "KneeNotFound"
+	ReasonPeakAtRangeEdge    = "PeakAtRangeEdge"
+	ReasonPeakGated          = "PeakGated"
+	ReasonNoSharedClients    = "NoSharedClients"
+	ReasonTrialsFailed       = "TrialsFailed"
+	ReasonTooFewRepetitions  = "TooFewRepetitions"
+	ReasonNotDistinguishable = "NotDistinguishable"
+	ReasonLoaderShared       = "LoaderShared"
+)

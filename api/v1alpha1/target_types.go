@@ -1,0 +1,168 @@
+package v1alpha1
+
+// Quantity is an amount of bytes or cores, such as 31Gi, "14" or 500m.
+//
+// +kubebuilder:validation:Pattern=`^[1-9][0-9]{0,8}(m|k|M|G|T|Ki|Mi|Gi|Ti)?$`
+// +kubebuilder:validation:MaxLength=16
+type Quantity string
+
+// Name names a variant or a topology within its campaign: a lower-case DNS label.
+//
+// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=32
+type Name string
+
+// Variant is one of the things compared.
+type Variant struct {
+	// name identifies the variant within the campaign.
+	// +required
+	Name Name `json:"name,omitempty"`
+	// architecture is the CPU architecture that OpenSearch is pinned to (the node label kubernetes.io/arch).
+	// +optional
+	Architecture Architecture `json:"architecture,omitempty"`
+	// nodePool says on which nodes this variant's OpenSearch runs.
+	// +optional
+	NodePool NodePool `json:"nodePool,omitzero"`
+	// opensearch overrides the campaign's defaults: settings merge by key, everything else replaces.
+	// +optional
+	OpenSearch OpenSearch `json:"opensearch,omitzero"`
+	// params override the driver's params, by key, for this variant.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	Params map[string]ParamValue `json:"params,omitempty"`
+	// pricePerHour is the price of one of the variant's nodes, in a currency of your choice.
+	// +optional
+	PricePerHour *Decimal `json:"pricePerHour,omitempty"`
+}
+
+// Architecture is a value of the node label kubernetes.io/arch.
+//
+// +kubebuilder:validation:Enum=amd64;arm64
+type Architecture string
+
+// NodePool selects nodes, as a pod's nodeSelector and tolerations do.
+type NodePool struct {
+	// nodeSelector lists the labels that a node must have.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	NodeSelector map[string]LabelValue `json:"nodeSelector,omitempty"`
+	// tolerations name the taints that the pods put up with.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+}
+
+// LabelValue is the value of a node's label.
+//
+// +kubebuilder:validation:MaxLength=63
+type LabelValue string
+
+// ParamValue is the value of a workload's parameter or of a setting.
+//
+// +kubebuilder:validation:MaxLength=1024
+type ParamValue string
+
+// Toleration lets pods run on nodes with a matching taint.
+type Toleration struct {
+	// key is the taint's key; empty matches all keys (operator must then be Exists).
+	// +optional
+	// +kubebuilder:validation:MaxLength=316
+	Key string `json:"key,omitempty"`
+	// operator is how value is compared; Equal when unset.
+	// +optional
+	// +kubebuilder:validation:Enum=Equal;Exists
+	Operator string `json:"operator,omitempty"`
+	// value is the taint's value.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Value string `json:"value,omitempty"`
+	// effect is the taint's effect; empty matches all.
+	// +optional
+	// +kubebuilder:validation:Enum=NoSchedule;PreferNoSchedule;NoExecute
+	Effect string `json:"effect,omitempty"`
+}
+
+// OpenSearch is the system under test. In a variant, what is set overrides the campaign's default.
+type OpenSearch struct {
+	// version is the image's tag, such as 3.1.0.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[0-9]+\.[0-9]+\.[0-9]+([.-][0-9A-Za-z.-]+)?$`
+	// +kubebuilder:validation:MaxLength=64
+	Version string `json:"version,omitempty"`
+	// image is a full image reference (tag or digest) instead of the operator's default image at version.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+	// heap is the JVM's heap, set as -Xms and -Xmx. Unset means half of the memory request, at most 31Gi.
+	// +optional
+	Heap Quantity `json:"heap,omitempty"`
+	// javaOptions are appended to OPENSEARCH_JAVA_OPTS, in order. The heap is set by heap, not here.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	JavaOptions []string `json:"javaOptions,omitempty"`
+	// settings are lines of opensearch.yml. Settings of an index belong in the workload's index body.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	Settings map[string]ParamValue `json:"settings,omitempty"`
+	// resources are what one OpenSearch node requests and is limited to.
+	// +optional
+	Resources Resources `json:"resources,omitzero"`
+	// storage is each node's data volume. Unset means an emptyDir, gone with the pod.
+	// +optional
+	Storage Storage `json:"storage,omitzero"`
+}
+
+// Resources are requested, and the limit too.
+type Resources struct {
+	// cpu is in cores, such as "14" or 500m. Unset: no request and no limit.
+	// +optional
+	CPU Quantity `json:"cpu,omitempty"`
+	// memory is in bytes, such as 50Gi. Unset: no request and no limit.
+	// +optional
+	Memory Quantity `json:"memory,omitempty"`
+}
+
+// Storage is a volume made from a storage class.
+type Storage struct {
+	// size of the volume, such as 1Ti.
+	// +optional
+	Size Quantity `json:"size,omitempty"`
+	// storageClassName is the class of the volume; unset means the cluster's default class.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	StorageClassName string `json:"storageClassName,omitempty"`
+}
+
+// Topology is the shape of the cluster and of the index.
+type Topology struct {
+	// name identifies the topology within the campaign.
+	// +required
+	Name Name `json:"name,omitempty"`
+	// nodes is the number of OpenSearch nodes.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	Nodes *int32 `json:"nodes,omitempty"`
+	// primaries is the number of primary shards.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1024
+	Primaries int32 `json:"primaries,omitempty"`
+	// replicas is the number of replicas of each primary shard; fewer than nodes.
+	// +optional
+	// +kubebuilder:default=0
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=16
+	Replicas *int32 `json:"replicas,omitempty"`
+	// refreshInterval is index.refresh_interval, such as 30s; -1 turns refresh off.
+	// +optional
+	// +kubebuilder:default="1s"
+	// +kubebuilder:validation:Pattern=`^(-1|[1-9][0-9]{0,5}(ms|s|m))$`
+	RefreshInterval string `json:"refreshInterval,omitempty"`
+}

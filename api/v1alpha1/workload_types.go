@@ -1,0 +1,213 @@
+package v1alpha1
+
+// Loader says where the load generator runs.
+type Loader struct {
+	// nodePool says on which nodes the loader runs.
+	// +optional
+	NodePool NodePool `json:"nodePool,omitzero"`
+	// placement Dedicated keeps the loader off every node that runs OpenSearch of a campaign. Shared allows it
+	// on the same node; the campaign then says that its answer is not conclusive.
+	// +optional
+	// +kubebuilder:default=Dedicated
+	Placement LoaderPlacement `json:"placement,omitempty"`
+	// resources are what the loader requests and is limited to.
+	// +optional
+	Resources Resources `json:"resources,omitzero"`
+	// cache is a volume that keeps the loader's downloads (workloads, corpora) from one trial to the next.
+	// One is made for each set of cells that run one after the other. Unset: nothing is kept.
+	// +optional
+	Cache Storage `json:"cache,omitzero"`
+}
+
+// LoaderPlacement says whether the loader may run on a node that runs OpenSearch.
+//
+// +kubebuilder:validation:Enum=Dedicated;Shared
+type LoaderPlacement string
+
+// The loader placements.
+const (
+	LoaderDedicated LoaderPlacement = "Dedicated"
+	LoaderShared    LoaderPlacement = "Shared"
+)
+
+// Workload is the load: the index it fills and the driver that fills it.
+type Workload struct {
+	// index is the index that the load fills.
+	// +required
+	Index Index `json:"index,omitzero"`
+	// measure says over which window docs/s is taken: Whole, from the first to the last document, or Window,
+	// the steady part of a timed load.
+	// +optional
+	// +kubebuilder:default=Whole
+	Measure Measure `json:"measure,omitempty"`
+	// osb drives the load with opensearch-benchmark.
+	// +required
+	OSB *OSB `json:"osb,omitempty"`
+}
+
+// Measure says over which window docs/s is taken.
+//
+// +kubebuilder:validation:Enum=Whole;Window
+type Measure string
+
+// The windows over which docs/s can be taken.
+const (
+	MeasureWhole  Measure = "Whole"
+	MeasureWindow Measure = "Window"
+)
+
+// Index is the index that the load fills. It is deleted and made anew for each trial.
+type Index struct {
+	// name of the index.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[a-z0-9][a-z0-9._-]*$`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	Name string `json:"name,omitempty"`
+	// bodyFrom is a ConfigMap's key that holds the body of the index (settings, mappings, aliases) as JSON; the
+	// topology's shards, replicas and refresh interval win over it. Unset: the workload makes its own index.
+	// +optional
+	BodyFrom *ConfigMapKey `json:"bodyFrom,omitempty"`
+}
+
+// ConfigMapKey names one key of a ConfigMap in the campaign's namespace.
+type ConfigMapKey struct {
+	// name of the ConfigMap.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+	// key within the ConfigMap.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key,omitempty"`
+}
+
+// OSB drives the load with opensearch-benchmark.
+type OSB struct {
+	// version is the tag of the opensearch-benchmark image: 2.x or 1.15.
+	// +optional
+	// +kubebuilder:default="2.4.0"
+	// +kubebuilder:validation:Pattern=`^[0-9]+\.[0-9]+\.[0-9]+([.-][0-9A-Za-z.-]+)?$`
+	// +kubebuilder:validation:MaxLength=64
+	Version string `json:"version,omitempty"`
+	// image is a full image reference (tag or digest) instead of the operator's default image at version.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+	// workload is the workload's name: in OSB's own repository of workloads, or the folder of that name in from.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._-]*$`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	Workload string `json:"workload,omitempty"`
+	// from says where the workload's files come from, for clusters without a way out. Unset: OSB's own repository.
+	// +optional
+	From *WorkloadSource `json:"from,omitempty"`
+	// testProcedure is the workload's test procedure; unset means its default one.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._-]*$`
+	// +kubebuilder:validation:MaxLength=128
+	TestProcedure string `json:"testProcedure,omitempty"`
+	// params are the workload's parameters. number_of_shards, number_of_replicas, refresh_interval and
+	// clientsParam are set by the topology and the sweep.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	Params map[string]ParamValue `json:"params,omitempty"`
+	// warmupParams override params in Warmup trials, whose figures are discarded.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	WarmupParams map[string]ParamValue `json:"warmupParams,omitempty"`
+	// clientsParam is the workload's parameter that takes the client count.
+	// +optional
+	// +kubebuilder:default=bulk_indexing_clients
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_-]*$`
+	// +kubebuilder:validation:MaxLength=64
+	ClientsParam string `json:"clientsParam,omitempty"`
+	// setupTasks run before ingestTasks when the workload makes its own index: task names, or type:TYPE.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:default={"type:delete-index","type:create-index"}
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	SetupTasks []string `json:"setupTasks,omitempty"`
+	// ingestTasks are the tasks that index documents: task names, or type:TYPE. The first is the one whose
+	// figures stand beside Knee's own.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:default={"index"}
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	IngestTasks []string `json:"ingestTasks,omitempty"`
+	// searchTasks run at the end of a Final repetition when final.search is set: task names, or type:TYPE.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	SearchTasks []string `json:"searchTasks,omitempty"`
+}
+
+// WorkloadSource says where a workload's files come from. Exactly one of its fields is set.
+type WorkloadSource struct {
+	// git clones a repository; the loader needs a way to it.
+	// +optional
+	Git *GitSource `json:"git,omitempty"`
+	// image is an image whose folder holds the workload, with its corpus or without; it needs no shell.
+	// +optional
+	Image *ImageSource `json:"image,omitempty"`
+	// volume is a PersistentVolumeClaim in the campaign's namespace; it is mounted read-only.
+	// +optional
+	Volume *VolumeSource `json:"volume,omitempty"`
+	// configMap is the name of a ConfigMap whose keys are the workload's files ("__" stands for "/").
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ConfigMap string `json:"configMap,omitempty"`
+}
+
+// GitSource is a git repository.
+type GitSource struct {
+	// url of the repository, https or http.
+	// +required
+	// +kubebuilder:validation:Pattern=`^https?://[^\s]+$`
+	// +kubebuilder:validation:MaxLength=1024
+	URL string `json:"url,omitempty"`
+	// ref is a branch, tag or commit; unset means the repository's default branch.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._/-]*$`
+	// +kubebuilder:validation:MaxLength=255
+	Ref string `json:"ref,omitempty"`
+}
+
+// ImageSource is a folder of a container image.
+type ImageSource struct {
+	// image is a full image reference, tag or digest.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+	// path is the folder within the image that holds the workload's folder.
+	// +optional
+	// +kubebuilder:default="/workload"
+	// +kubebuilder:validation:Pattern=`^/[A-Za-z0-9._/-]*$`
+	// +kubebuilder:validation:MaxLength=255
+	Path string `json:"path,omitempty"`
+}
+
+// VolumeSource is a folder of a PersistentVolumeClaim.
+type VolumeSource struct {
+	// claimName is the name of the PersistentVolumeClaim.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ClaimName string `json:"claimName,omitempty"`
+	// path is the folder within the volume that holds the workload's folder.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9._/-]*$`
+	// +kubebuilder:validation:MaxLength=255
+	Path string `json:"path,omitempty"`
+}

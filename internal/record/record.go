@@ -1,0 +1,196 @@
+// Package record is the versioned record of one attempt of a trial: what the agent measured inside the cluster,
+// and all that the controller, the analysis and the reports ever know of it. A record holds raw figures and
+// facts, never a judgement: verdicts are made from records when they are read.
+package record
+
+// Version is the version of the record's JSON. A reader refuses a version that it does not know.
+const Version = 1
+
+// Phase is the part of a campaign that a trial belongs to.
+type Phase string
+
+// The phases. The figures of a Warmup trial are discarded.
+const (
+	Warmup Phase = "Warmup"
+	Sweep  Phase = "Sweep"
+	Final  Phase = "Final"
+)
+
+// Trial identifies one attempt of a trial. Two attempts that differ in any field are different measurements.
+type Trial struct {
+	Campaign   string `json:"campaign"`   // UID of the campaign
+	Cell       string `json:"cell"`       // hash of the cell's identity
+	Variant    string `json:"variant"`    // for people
+	Topology   string `json:"topology"`   // for people
+	Phase      Phase  `json:"phase"`      // Warmup, Sweep or Final
+	Clients    int32  `json:"clients"`    // client count
+	Repetition int32  `json:"repetition"` // 1-based; for a Warmup, the ordinal of the JVM start it follows
+	Attempt    int32  `json:"attempt"`    // 1-based
+}
+
+// Record is what one attempt measured. Times are Unix milliseconds of the loader's clock; durations are seconds;
+// CPU is in percent of all cores of the node unless a field says otherwise; latencies are milliseconds.
+type Record struct {
+	Version    int        `json:"version"`
+	Trial      Trial      `json:"trial"`
+	StartedAt  int64      `json:"startedAt"`
+	FinishedAt int64      `json:"finishedAt"`
+	Driver     Driver     `json:"driver,omitzero"`
+	Settle     Settle     `json:"settle,omitzero"`
+	Ingest     *Ingest    `json:"ingest,omitempty"`    // absent when no load was measured
+	Rejections Rejections `json:"rejections,omitzero"` // deltas over the load, summed over all nodes
+	Nodes      []Node     `json:"nodes,omitempty"`     // one an OpenSearch node, ordered by name
+	Loader     Loader     `json:"loader,omitzero"`     //
+	Tasks      []Task     `json:"tasks,omitempty"`     // the driver's own figures, ingest first
+	Error      *Error     `json:"error,omitempty"`     // what kept the attempt from a valid measurement
+	Dropped    []string   `json:"dropped,omitempty"`   // what did not fit and was left out, in the order of leaving
+	Artifacts  string     `json:"artifacts,omitempty"` // folder of the raw files, when one is kept
+}
+
+// Driver is the program that made the load.
+type Driver struct {
+	Name     string `json:"name"`              // osb
+	Version  string `json:"version,omitempty"` // as the program itself says
+	ExitCode int    `json:"exitCode"`          //
+	RunID    string `json:"runID,omitempty"`   // OSB's test-run id
+}
+
+// Settle is the wait for the cluster to come to rest before the load.
+type Settle struct {
+	Seconds float64 `json:"seconds"`
+	Note    string  `json:"note,omitempty"` // what was still restless when the deadline came; empty when at rest
+}
+
+// Ingest is the indexing load as the cluster counted it.
+type Ingest struct {
+	From              int64   `json:"from"`                       // start of the measured window, Unix ms
+	To                int64   `json:"to"`                         // end of the measured window, Unix ms
+	Seconds           float64 `json:"seconds"`                    // length of the window
+	Window            string  `json:"window"`                     // Whole or Steady
+	WindowNote        string  `json:"windowNote,omitempty"`       // why Whole stands where Steady was asked for
+	Documents         int64   `json:"documents"`                  // accepted within the window, by primaries
+	DocsPerSecond     float64 `json:"docsPerSecond"`              // accepted docs/s within the window: Knee's figure
+	WholeDocsPerSec   float64 `json:"wholeDocsPerSecond"`         // from the first to the last accepted document
+	DrainedDocsPerSec float64 `json:"drainedDocsPerSecond"`       // the same, until merges have drained
+	OSBDocsPerSecond  float64 `json:"osbDocsPerSecond,omitempty"` // the driver's own mean throughput
+	TotalIndexed      int64   `json:"totalIndexed"`               // change of primaries.indexing.index_total over the whole load
+	IndexFailed       int64   `json:"indexFailed,omitempty"`      // change of primaries.indexing.index_failed
+	Count             int64   `json:"count"`                      // _count after the refresh
+	Corpus            int64   `json:"corpus,omitempty"`           // documents that the driver was to send; 0 for a timed load
+	IndexBytes        int64   `json:"indexBytes"`                 // primaries' store after merges have drained
+	BulkSize          int64   `json:"bulkSize,omitempty"`         // documents a bulk request
+	Primaries         int32   `json:"primaries"`                  // read back from the index
+	Replicas          int32   `json:"replicas"`                   // read back from the index
+	RefreshInterval   string  `json:"refreshInterval"`            // read back from the index
+	SettingsDigest    string  `json:"settingsDigest,omitempty"`   // of the effective settings and mapping
+}
+
+// Rejections are the deltas of every counter that tells of refused work, summed over all nodes.
+type Rejections struct {
+	WritePool        int64 `json:"writePool"`        // thread_pool.write.rejected
+	IndexingPressure int64 `json:"indexingPressure"` // indexing_pressure.memory.total.*_rejections
+	ShardPressure    int64 `json:"shardPressure"`    // shard_indexing_pressure rejections
+	AdmissionControl int64 `json:"admissionControl"` // admission_control rejections
+}
+
+// Total is the sum of all counters, in requests.
+func (r Rejections) Total() int64 {
+	return r.WritePool + r.IndexingPressure + r.ShardPressure + r.AdmissionControl
+}
+
+// Node is one OpenSearch node over the load window.
+type Node struct {
+	Name        string      `json:"name"`
+	CPU         *CPU        `json:"cpu,omitempty"` // absent when the probe could not be asked
+	HeapUsedMax int64       `json:"heapUsedMaxBytes,omitempty"`
+	GC          GC          `json:"gc,omitzero"`
+	Environment Environment `json:"environment,omitzero"`
+}
+
+// CPU is the mean over the window, in percent of all cores of the node.
+type CPU struct {
+	User   float64 `json:"user"` // user + nice
+	Sys    float64 `json:"sys"`  // system + irq + softirq
+	IOWait float64 `json:"iowait"`
+	Steal  float64 `json:"steal"`
+	Idle   float64 `json:"idle"`
+	Cores  int     `json:"cores"`
+}
+
+// Busy is user + sys, in percent of all cores.
+func (c CPU) Busy() float64 { return c.User + c.Sys }
+
+// GC is what the node's collectors did during the load, from _nodes/stats.
+type GC struct {
+	Collections int64 `json:"collections"`
+	Millis      int64 `json:"millis"`
+}
+
+// Environment is what a node says of itself; a declared-same thing that differs makes a comparison suspect.
+type Environment struct {
+	Host        string `json:"host,omitempty"`        // the Kubernetes node
+	Arch        string `json:"arch,omitempty"`        // GOARCH's words
+	CPUModel    string `json:"cpuModel,omitempty"`    //
+	Cores       int    `json:"cores,omitempty"`       // logical processors of the node
+	MemoryBytes int64  `json:"memoryBytes,omitempty"` // of the node
+	Kernel      string `json:"kernel,omitempty"`      //
+	THP         string `json:"thp,omitempty"`         // transparent huge pages
+	JVM         string `json:"jvm,omitempty"`         //
+	OpenSearch  string `json:"opensearch,omitempty"`  // version and build hash
+	HeapBytes   int64  `json:"heapBytes,omitempty"`   // heap maximum
+	Processors  int    `json:"processors,omitempty"`  // allocated_processors
+	Mlockall    bool   `json:"mlockall"`              //
+	MaxFiles    int64  `json:"maxFiles,omitempty"`    // max_file_descriptors
+}
+
+// Loader is the pod that made the load, over the load window.
+type Loader struct {
+	Host              string  `json:"host,omitempty"`           // the Kubernetes node
+	CPUCores          float64 `json:"cpuCores"`                 // mean CPU of the driver's processes, in cores
+	BusiestPercent    float64 `json:"busiestPercent"`           // the busiest process, in percent of one core
+	BusiestProcess    string  `json:"busiestProcess,omitempty"` //
+	UtilizationOfTime float64 `json:"clientUtilization"`        // U: share of client time spent waiting for the server
+}
+
+// Task is one of the driver's tasks, in the driver's own figures.
+type Task struct {
+	Name        string   `json:"name"`
+	Search      bool     `json:"search,omitempty"`
+	Throughput  float64  `json:"throughput"`        // mean; 0 when the driver has none
+	Unit        string   `json:"unit,omitempty"`    // docs/s, ops/s
+	ErrorRate   float64  `json:"errorRate"`         // share of requests, 0 to 1
+	Latency     *Latency `json:"latency,omitempty"` // equals service time unless a target throughput is set
+	ServiceTime *Latency `json:"serviceTime,omitempty"`
+}
+
+// Latency is a distribution in milliseconds; a percentile that the driver did not report is absent (0).
+type Latency struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50,omitempty"`
+	P90  float64 `json:"p90,omitempty"`
+	P99  float64 `json:"p99,omitempty"`
+	P999 float64 `json:"p999,omitempty"`
+	Max  float64 `json:"max,omitempty"`
+}
+
+// Error is what kept an attempt from a valid measurement.
+type Error struct {
+	Reason  string `json:"reason"`  // one of the Reason constants
+	Message string `json:"message"` // for a person: what was seen, in the words of the program that said it
+}
+
+// Reasons of an Error.
+const (
+	ReasonClusterNotReady  = "ClusterNotReady"  // no green health within the deadline
+	ReasonIndexNotMade     = "IndexNotMade"     // the index could not be created, or is not what the topology asks for
+	ReasonDriverFailed     = "DriverFailed"     // the driver's exit code was not 0
+	ReasonDriverIncomplete = "DriverIncomplete" // exit 0, but the task or its throughput is missing
+	ReasonRequestsFailed   = "RequestsFailed"   // failures that the rejection counters do not explain
+	ReasonCountMismatch    = "CountMismatch"    // documents are missing or too many
+	ReasonCountersUnusable = "CountersUnusable" // a counter went down, a shard failed, a primary moved
+	ReasonDeadline         = "Deadline"         // the trial's deadline passed
+	ReasonAgentFailed      = "AgentFailed"      // the agent itself could not go on
+	ReasonPodFailed        = "PodFailed"        // the pod ended without a record: evicted, OOMKilled, lost its node
+	ReasonRecordLost       = "RecordLost"       // the pod vanished before its record was collected; not charged to retries
+	ReasonRecordUnreadable = "RecordUnreadable" // truncated, of another attempt, or of an unknown version
+)
