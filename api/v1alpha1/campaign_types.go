@@ -1,9 +1,6 @@
 package v1alpha1
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-)
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // BenchmarkCampaign says what to compare (variants), on which index topologies, and which client counts to
 // sweep. Knee provisions OpenSearch, runs the load, finds each cell's throughput knee, repeats at the shared
@@ -42,13 +39,6 @@ type BenchmarkCampaignList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []BenchmarkCampaign `json:"items"`
 }
-
-// Decimal is a number without the rounding of floats: an integer or a decimal string, such as 97 or "97.5".
-//
-// +kubebuilder:validation:XIntOrString
-// +kubebuilder:validation:Pattern=`^[0-9]{1,9}(\.[0-9]{1,6})?$`
-// +kubebuilder:validation:MaxLength=16
-type Decimal intstr.IntOrString
 
 // BenchmarkCampaignSpec is the whole of what a person writes.
 type BenchmarkCampaignSpec struct {

@@ -1,0 +1,166 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// identityVersion is part of every identity. Raising it measures every campaign anew: do so only when the same
+// spec comes to mean another measurement.
+const identityVersion = 1
+
+// CellSpec is everything that makes a measurement of a cell what it is. Its JSON, with sorted keys, is hashed
+// into the cell's identity: a field may be added only with omitempty or omitzero, so that identities of
+// campaigns that do not use it stay. What only plans or judges (clients, gates, knee, baseline, price,
+// repetitions, retries) is not in it.
+type CellSpec struct {
+	Variant    string              `json:"variant"`
+	Pool       Pool                `json:"pool"`
+	OpenSearch v1alpha1.OpenSearch `json:"opensearch"`
+	Topology   Topology            `json:"topology"`
+	Index      v1alpha1.Index      `json:"index"`
+	Measure    v1alpha1.Measure    `json:"measure"`
+	OSB        *v1alpha1.OSB       `json:"osb,omitempty"`
+	Loader     v1alpha1.Loader     `json:"loader"`
+	Rerun      string              `json:"rerun,omitempty"`
+}
+
+// Pool is where a cell's OpenSearch runs: the variant's node pool, its architecture among the labels.
+type Pool struct {
+	NodeSelector map[string]string     `json:"nodeSelector,omitempty"`
+	Tolerations  []v1alpha1.Toleration `json:"tolerations,omitempty"`
+}
+
+// Topology is v1alpha1.Topology with its defaults filled in.
+type Topology struct {
+	Name            string `json:"name"`
+	Nodes           int32  `json:"nodes"`
+	Primaries       int32  `json:"primaries"`
+	Replicas        int32  `json:"replicas"`
+	RefreshInterval string `json:"refreshInterval"`
+}
+
+// ArchLabel is the node label that holds the CPU architecture.
+const ArchLabel = "kubernetes.io/arch"
+
+func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Topology) CellSpec {
+	spec := CellSpec{
+		Variant:    string(v.Name),
+		Pool:       pool(v),
+		OpenSearch: mergeOpenSearch(c.Spec.OpenSearch, v.OpenSearch),
+		Topology: Topology{
+			Name: string(t.Name), Nodes: value(t.Nodes, 1), Primaries: t.Primaries,
+			Replicas: value(t.Replicas, 0), RefreshInterval: t.RefreshInterval,
+		},
+		Index:   c.Spec.Workload.Index,
+		Measure: c.Spec.Workload.Measure,
+		Loader:  c.Spec.Loader,
+		Rerun:   c.Spec.Rerun,
+	}
+	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
+	if c.Spec.Workload.OSB != nil {
+		osb := c.Spec.Workload.OSB.DeepCopy()
+		osb.Params = merge(osb.Params, v.Params)
+		spec.OSB = osb
+	}
+	return spec
+}
+
+func pool(v v1alpha1.Variant) Pool {
+	p := Pool{Tolerations: v.NodePool.Tolerations}
+	if len(v.NodePool.NodeSelector) > 0 || v.Architecture != "" {
+		p.NodeSelector = map[string]string{}
+	}
+	for k, label := range v.NodePool.NodeSelector {
+		p.NodeSelector[k] = string(label)
+	}
+	if v.Architecture != "" {
+		p.NodeSelector[ArchLabel] = string(v.Architecture)
+	}
+	return p
+}
+
+// mergeOpenSearch lays a variant's OpenSearch over the campaign's defaults: settings merge by key, every other
+// field that is set replaces.
+func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
+	out := *base.DeepCopy()
+	out.Version = first(over.Version, out.Version)
+	out.Image = first(over.Image, out.Image)
+	if over.Version != "" && over.Image == "" {
+		out.Image = "" // a variant's own version is not the campaign's image
+	}
+	out.Heap = first(over.Heap, out.Heap)
+	if over.JavaOptions != nil {
+		out.JavaOptions = over.JavaOptions
+	}
+	out.Settings = merge(out.Settings, over.Settings)
+	out.Resources.CPU = first(over.Resources.CPU, out.Resources.CPU)
+	out.Resources.Memory = first(over.Resources.Memory, out.Resources.Memory)
+	out.Storage.Size = first(over.Storage.Size, out.Storage.Size)
+	out.Storage.StorageClassName = first(over.Storage.StorageClassName, out.Storage.StorageClassName)
+	return out
+}
+
+func merge[V any](base, over map[string]V) map[string]V {
+	if len(base)+len(over) == 0 {
+		return nil
+	}
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]V{}
+	}
+	maps.Copy(out, over)
+	return out
+}
+
+func first[T ~string](a, b T) T {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// Identity is the hash of a cell's spec: 16 characters of [a-z2-7]. It is golden-tested: a change of it throws
+// away every measurement that users have made.
+func Identity(spec CellSpec) string {
+	b, err := json.Marshal(spec)
+	if err != nil {
+		panic("plan: a cell's spec is plain data: " + err.Error())
+	}
+	return digest(fmt.Sprintf("v%d\n%s", identityVersion, b), 16)
+}
+
+func digest(s string, n int) string {
+	sum := sha256.Sum256([]byte(s))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))[:n]
+}
+
+// cellName is the base of the names of a cell's objects: readable, unique by the campaign's UID and the cell's
+// hash, at most 12+1+10+1+10 characters.
+func cellName(c *v1alpha1.BenchmarkCampaign, variant, hash string) string {
+	return fmt.Sprintf("%s-%s-%s", head(c.Name, 12), head(variant, 10), digest(string(c.UID)+"/"+hash, 10))
+}
+
+// head cuts a name to n characters that can begin or go on a DNS label.
+func head(s string, n int) string {
+	s = strings.ReplaceAll(s, ".", "-")
+	if len(s) > n {
+		s = s[:n]
+	}
+	if s[0] >= '0' && s[0] <= '9' {
+		s = "c" + s[:len(s)-1] // a Service's name must not begin with a digit
+	}
+	return strings.TrimRight(s, "-")
+}
+
+// AttemptName names the Job and the record of one attempt: at most 52 characters.
+func (c Cell) AttemptName(t record.Trial) string {
+	return fmt.Sprintf("%s-%s%d-%d-%d", c.Name, strings.ToLower(string(t.Phase[:1])), t.Clients, t.Repetition, t.Attempt)
+}
