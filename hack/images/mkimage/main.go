@@ -1,0 +1,86 @@
+// Command mkimage builds a container image from a Dockerfile without a
+// container engine and without a registry, and writes it as a docker-archive
+// that "ctr images import" (and "docker load") read.
+//
+// It understands the part of the Dockerfile language that places files and
+// sets the image's configuration: FROM scratch, ARG, ENV, LABEL, ADD of an
+// uncompressed tar onto /, COPY, USER, WORKDIR, VOLUME, EXPOSE, ENTRYPOINT and
+// CMD (both in JSON form). It runs nothing, so there is no RUN. A real builder
+// makes an equivalent image from the same file.
+//
+// The same inputs give the same bytes: entries are sorted, modes are 0755 or
+// 0644 unless --chmod says otherwise, and every time is SOURCE_DATE_EPOCH.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type buildArgs map[string]string
+
+func (b buildArgs) String() string { return "" }
+
+func (b buildArgs) Set(s string) error {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok {
+		return fmt.Errorf("%q is not NAME=VALUE", s)
+	}
+	b[name] = value
+	return nil
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "mkimage:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	args := buildArgs{}
+	file := flag.String("f", "Dockerfile", "the Dockerfile")
+	tag := flag.String("t", "", "the image's name and tag")
+	out := flag.String("o", "", "the archive to write")
+	arch := flag.String("arch", "amd64", "the image's architecture (TARGETARCH)")
+	flag.Var(args, "build-arg", "NAME=VALUE for an ARG; may be repeated")
+	flag.Parse()
+	if *tag == "" || *out == "" || flag.NArg() != 1 {
+		return fmt.Errorf("usage: mkimage -t NAME:TAG -o OUT.tar [-f Dockerfile] [-arch amd64] [-build-arg N=V]... CONTEXT")
+	}
+	if !strings.Contains(*tag, ":") || strings.HasSuffix(*tag, ":latest") {
+		return fmt.Errorf("-t %s: give a tag other than latest, or a cluster will try to pull the image", *tag)
+	}
+	mtime, err := sourceDate()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(*file)
+	if err != nil {
+		return err
+	}
+	args["TARGETOS"], args["TARGETARCH"] = "linux", *arch
+	img, err := parse(string(text), args)
+	if err != nil {
+		return fmt.Errorf("%s: %w", *file, err)
+	}
+	return writeArchive(*out, *tag, *arch, flag.Arg(0), img, mtime)
+}
+
+// sourceDate is SOURCE_DATE_EPOCH in seconds since 1970
+// (reproducible-builds.org/specs/source-date-epoch), 0 when unset.
+func sourceDate() (time.Time, error) {
+	s := os.Getenv("SOURCE_DATE_EPOCH")
+	if s == "" {
+		return time.Unix(0, 0).UTC(), nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH=%q is not a number of seconds", s)
+	}
+	return time.Unix(n, 0).UTC(), nil
+}

@@ -1,0 +1,74 @@
+#!/bin/bash
+# build.sh TAG: the OpenSearch image, from the root file system, the jars and
+# the Java runtime.
+source "$(dirname "$0")/../lib.sh"
+TAG=${1:-knee.local/opensearch:3.1.0}
+export OPENSEARCH_VERSION=${OPENSEARCH_VERSION:-3.1.0}
+DIR=$HERE/opensearch
+OUT=$(image_file "$TAG")
+"$HERE/rootfs/build.sh"
+"$DIR/jars.sh"
+"$DIR/jre.sh"
+key=$(fingerprint "$DIR" "$HERE/mkimage" "$HERE/lib.sh" "$CACHE"/{rootfs-$ARCH.tar,opensearch-$OPENSEARCH_VERSION/repository,jre-$ARCH}.inputs -- "$TAG" "$OPENSEARCH_VERSION")
+fresh "$OUT" "$key" && exit 0
+start=$SECONDS
+STAGE=$CACHE/opensearch-$OPENSEARCH_VERSION/context-$ARCH
+rm -rf "$STAGE"
+mkdir -p "$STAGE"/home/{agent,bin,config/jvm.options.d,data,lib,logs,modules,plugins}
+cp -rl "$CACHE/opensearch-$OPENSEARCH_VERSION/repository" "$STAGE/jars"
+cd "$STAGE/jars"
+
+# take FOLDER PATTERN...: moves the jars of these artifacts there.
+take() {
+  local to=$1 pattern; shift
+  for pattern; do find . -path "./$pattern/*.jar" -exec mv -t "$to" {} +; done
+}
+
+# module NAME CLASS PATTERN...: one folder of modules/, as OpenSearch expects it
+# (a jar that is in lib/ as well stops the start).
+module() {
+  local name=$1 class=$2 to=$STAGE/home/modules/$1; shift 2
+  mkdir "$to"
+  take "$to" "$@"
+  cat > "$to/plugin-descriptor.properties" <<D
+name=$name
+description=OpenSearch's module $name
+version=$OPENSEARCH_VERSION
+opensearch.version=$OPENSEARCH_VERSION
+java.version=21
+classname=$class
+extended.plugins=
+has.native.controller=false
+D
+}
+
+module transport-netty4 org.opensearch.transport.Netty4ModulePlugin 'io/netty' 'org/opensearch/plugin/transport-netty4-client'
+module lang-painless org.opensearch.painless.PainlessModulePlugin 'org/antlr' 'org/ow2/asm' \
+  'org/opensearch/plugin/lang-painless' 'org/opensearch/plugin/opensearch-scripting-painless-spi'
+module mapper-extras org.opensearch.index.mapper.MapperExtrasModulePlugin 'org/opensearch/plugin/mapper-extras-client'
+module reindex org.opensearch.index.reindex.ReindexModulePlugin 'org/opensearch/plugin/reindex-client' 'org/opensearch/client' \
+  'org/apache/httpcomponents' 'commons-codec' 'commons-logging' 'org/slf4j' 'org/opensearch/opensearch-ssl-config'
+module analysis-common org.opensearch.analysis.common.CommonAnalysisModulePlugin 'org/opensearch/plugin/analysis-common'
+sed -i 's/^extended.plugins=$/extended.plugins=lang-painless/' "$STAGE/home/modules/analysis-common/plugin-descriptor.properties"
+take "$STAGE/home/agent" 'org/opensearch/opensearch-agent' 'org/opensearch/opensearch-agent-bootstrap' 'net/bytebuddy'
+find . -name '*.jar' -exec mv -t "$STAGE/home/lib" {} +
+cd "$STAGE"
+rm -rf jars
+# The agent's manifest names its neighbours with their versions, the options
+# name the agent without.
+ln -s "opensearch-agent-$OPENSEARCH_VERSION.jar" home/agent/opensearch-agent.jar
+
+cp -r "$DIR/etc" .
+cp "$DIR/opensearch-docker-entrypoint.sh" home/
+cp "$DIR/bin/opensearch" home/bin/
+cp "$DIR"/config/* home/config/
+ln "$CACHE/rootfs-$ARCH.tar" rootfs.tar
+cp -rl "$CACHE/jre-$ARCH" jdk
+if [ -e jdk/without-analysis-common ]; then
+  rm -r jdk/without-analysis-common home/modules/analysis-common
+fi
+grep -q jdk.incubator.vector jdk/release || sed -i '/jdk.incubator.vector/d' home/config/jvm.options
+archive "$TAG" "$OUT" "$DIR/Dockerfile" "$STAGE" -build-arg "VERSION=$OPENSEARCH_VERSION"
+rm -rf "$STAGE"
+made "$OUT" "$key"
+built "$TAG" "$OUT" $((SECONDS - start))
