@@ -39,3 +39,6 @@ const (
 	ReasonNotDistinguishable = "NotDistinguishable"
 	ReasonLoaderShared       = "LoaderShared"
 )
+
+// MaxCells is how many cells a campaign may have.
+const MaxCells = 32

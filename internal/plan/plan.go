@@ -4,6 +4,7 @@ package plan
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,6 +22,10 @@ type Plan struct {
 	Repetitions   int32
 	Retries       int32
 	Seed          uint64
+
+	ProvisioningTimeout time.Duration // of a cell's OpenSearch, and of a trial's pod until it runs
+	TrialTimeout        time.Duration // of one attempt, from its pod's start
+	SettleTimeout       time.Duration
 }
 
 // Cell is a variant on a topology.
@@ -45,6 +50,10 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 		Repetitions:   value(c.Spec.Final.Repetitions, 4),
 		Retries:       value(c.Spec.Retries, 2),
 		Seed:          uint64(value(c.Spec.Seed, 1)),
+
+		ProvisioningTimeout: seconds(c.Spec.Timeouts.ProvisioningSeconds, 900),
+		TrialTimeout:        seconds(c.Spec.Timeouts.TrialSeconds, 14400),
+		SettleTimeout:       seconds(c.Spec.Timeouts.SettleSeconds, 300),
 	}
 	for _, topology := range c.Spec.Topologies {
 		for _, variant := range c.Spec.Variants {
@@ -53,7 +62,7 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 			p.Cells = append(p.Cells, Cell{Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec})
 		}
 	}
-	p.Groups = groups(p.Cells)
+	p.Groups = limit(groups(p.Cells), int(value(c.Spec.Parallelism, v1alpha1.MaxCells)))
 	return p
 }
 
@@ -92,6 +101,10 @@ func (p Plan) trial(cell Cell, phase record.Phase, clients, repetition int32) re
 		Campaign: string(p.Campaign), Cell: cell.Hash, Variant: cell.Variant(), Topology: cell.Topology(),
 		Phase: phase, Clients: clients, Repetition: repetition,
 	}
+}
+
+func seconds(n *int32, otherwise int32) time.Duration {
+	return time.Duration(value(n, otherwise)) * time.Second
 }
 
 func value[T any](p *T, otherwise T) T {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/knee-bench/knee/internal/record"
 )
@@ -129,4 +130,16 @@ func Apart(a, b Pool) bool {
 		}
 	}
 	return false
+}
+
+// limit merges groups until there are at most n, so that at most n cells run at once.
+func limit(groups [][]int, n int) [][]int {
+	if len(groups) <= n {
+		return groups
+	}
+	out := slices.Clone(groups[:n])
+	for i, g := range groups[n:] {
+		out[i%n] = slices.Concat(out[i%n], g)
+	}
+	return out
 }
