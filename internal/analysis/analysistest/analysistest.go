@@ -1,0 +1,80 @@
+// Package analysistest makes campaigns and records for tests, and holds the vectors of a published study.
+package analysistest
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// Start is when every record made here begins, Unix ms: 2025-07-01T12:00:00Z.
+const Start = 1751371200000
+
+// Campaign is a campaign that compares variants (the first is the baseline), each on a node pool of its own, on
+// topologies, at the client counts.
+func Campaign(variants, topologies []string, clients ...int32) *v1alpha1.BenchmarkCampaign {
+	c := &v1alpha1.BenchmarkCampaign{}
+	c.Name, c.Namespace, c.UID = "study", "default", types.UID("00000000-0000-0000-0000-000000000001")
+	c.Spec.Baseline = variants[0]
+	for _, v := range variants {
+		c.Spec.Variants = append(c.Spec.Variants, v1alpha1.Variant{
+			Name:     v1alpha1.Name(v),
+			NodePool: v1alpha1.NodePool{NodeSelector: map[string]v1alpha1.LabelValue{"pool": v1alpha1.LabelValue(v)}},
+		})
+	}
+	for _, t := range topologies {
+		c.Spec.Topologies = append(c.Spec.Topologies, v1alpha1.Topology{
+			Name: v1alpha1.Name(t), Primaries: 6, RefreshInterval: "30s",
+		})
+	}
+	c.Spec.Sweep.Clients = clients
+	c.Spec.Workload.Index.Name = "nyc_taxis"
+	c.Spec.Workload.OSB = &v1alpha1.OSB{Workload: "nyc_taxis", IngestTasks: []string{"index"}}
+	c.Spec.Gates.MaxIOWaitPercent = v1alpha1.ToDecimal("10")
+	return c
+}
+
+// Measured is the record of a trial's first attempt that measured docsPerSecond over 100 s and passes every gate.
+// Change what a test is about.
+func Measured(t record.Trial, docsPerSecond float64) record.Record {
+	t.Attempt = max(t.Attempt, 1)
+	documents := int64(docsPerSecond * 100)
+	return record.Record{
+		Version: record.Version, Trial: t, StartedAt: Start, FinishedAt: Start + 130_000,
+		Driver: record.Driver{Name: "osb", Version: "2.4.0", RunID: "run-" + t.Variant},
+		Settle: record.Settle{Seconds: 4.5},
+		Ingest: &record.Ingest{
+			From: Start + 20_000, To: Start + 120_000, Seconds: 100, Window: "Whole",
+			Documents: documents, DocsPerSecond: docsPerSecond, WholeDocsPerSec: docsPerSecond,
+			DrainedDocsPerSec: docsPerSecond * 0.98, OSBDocsPerSecond: docsPerSecond * 1.01,
+			TotalIndexed: documents, Count: documents, IndexBytes: 44_000_000_000, BulkSize: 10_000,
+			Primaries: 6, RefreshInterval: "30s",
+		},
+		Nodes: []record.Node{{
+			Name: "os-0", HeapUsedMax: 20_000_000_000, GC: record.GC{Collections: 42, Millis: 1500},
+			CPU: &record.CPU{User: 84, Sys: 4, IOWait: 6, Idle: 6, Cores: 16},
+			Environment: record.Environment{
+				Host: "node-" + t.Variant, Arch: "amd64", CPUModel: "Test CPU", Cores: 16, MemoryBytes: 64 << 30,
+				Kernel: "6.8.0", THP: "madvise", JVM: "21.0.7", OpenSearch: "3.1.0", HeapBytes: 31 << 30,
+				Processors: 16, MaxFiles: 65536,
+			},
+		}},
+		Loader: record.Loader{Host: "loader", CPUCores: 3.1, BusiestPercent: 61.5, BusiestProcess: "osb-worker", UtilizationOfTime: 0.97},
+		Tasks: []record.Task{{
+			Name: "index", Throughput: docsPerSecond * 1.01, Unit: "docs/s",
+			Latency:     &record.Latency{Mean: 450, P50: 430, P90: 610, P99: 1200.5},
+			ServiceTime: &record.Latency{Mean: 450, P50: 430, P90: 610, P99: 1200.5},
+		}},
+	}
+}
+
+// Errored is the record of an attempt that gave no valid measurement.
+func Errored(t record.Trial, reason, message string) record.Record {
+	t.Attempt = max(t.Attempt, 1)
+	return record.Record{
+		Version: record.Version, Trial: t, StartedAt: Start, FinishedAt: Start + 30_000,
+		Driver: record.Driver{Name: "osb", Version: "2.4.0", ExitCode: 64},
+		Error:  &record.Error{Reason: reason, Message: message},
+	}
+}

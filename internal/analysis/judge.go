@@ -1,0 +1,131 @@
+// Package analysis judges records and draws a campaign's answers from them: verdicts, peaks, knees, the shared
+// clients, the ratios of variants with their intervals, and whether all that can be trusted. It is pure: the
+// same plan, spec and records give the same assessment.
+package analysis
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// Verdict is what a record is worth. It is made anew whenever records are read, never stored.
+type Verdict string
+
+// The verdicts.
+const (
+	Measured Verdict = "Measured" // a valid measurement that passed every gate
+	Gated    Verdict = "Gated"    // a valid measurement that failed a gate: shown, never retried, never a peak or a knee
+	Errored  Verdict = "Errored"  // no valid measurement: retried, then shown as failed; never a figure
+)
+
+// Judgement is a verdict and what led to it.
+type Judgement struct {
+	Verdict  Verdict
+	Failures []Failure // empty when Measured; the first is the most telling
+}
+
+// Failure is one thing that a record failed by.
+type Failure struct {
+	Gate    string // the gate's field in spec.gates; empty for an error
+	Reason  string // one of record's Reason constants; empty for a gate
+	Message string // for a person: the figure, the limit and the field
+}
+
+// Judge gives a record its verdict. The agent names most errors itself; Judge does not rely on it.
+func Judge(r record.Record, g v1alpha1.Gates) Judgement {
+	if failures := errors(r); len(failures) > 0 {
+		return Judgement{Verdict: Errored, Failures: failures}
+	}
+	if failures := failedGates(r, g); len(failures) > 0 {
+		return Judgement{Verdict: Gated, Failures: failures}
+	}
+	return Judgement{Verdict: Measured}
+}
+
+// errors lists what keeps a record from being a valid measurement.
+func errors(r record.Record) []Failure {
+	var out []Failure
+	fail := func(reason, format string, args ...any) {
+		out = append(out, Failure{Reason: reason, Message: fmt.Sprintf(format, args...)})
+	}
+	if r.Version != record.Version {
+		fail(record.ReasonRecordUnreadable, "record version %d is unknown; this Knee reads version %d", r.Version, record.Version)
+		return out
+	}
+	if r.Error != nil {
+		fail(r.Error.Reason, "%s", r.Error.Message)
+		return out // what follows would only repeat it in other words
+	}
+	if r.Driver.ExitCode != 0 {
+		fail(record.ReasonDriverFailed, "%s ended with exit code %d", driverName(r), r.Driver.ExitCode)
+	}
+	if r.Ingest == nil {
+		fail(record.ReasonDriverIncomplete, "no load was measured")
+		return out
+	}
+	if d := r.Ingest.DocsPerSecond; !positive(d) {
+		fail(record.ReasonCountersUnusable, "docs/s of %v is no measurement", d)
+	}
+	taskErrors(r, fail)
+	countErrors(*r.Ingest, r.Rejections, fail)
+	return out
+}
+
+// taskErrors finds a driver that measured nothing, and failed requests that no rejection counter explains.
+func taskErrors(r record.Record, fail func(reason, format string, args ...any)) {
+	ingests := 0
+	for _, t := range r.Tasks {
+		explained := r.Rejections.Total()
+		if t.Search {
+			explained = r.Rejections.AdmissionControl // the other counters count writes alone
+		} else {
+			ingests++
+		}
+		if !positive(t.Throughput) {
+			fail(record.ReasonDriverIncomplete, "%s gave no throughput for task %q", driverName(r), t.Name)
+		}
+		if t.ErrorRate != 0 && explained == 0 {
+			fail(record.ReasonRequestsFailed, "%.4g %% of the requests of task %q failed, and no rejection counter explains it",
+				100*t.ErrorRate, t.Name)
+		}
+	}
+	if ingests == 0 {
+		fail(record.ReasonDriverIncomplete, "%s gave no figures for an ingest task", driverName(r))
+	}
+}
+
+// countErrors compares what was sent, what the counters saw and what the index holds. A rejection refuses at most
+// one bulk request, so that more documents may be missing only by whole bulks.
+func countErrors(in record.Ingest, rejections record.Rejections, fail func(reason, format string, args ...any)) {
+	if in.IndexFailed != 0 {
+		fail(record.ReasonRequestsFailed, "OpenSearch failed to index %d documents", in.IndexFailed)
+	}
+	if in.Count != in.TotalIndexed {
+		fail(record.ReasonCountMismatch, "the index holds %d documents, but %d were indexed", in.Count, in.TotalIndexed)
+	}
+	if in.Corpus == 0 {
+		return
+	}
+	missing := in.Corpus - in.Count
+	if missing < 0 {
+		fail(record.ReasonCountMismatch, "the index holds %d documents, more than the %d of the corpus", in.Count, in.Corpus)
+	}
+	// Without the bulk size a rejection may stand for any number of documents.
+	unexplained := rejections.Total() == 0 || in.BulkSize > 0 && missing > rejections.Total()*in.BulkSize
+	if missing > 0 && unexplained {
+		fail(record.ReasonCountMismatch, "%d of the corpus's %d documents are missing, and %d rejections do not explain it",
+			missing, in.Corpus, rejections.Total())
+	}
+}
+
+func driverName(r record.Record) string {
+	if r.Driver.Name == "" {
+		return "the driver"
+	}
+	return r.Driver.Name
+}
+
+func positive(f float64) bool { return f > 0 && !math.IsInf(f, 1) }
