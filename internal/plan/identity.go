@@ -134,10 +134,11 @@ func Identity(spec CellSpec) string {
 	if err != nil {
 		panic("plan: a cell's spec is plain data: " + err.Error())
 	}
-	return digest(fmt.Sprintf("v%d\n%s", identityVersion, b), 16)
+	return Digest(fmt.Sprintf("v%d\n%s", identityVersion, b), 16)
 }
 
-func digest(s string, n int) string {
+// Digest is n characters of [a-z2-7] that stand for a text.
+func Digest(s string, n int) string {
 	sum := sha256.Sum256([]byte(s))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))[:n]
 }
@@ -145,7 +146,7 @@ func digest(s string, n int) string {
 // cellName is the base of the names of a cell's objects: readable, unique by the campaign's UID and the cell's
 // hash, at most 12+1+10+1+10 characters.
 func cellName(c *v1alpha1.BenchmarkCampaign, variant, hash string) string {
-	return fmt.Sprintf("%s-%s-%s", head(c.Name, 12), head(variant, 10), digest(string(c.UID)+"/"+hash, 10))
+	return fmt.Sprintf("%s-%s-%s", head(c.Name, 12), head(variant, 10), Digest(string(c.UID)+"/"+hash, 10))
 }
 
 // head cuts a name to n characters that can begin or go on a DNS label.

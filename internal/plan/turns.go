@@ -143,3 +143,16 @@ func limit(groups [][]int, n int) [][]int {
 	}
 	return out
 }
+
+// Before says whether block b must be over before block c starts: sweeps come before all blocks, and blocks go
+// by the plan's topologies, then by repetition.
+func (b Block) Before(c Block, p Plan) bool {
+	if b == (Block{}) || c == (Block{}) {
+		return b == (Block{}) && c != (Block{})
+	}
+	if b.Topology == c.Topology {
+		return b.Repetition < c.Repetition
+	}
+	names := p.topologies()
+	return slices.Index(names, b.Topology) < slices.Index(names, c.Topology)
+}

@@ -1,0 +1,245 @@
+package decide
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// The phases of a cell that are not phases of a trial.
+const (
+	PhasePending      = "Pending"
+	PhaseProvisioning = "Provisioning"
+	PhaseDone         = "Done"
+)
+
+// Next decides. Retain is the campaign's policy for clusters that are no longer needed.
+func Next(p plan.Plan, a analysis.Assessment, w World, retain v1alpha1.RetainPolicy, now time.Time) Decision {
+	d := decider{plan: p, assessment: a, world: w, now: now, shared: a.SharedClients()}
+	d.Phases = map[string]string{}
+	d.collect()
+	d.removeStrays()
+	for g := range p.Groups {
+		d.advance(g)
+	}
+	if a.Finished {
+		d.tearDown(keep(retain, a))
+	}
+	d.Over = a.Finished && len(d.Actions) == 0 && len(d.Waiting) == 0
+	return d.Decision
+}
+
+type decider struct {
+	Decision
+	plan       plan.Plan
+	assessment analysis.Assessment
+	world      World
+	now        time.Time
+	shared     map[string]int32
+}
+
+func (d *decider) act(a Action) { d.Actions = append(d.Actions, a) }
+
+func (d *decider) wait(format string, args ...any) {
+	d.Waiting = append(d.Waiting, fmt.Sprintf(format, args...))
+}
+
+// wakeAt asks for another look at t, unless an earlier one is asked for already.
+func (d *decider) wakeAt(t time.Time) {
+	if d.WakeAt.IsZero() || t.Before(d.WakeAt) {
+		d.WakeAt = t
+	}
+}
+
+// stall keeps the first problem: the groups are in the plan's order, so the choice is stable.
+func (d *decider) stall(p Problem) {
+	if d.Stalled == nil {
+		d.Stalled = &p
+	}
+}
+
+// collect makes records of finished Jobs, whatever else happens: a measurement is never left lying.
+func (d *decider) collect() {
+	for _, name := range slices.Sorted(maps.Keys(d.world.Jobs)) {
+		if job := d.world.Jobs[name]; job.State == JobFinished && !d.recorded(job) {
+			d.act(Action{Kind: Collect, Cell: job.Cell, Attempt: job.Attempt, Job: name})
+		}
+	}
+}
+
+func (d *decider) recorded(job Job) bool { return d.world.Recorded[job.Attempt] }
+
+// removeStrays deletes the clusters and Jobs of cells that the plan no longer has. Records stay.
+func (d *decider) removeStrays() {
+	planned := map[string]bool{}
+	for _, c := range d.plan.Cells {
+		planned[c.Name] = true
+	}
+	stray := map[string]bool{}
+	for name, c := range d.world.Clusters {
+		if !planned[name] && !c.Deleting {
+			stray[name] = true
+		}
+	}
+	for _, j := range d.world.Jobs {
+		if !planned[j.Cell] && j.State != JobDeleting {
+			stray[j.Cell] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(stray)) {
+		d.act(Action{Kind: DeleteCluster, Cell: name})
+	}
+}
+
+// advance moves one group on: its cells take turns, and only the cell whose turn it is has nodes.
+func (d *decider) advance(group int) {
+	for _, i := range d.plan.Groups[group] {
+		d.Phases[d.plan.Cells[i].Name] = d.restingPhase(i)
+	}
+	turn, ok := d.currentTurn(group)
+	if !ok {
+		return
+	}
+	cell := d.plan.Cells[turn.Cell]
+	if !d.barrierOpen(group, turn) {
+		d.wait("%s waits for the other cells of block %d on %s", cell.Variant(), turn.Block.Repetition, turn.Block.Topology)
+		return
+	}
+	if d.othersGone(group, turn.Cell) && d.ready(cell) {
+		d.runTrial(cell, turn)
+	}
+}
+
+// restingPhase is a cell's phase when it is not its turn.
+func (d *decider) restingPhase(cell int) string {
+	if d.assessment.Finished {
+		return PhaseDone
+	}
+	return PhasePending
+}
+
+// currentTurn is the group's first turn with a trial that is not done.
+func (d *decider) currentTurn(group int) (plan.Turn, bool) {
+	for _, turn := range d.plan.Turns(group, d.shared) {
+		if d.pending(turn) != nil {
+			return turn, true
+		}
+	}
+	return plan.Turn{}, false
+}
+
+// pending is the turn's first trial that is not done, or nil. A Warmup trial whose turn has nothing else to do
+// is not worth running.
+func (d *decider) pending(turn plan.Turn) *record.Trial {
+	var first *record.Trial
+	for i, t := range turn.Trials {
+		if d.assessment.Outcomes[t].Done {
+			continue
+		}
+		if first == nil {
+			first = &turn.Trials[i]
+		}
+		if t.Phase != record.Warmup {
+			return first
+		}
+	}
+	return nil
+}
+
+// barrierOpen says whether a block may start: every other group is done with what comes before it.
+func (d *decider) barrierOpen(group int, turn plan.Turn) bool {
+	if turn.Block == (plan.Block{}) {
+		return true
+	}
+	for g := range d.plan.Groups {
+		if g == group {
+			continue
+		}
+		for _, other := range d.plan.Turns(g, d.shared) {
+			if other.Block.Before(turn.Block, d.plan) && d.pending(other) != nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// othersGone lets go of the nodes of the group's other cells and says whether they are gone.
+func (d *decider) othersGone(group, current int) bool {
+	gone := true
+	for _, i := range d.plan.Groups[group] {
+		cluster, exists := d.world.Clusters[d.plan.Cells[i].Name]
+		if i == current || !exists {
+			continue
+		}
+		if cluster.Replicas > 0 && !cluster.Deleting {
+			if d.busy(cluster.Name) {
+				gone = false
+				continue // a trial of an earlier turn still runs: its record comes first
+			}
+			d.act(Action{Kind: StopCluster, Cell: cluster.Name})
+		}
+		if cluster.Replicas > 0 || cluster.Pods > 0 {
+			gone = false
+			d.wait("nodes of %s are let go", cluster.Name)
+		}
+	}
+	return gone
+}
+
+// busy says whether a cell has a Job whose attempt has no record yet.
+func (d *decider) busy(cell string) bool {
+	for _, j := range d.world.Jobs {
+		if j.Cell == cell && !d.recorded(j) {
+			return true
+		}
+	}
+	return false
+}
+
+// tearDown deletes what is no longer needed when all trials are done.
+func (d *decider) tearDown(kept bool) {
+	if kept {
+		return
+	}
+	for _, cell := range d.plan.Cells {
+		cluster, exists := d.world.Clusters[cell.Name]
+		switch {
+		case d.busy(cell.Name):
+			d.wait("a Job of %s ends", cell.Name)
+		case exists && !cluster.Deleting, d.hasJobs(cell.Name):
+			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
+		case exists:
+			d.wait("objects of %s are deleted", cell.Name)
+		}
+	}
+}
+
+func (d *decider) hasJobs(cell string) bool {
+	for _, j := range d.world.Jobs {
+		if j.Cell == cell && j.State != JobDeleting {
+			return true
+		}
+	}
+	return false
+}
+
+func keep(policy v1alpha1.RetainPolicy, a analysis.Assessment) bool {
+	switch policy {
+	case v1alpha1.RetainAlways:
+		return true
+	case v1alpha1.RetainOnFailure:
+		for _, o := range a.Outcomes {
+			if o.Failed {
+				return true
+			}
+		}
+	}
+	return false
+}

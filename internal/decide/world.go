@@ -1,0 +1,89 @@
+// Package decide says what to do next, given what a campaign asks for and what there is. It is pure: the same
+// world at the same time gives the same decision, and it keeps no memory of its own.
+package decide
+
+import (
+	"time"
+
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// World is what was observed of one campaign's objects.
+type World struct {
+	Jobs     map[string]Job        // by name
+	Clusters map[string]Cluster    // by cell name; only those that exist
+	Recorded map[record.Trial]bool // the attempts that have a record
+	Paused   bool                  // the campaign is suspended: nothing new starts
+}
+
+// Job is one attempt's Job.
+type Job struct {
+	Name     string
+	Cell     string // the cell's name
+	CellHash string
+	Attempt  record.Trial
+	State    JobState
+	Created  time.Time
+	Running  bool    // the loader's container runs
+	Problem  Problem // what keeps its pod from running, when something does
+}
+
+// JobState is how far a Job is.
+type JobState string
+
+// The states of a Job.
+const (
+	JobLive     JobState = "Live"     // may still change
+	JobFinished JobState = "Finished" // complete or failed, and no pod of it is still terminating
+	JobDeleting JobState = "Deleting" // neither live nor finished: wait
+)
+
+// Cluster is a cell's OpenSearch.
+type Cluster struct {
+	Name     string // the cell's name
+	CellHash string
+	Deleting bool
+	Replicas int32     // asked for
+	Ready    int32     // pods ready, of the replicas asked for
+	Pods     int       // pods that exist, terminating ones too
+	Since    time.Time // when it was last asked to run
+	Problem  Problem   // what keeps it from being ready, when its pods say so
+}
+
+// Problem is what the cluster says of a pod that does not come up.
+type Problem struct {
+	Reason   string // a reason of the Ready condition
+	Message  string // in the words of the object that complains, its name first
+	Definite bool   // waiting will not help: said at once, not when the deadline has passed
+}
+
+// ActionKind is what an action does.
+type ActionKind string
+
+// The actions, each small and safe to repeat.
+const (
+	StartCluster  ActionKind = "StartCluster"  // create the cell's objects, or scale them up
+	StopCluster   ActionKind = "StopCluster"   // scale the cell's nodes to none; volumes are kept
+	DeleteCluster ActionKind = "DeleteCluster" // delete the cell's objects, volumes and Jobs
+	StartTrial    ActionKind = "StartTrial"    // create the attempt's Job
+	Collect       ActionKind = "Collect"       // make the record of a finished Job
+)
+
+// Action is one thing to do.
+type Action struct {
+	Kind    ActionKind
+	Cell    string       // the cell's name
+	Attempt record.Trial // of StartTrial and Collect
+	Job     string       // of Collect
+}
+
+// Decision is what to do now, and what to say of it.
+type Decision struct {
+	Actions []Action
+	WakeAt  time.Time         // look again then, even if nothing happens; zero: no need
+	Phases  map[string]string // by cell name: Pending, Provisioning, Warmup, Sweep, Final, Done
+	Running []string          // what runs now, for people
+	Waiting []string          // what is waited for and why, for people
+	Stalled *Problem          // a person has to act
+	Over    bool              // all trials are done and nothing is left to clean up
+}

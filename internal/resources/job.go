@@ -1,0 +1,224 @@
+package resources
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// deadlineGrace is what the pod's own deadline adds to the agent's: the agent writes its record itself, the
+// pod's deadline is for an agent that cannot.
+const deadlineGrace = 2 * time.Minute
+
+// Job runs one attempt of a trial. Its name is the fence against a second run, so it has no TTL; it has no
+// deadline of its own, since that would delete the pod and the record with it.
+func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial, o Options) (*batchv1.Job, error) {
+	cfg, err := json.Marshal(Config(c.Namespace, p, cell, attempt, c.Spec.Final))
+	if err != nil {
+		return nil, fmt.Errorf("encode the trial's config: %w", err)
+	}
+	trial, err := json.Marshal(attempt)
+	if err != nil {
+		return nil, fmt.Errorf("encode the trial: %w", err)
+	}
+	m := meta(c, cell.AttemptName(attempt), ComponentLoader, cell)
+	m.Labels[LabelPhase] = string(attempt.Phase)
+	pod := podMeta(m)
+	m.Annotations[AnnotationTrial] = string(trial)
+	return &batchv1.Job{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+		ObjectMeta: m,
+		Spec: batchv1.JobSpec{
+			BackoffLimit:         ptr.To[int32](0),
+			PodReplacementPolicy: ptr.To(batchv1.Failed),
+			Template:             corev1.PodTemplateSpec{ObjectMeta: pod, Spec: trialPod(p, cell, string(cfg), o)},
+		},
+	}, nil
+}
+
+// Config is what the agent of one attempt is told.
+func Config(namespace string, p plan.Plan, cell plan.Cell, attempt record.Trial, final v1alpha1.Final) record.Config {
+	t := cell.Spec.Topology
+	cfg := record.Config{
+		Trial:           attempt,
+		Endpoint:        fmt.Sprintf("http://%s.%s.svc:%d", cell.Name, namespace, HTTPPort),
+		Nodes:           t.Nodes,
+		DeadlineSeconds: int32(p.TrialTimeout.Seconds()),
+		SettleSeconds:   int32(p.SettleTimeout.Seconds()),
+		Measure:         string(cell.Spec.Measure),
+		Index: record.IndexConfig{
+			Name: cell.Spec.Index.Name, Primaries: t.Primaries, Replicas: t.Replicas, RefreshInterval: t.RefreshInterval,
+		},
+		OSB: osbConfig(cell.Spec, attempt, ptr.Deref(final.Search, false)),
+	}
+	if from := cell.Spec.Index.BodyFrom; from != nil {
+		cfg.Index.BodyFile = record.IndexPath + "/" + from.Key
+	}
+	for i := range t.Nodes {
+		pod := PodName(cell, i)
+		cfg.Probes = append(cfg.Probes, record.Probe{
+			Node: pod, URL: fmt.Sprintf("http://%s.%s.%s.svc:%d", pod, cell.Name, namespace, record.ProbePort),
+		})
+	}
+	return cfg
+}
+
+func osbConfig(spec plan.CellSpec, attempt record.Trial, search bool) *record.OSBConfig {
+	osb := spec.OSB
+	cfg := &record.OSBConfig{
+		Workload: osb.Workload, TestProcedure: osb.TestProcedure,
+		Params: params(spec, attempt), SetupTasks: osb.SetupTasks, IngestTasks: osb.IngestTasks,
+	}
+	if search && attempt.Phase == record.Final {
+		cfg.SearchTasks = osb.SearchTasks
+	}
+	if from := osb.From; from != nil {
+		switch {
+		case from.Git != nil:
+			cfg.GitURL, cfg.GitRef = from.Git.URL, from.Git.Ref
+		case from.Volume != nil:
+			cfg.Path = record.WorkloadPath + "/" + from.Volume.Path
+		default:
+			cfg.Path = record.WorkloadPath
+			cfg.Flat = from.ConfigMap != ""
+		}
+	}
+	return cfg
+}
+
+// params are the workload's parameters, complete: the topology and the client count win.
+func params(spec plan.CellSpec, attempt record.Trial) map[string]string {
+	out := map[string]string{}
+	for k, v := range spec.OSB.Params {
+		out[k] = string(v)
+	}
+	if attempt.Phase == record.Warmup {
+		for k, v := range spec.OSB.WarmupParams {
+			out[k] = string(v)
+		}
+	}
+	maps.Copy(out, map[string]string{
+		spec.OSB.ClientsParam: strconv.Itoa(int(attempt.Clients)),
+		"number_of_shards":    strconv.Itoa(int(spec.Topology.Primaries)),
+		"number_of_replicas":  strconv.Itoa(int(spec.Topology.Replicas)),
+		"refresh_interval":    spec.Topology.RefreshInterval,
+	})
+	return out
+}
+
+func trialPod(p plan.Plan, cell plan.Cell, cfg string, o Options) corev1.PodSpec {
+	loader := cell.Spec.Loader
+	spec := corev1.PodSpec{
+		RestartPolicy:                corev1.RestartPolicyNever,
+		AutomountServiceAccountToken: ptr.To(false),
+		EnableServiceLinks:           ptr.To(false),
+		ActiveDeadlineSeconds:        ptr.To(int64((p.TrialTimeout + p.ProvisioningTimeout + deadlineGrace).Seconds())),
+		SecurityContext:              restrictedPod(),
+		NodeSelector:                 labels(loader.NodePool.NodeSelector),
+		Tolerations:                  tolerations(loader.NodePool.Tolerations),
+		InitContainers: []corev1.Container{{
+			Name: "agent", Image: o.AgentImage, Args: []string{"install", record.AgentPath},
+			SecurityContext:          restrictedContainer(true),
+			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+			VolumeMounts:             []corev1.VolumeMount{{Name: "agent", MountPath: "/knee/bin"}},
+		}},
+		Containers: []corev1.Container{{
+			Name:    ContainerTrial,
+			Image:   image(cell.Spec.OSB.Image, o.OSBImage, cell.Spec.OSB.Version),
+			Command: []string{record.AgentPath, "trial"},
+			Env: []corev1.EnvVar{
+				{Name: record.ConfigEnv, Value: cfg},
+				hostEnv(),
+			},
+			Resources:              requirements(loader.Resources),
+			SecurityContext:        restrictedContainer(false), // OSB writes beside its own code
+			TerminationMessagePath: record.TerminationPath,
+			VolumeMounts: []corev1.VolumeMount{
+				{Name: "agent", MountPath: "/knee/bin", ReadOnly: true},
+				{Name: "work", MountPath: record.WorkPath},
+				{Name: "cache", MountPath: record.CachePath},
+			},
+		}},
+		Volumes: []corev1.Volume{emptyDir("agent"), emptyDir("work"), cacheVolume(cell)},
+	}
+	if Dedicated(cell) {
+		spec.Affinity = awayFrom(true, ComponentOpenSearch)
+	}
+	addWorkload(&spec, cell.Spec.OSB.From)
+	if from := cell.Spec.Index.BodyFrom; from != nil {
+		addVolume(&spec, "index", record.IndexPath, corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: from.Name},
+		}})
+	}
+	return spec
+}
+
+func addVolume(spec *corev1.PodSpec, name, path string, source corev1.VolumeSource) {
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
+	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
+		corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: true})
+}
+
+// addWorkload brings the workload's files into the pod. An image needs no shell and no volume feature: the
+// agent, which is static, runs in it and copies the folder.
+func addWorkload(spec *corev1.PodSpec, from *v1alpha1.WorkloadSource) {
+	switch {
+	case from == nil || from.Git != nil:
+	case from.Image != nil:
+		addVolume(spec, "workload", record.WorkloadPath, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
+		spec.InitContainers = append(spec.InitContainers, corev1.Container{
+			Name: "workload", Image: from.Image.Image,
+			Command:                  []string{record.AgentPath, "install", "--tree", from.Image.Path, record.WorkloadPath},
+			SecurityContext:          restrictedContainer(true),
+			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+			VolumeMounts: []corev1.VolumeMount{
+				{Name: "agent", MountPath: "/knee/bin", ReadOnly: true},
+				{Name: "workload", MountPath: record.WorkloadPath},
+			},
+		})
+	case from.Volume != nil:
+		addVolume(spec, "workload", record.WorkloadPath, corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
+			ClaimName: from.Volume.ClaimName, ReadOnly: true,
+		}})
+	default:
+		addVolume(spec, "workload", record.WorkloadPath, corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: from.ConfigMap},
+		}})
+	}
+}
+
+func cacheVolume(cell plan.Cell) corev1.Volume {
+	if cell.Spec.Loader.Cache.Size == "" {
+		return emptyDir("cache")
+	}
+	return corev1.Volume{Name: "cache", VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: CacheName(cell)},
+	}}
+}
+
+// CacheName names the volume that keeps a cell's loader's downloads.
+func CacheName(cell plan.Cell) string { return cell.Name + "-cache" }
+
+// CacheClaim is the volume that keeps the loader's downloads from one trial of a cell to the next; nil when the
+// campaign keeps none.
+func CacheClaim(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.PersistentVolumeClaim {
+	if cell.Spec.Loader.Cache.Size == "" {
+		return nil
+	}
+	return &corev1.PersistentVolumeClaim{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: meta(c, CacheName(cell), ComponentLoader, cell),
+		Spec:       claim(cell.Spec.Loader.Cache),
+	}
+}

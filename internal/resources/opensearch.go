@@ -1,0 +1,234 @@
+package resources
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+const (
+	openSearchHome = "/usr/share/opensearch"
+	maxHeap        = 31 << 30 // above it the JVM gives up compressed pointers
+)
+
+// Service is the headless Service of a cell: its nodes find each other and are found by name before they are ready.
+func Service(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Service {
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: meta(c, cell.Name, ComponentOpenSearch, cell),
+		Spec: corev1.ServiceSpec{
+			ClusterIP:                corev1.ClusterIPNone,
+			PublishNotReadyAddresses: true,
+			Selector:                 selector(c, cell),
+			Ports: []corev1.ServicePort{
+				{Name: "http", Port: HTTPPort, TargetPort: intstr.FromInt32(HTTPPort)},
+				{Name: "transport", Port: 9300, TargetPort: intstr.FromInt32(9300)},
+				{Name: "probe", Port: record.ProbePort, TargetPort: intstr.FromInt32(record.ProbePort)},
+			},
+		},
+	}
+}
+
+func selector(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) map[string]string {
+	return map[string]string{LabelCampaign: string(c.UID), LabelCell: cell.Hash, LabelComponent: ComponentOpenSearch}
+}
+
+// SettingsConfigMap holds a cell's opensearch.yml.
+func SettingsConfigMap(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: meta(c, cell.Name, ComponentOpenSearch, cell),
+		Immutable:  ptr.To(true),
+		Data:       map[string]string{"opensearch.yml": Settings(cell)},
+	}
+}
+
+// Settings is a cell's opensearch.yml. What Knee needs wins over the campaign's settings, which the API
+// refuses where they would collide.
+func Settings(cell plan.Cell) string {
+	s := map[string]any{}
+	for k, v := range cell.Spec.OpenSearch.Settings {
+		s[k] = string(v)
+	}
+	s["cluster.name"] = cell.Name
+	s["node.name"] = "${HOSTNAME}"
+	s["network.host"] = "0.0.0.0"
+	s["http.port"] = HTTPPort
+	if cell.Spec.Topology.Nodes == 1 {
+		s["discovery.type"] = "single-node"
+	} else {
+		var nodes []string
+		for i := range cell.Spec.Topology.Nodes {
+			nodes = append(nodes, PodName(cell, i))
+		}
+		s["discovery.seed_hosts"] = []string{cell.Name}
+		s["cluster.initial_cluster_manager_nodes"] = nodes
+	}
+	out, err := yaml.Marshal(s)
+	if err != nil {
+		panic("resources: settings are strings: " + err.Error())
+	}
+	return string(out)
+}
+
+// PodName is the name of a cell's i-th OpenSearch node, counted from 0.
+func PodName(cell plan.Cell, i int32) string { return fmt.Sprintf("%s-%d", cell.Name, i) }
+
+// StatefulSet is a cell's OpenSearch. It is created, never applied: an upgrade of the manager must not touch a
+// cell that measures. No liveness probe: saturation must not restart the system under test.
+func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, o Options, startup time.Duration, now time.Time) *appsv1.StatefulSet {
+	m := meta(c, cell.Name, ComponentOpenSearch, cell)
+	pod := podMeta(m)
+	m.Annotations[AnnotationSince] = now.UTC().Format(time.RFC3339)
+	sts := &appsv1.StatefulSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
+		ObjectMeta: m,
+		Spec: appsv1.StatefulSetSpec{
+			Replicas:            ptr.To(cell.Spec.Topology.Nodes),
+			ServiceName:         cell.Name,
+			PodManagementPolicy: appsv1.ParallelPodManagement,
+			UpdateStrategy:      appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
+			PersistentVolumeClaimRetentionPolicy: &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+				WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
+			},
+			Selector: &metav1.LabelSelector{MatchLabels: selector(c, cell)},
+			Template: corev1.PodTemplateSpec{ObjectMeta: pod, Spec: openSearchPod(cell, o, startup)},
+		},
+	}
+	if storage := cell.Spec.OpenSearch.Storage; storage.Size != "" {
+		sts.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
+			ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: m.Labels},
+			Spec:       claim(storage),
+		}}
+	} else {
+		sts.Spec.Template.Spec.Volumes = append(sts.Spec.Template.Spec.Volumes, emptyDir("data"))
+	}
+	return sts
+}
+
+func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodSpec {
+	return corev1.PodSpec{
+		AutomountServiceAccountToken:  ptr.To(false),
+		EnableServiceLinks:            ptr.To(false),
+		TerminationGracePeriodSeconds: ptr.To[int64](60),
+		SecurityContext:               restrictedPod(),
+		NodeSelector:                  cell.Spec.Pool.NodeSelector,
+		Tolerations:                   tolerations(cell.Spec.Pool.Tolerations),
+		Affinity:                      awayFrom(Dedicated(cell), ComponentOpenSearch, ComponentLoader),
+		InitContainers:                []corev1.Container{preflight(cell, o), probe(o)},
+		Containers:                    []corev1.Container{openSearch(cell, o, startup)},
+		Volumes: []corev1.Volume{
+			{Name: "settings", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: cell.Name},
+			}}},
+			emptyDir("logs"),
+		},
+	}
+}
+
+func preflight(cell plan.Cell, o Options) corev1.Container {
+	c := corev1.Container{
+		Name: "preflight", Image: o.AgentImage, Args: []string{"preflight", "--data=" + openSearchHome + "/data"},
+		SecurityContext:          restrictedContainer(true),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		VolumeMounts:             []corev1.VolumeMount{{Name: "data", MountPath: openSearchHome + "/data"}},
+	}
+	if cell.Spec.Topology.Nodes == 1 {
+		c.Args = append(c.Args, "--single-node")
+	}
+	return c
+}
+
+func probe(o Options) corev1.Container {
+	return corev1.Container{
+		Name: "probe", Image: o.AgentImage, Args: []string{"probe"},
+		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
+		Env:             []corev1.EnvVar{hostEnv()},
+		Ports:           []corev1.ContainerPort{{Name: "probe", ContainerPort: record.ProbePort}},
+		SecurityContext: restrictedContainer(true),
+		VolumeMounts:    []corev1.VolumeMount{{Name: "logs", MountPath: "/logs", ReadOnly: true}},
+	}
+}
+
+func openSearch(cell plan.Cell, o Options, startup time.Duration) corev1.Container {
+	get := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/_cluster/health?local=true", Port: intstr.FromInt32(HTTPPort)}}
+	return corev1.Container{
+		Name:  ContainerOpenSearch,
+		Image: image(cell.Spec.OpenSearch.Image, o.OpenSearchImage, cell.Spec.OpenSearch.Version),
+		Env: []corev1.EnvVar{
+			{Name: "OPENSEARCH_JAVA_OPTS", Value: javaOptions(cell.Spec.OpenSearch)},
+			{Name: "DISABLE_SECURITY_PLUGIN", Value: "true"},
+			{Name: "DISABLE_INSTALL_DEMO_CONFIG", Value: "true"},
+		},
+		Ports: []corev1.ContainerPort{
+			{Name: "http", ContainerPort: HTTPPort},
+			{Name: "transport", ContainerPort: 9300},
+		},
+		Resources:                requirements(cell.Spec.OpenSearch.Resources),
+		SecurityContext:          restrictedContainer(false), // OpenSearch makes its keystore in its config folder
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		StartupProbe: &corev1.Probe{
+			ProbeHandler: get, PeriodSeconds: 1, TimeoutSeconds: 1, FailureThreshold: int32(max(startup.Seconds(), 1)),
+		},
+		ReadinessProbe: &corev1.Probe{ProbeHandler: get, PeriodSeconds: 10, TimeoutSeconds: 5, FailureThreshold: 3},
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: "data", MountPath: openSearchHome + "/data"},
+			{Name: "logs", MountPath: openSearchHome + "/logs"},
+			{Name: "settings", MountPath: openSearchHome + "/config/opensearch.yml", SubPath: "opensearch.yml", ReadOnly: true},
+		},
+	}
+}
+
+func image(full, repository, tag string) string {
+	if full != "" {
+		return full
+	}
+	return repository + ":" + tag
+}
+
+// javaOptions puts the heap before the campaign's own options; the last of two wins in the JVM.
+func javaOptions(os v1alpha1.OpenSearch) string {
+	var out []string
+	if heap := heapBytes(os); heap > 0 {
+		size := jvmSize(heap)
+		out = append(out, "-Xms"+size, "-Xmx"+size)
+	}
+	return strings.Join(append(out, os.JavaOptions...), " ")
+}
+
+// heapBytes is the heap that was asked for, else half of the memory, at most 31 GiB; 0 leaves it to the image.
+func heapBytes(os v1alpha1.OpenSearch) int64 {
+	if os.Heap != "" {
+		q := resource.MustParse(string(os.Heap))
+		return q.Value()
+	}
+	if os.Resources.Memory != "" {
+		q := resource.MustParse(string(os.Resources.Memory))
+		return min(q.Value()/2, maxHeap)
+	}
+	return 0
+}
+
+func jvmSize(bytes int64) string {
+	switch {
+	case bytes%(1<<30) == 0:
+		return strconv.FormatInt(bytes>>30, 10) + "g"
+	case bytes%(1<<20) == 0:
+		return strconv.FormatInt(bytes>>20, 10) + "m"
+	}
+	return strconv.FormatInt(bytes>>10, 10) + "k"
+}

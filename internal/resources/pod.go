@@ -1,0 +1,118 @@
+package resources
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// userID is the user of the official OpenSearch and opensearch-benchmark images.
+const userID = 1000
+
+// restrictedPod is the pod security context of everything that Knee runs.
+func restrictedPod() *corev1.PodSecurityContext {
+	return &corev1.PodSecurityContext{
+		RunAsNonRoot:        ptr.To(true),
+		RunAsUser:           ptr.To[int64](userID),
+		RunAsGroup:          ptr.To[int64](userID),
+		FSGroup:             ptr.To[int64](userID),
+		FSGroupChangePolicy: ptr.To(corev1.FSGroupChangeOnRootMismatch),
+		SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+}
+
+func restrictedContainer(readOnlyRoot bool) *corev1.SecurityContext {
+	return &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr.To(false),
+		ReadOnlyRootFilesystem:   ptr.To(readOnlyRoot),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+	}
+}
+
+// requirements asks for what the campaign says and is limited to it.
+func requirements(r v1alpha1.Resources) corev1.ResourceRequirements {
+	list := corev1.ResourceList{}
+	if r.CPU != "" {
+		list[corev1.ResourceCPU] = resource.MustParse(string(r.CPU))
+	}
+	if r.Memory != "" {
+		list[corev1.ResourceMemory] = resource.MustParse(string(r.Memory))
+	}
+	if len(list) == 0 {
+		return corev1.ResourceRequirements{}
+	}
+	return corev1.ResourceRequirements{Requests: list, Limits: list}
+}
+
+func tolerations(in []v1alpha1.Toleration) []corev1.Toleration {
+	var out []corev1.Toleration
+	for _, t := range in {
+		out = append(out, corev1.Toleration{
+			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect),
+		})
+	}
+	return out
+}
+
+func labels(in map[string]v1alpha1.LabelValue) map[string]string {
+	var out map[string]string
+	for k, v := range in {
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[k] = string(v)
+	}
+	return out
+}
+
+// awayFrom keeps a pod off nodes that run any of the components, of whatever campaign: strictly, or, where the
+// campaign allows a shared node, if there is a choice.
+func awayFrom(strictly bool, components ...string) *corev1.Affinity {
+	term := corev1.PodAffinityTerm{
+		TopologyKey:       corev1.LabelHostname,
+		NamespaceSelector: &metav1.LabelSelector{},
+		LabelSelector: &metav1.LabelSelector{
+			MatchLabels: map[string]string{LabelManagedBy: ManagedBy},
+			MatchExpressions: []metav1.LabelSelectorRequirement{{
+				Key: LabelComponent, Operator: metav1.LabelSelectorOpIn, Values: components,
+			}},
+		},
+	}
+	anti := &corev1.PodAntiAffinity{}
+	if strictly {
+		anti.RequiredDuringSchedulingIgnoredDuringExecution = []corev1.PodAffinityTerm{term}
+	} else {
+		anti.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{{Weight: 100, PodAffinityTerm: term}}
+	}
+	return &corev1.Affinity{PodAntiAffinity: anti}
+}
+
+func emptyDir(name string) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
+}
+
+func hostEnv() corev1.EnvVar {
+	return corev1.EnvVar{Name: record.HostEnv, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}
+}
+
+// claim is a PersistentVolumeClaim's spec for a storage that the campaign names.
+func claim(s v1alpha1.Storage) corev1.PersistentVolumeClaimSpec {
+	spec := corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Resources: corev1.VolumeResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(string(s.Size))},
+		},
+	}
+	if s.StorageClassName != "" {
+		spec.StorageClassName = ptr.To(s.StorageClassName)
+	}
+	return spec
+}
+
+// Dedicated says whether the loader and OpenSearch must not share a node.
+func Dedicated(cell plan.Cell) bool { return cell.Spec.Loader.Placement != v1alpha1.LoaderShared }
