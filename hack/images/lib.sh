@@ -36,7 +36,7 @@ made() { echo "$2" > "$1.inputs"; }
 # tool NAME: builds hack/images/NAME once per change and prints its path.
 tool() {
   local name=$1 bin=$CACHE/tools/$(basename "$1") key
-  key=$(ARCH='' fingerprint "$HERE/$name" "$ROOT/go.mod")
+  key=$(ARCH='' fingerprint "$HERE/$name")
   if ! fresh "$bin" "$key"; then
     need go "golang (1.26 or newer)"
     mkdir -p "$CACHE/tools"

@@ -1,0 +1,59 @@
+# Images from package registries, without a container engine. Included by the
+# root Makefile, which sets ROOT and BIN and has the target `build`.
+# The archives are .cache/images/NAME-TAG-ARCH.tar: import them with
+# `ctr -n k8s.io images import`. Name other images to use those instead.
+ROOT ?= $(CURDIR)
+BIN ?= $(ROOT)/bin
+IMAGE_ARCH ?= amd64
+KNEE_IMAGE ?= knee.local/knee:dev
+OPENSEARCH_VERSION ?= 3.1.0
+OPENSEARCH_IMAGE ?= knee.local/opensearch:$(OPENSEARCH_VERSION)
+OSB_VERSION ?= 2.4.0
+OSB_IMAGE ?= knee.local/opensearch-benchmark:$(OSB_VERSION)
+WORKLOAD_IMAGE ?= knee.local/workload-nyc-taxis-mini:1
+
+IMAGES_ENV = ARCH=$(IMAGE_ARCH) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION)
+IMAGES_DIR = $(ROOT)/hack/images
+# Only images of ours are built: another name is one that the cluster pulls.
+BUILT_IMAGES = $(filter knee.local/%,$(KNEE_IMAGE) $(OPENSEARCH_IMAGE) $(OSB_IMAGE) $(WORKLOAD_IMAGE))
+image_tar = $(ROOT)/.cache/images/$(notdir $(subst :,-,$(1)))-$(IMAGE_ARCH).tar
+IMAGE_TARS = $(foreach image,$(BUILT_IMAGES),$(call image_tar,$(image)))
+
+##@ Images
+
+.PHONY: images
+images: images-host ## Build the container images into .cache/images (no container engine needed).
+	@+$(MAKE) --no-print-directory -j4 \
+	  $(if $(filter $(KNEE_IMAGE),$(BUILT_IMAGES)),image-knee) \
+	  $(if $(filter $(OPENSEARCH_IMAGE),$(BUILT_IMAGES)),image-opensearch) \
+	  $(if $(filter $(OSB_IMAGE),$(BUILT_IMAGES)),image-osb) \
+	  $(if $(filter $(WORKLOAD_IMAGE),$(BUILT_IMAGES)),image-workload)
+
+.PHONY: images-host image-rootfs image-tools image-jars image-jre image-packages
+images-host:
+	@$(IMAGES_DIR)/ensure-host.sh
+# The slow parts wait for registries: they run side by side.
+image-tools:
+	@$(IMAGES_ENV) $(IMAGES_DIR)/tools.sh
+image-rootfs:
+	@$(IMAGES_ENV) $(IMAGES_DIR)/rootfs/build.sh
+image-jars:
+	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/jars.sh
+image-jre:
+	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/jre.sh
+image-packages:
+	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/opensearch-benchmark/packages.sh
+
+.PHONY: image-knee image-opensearch image-osb image-workload
+image-knee: build image-tools ## Build Knee's own image.
+	@$(IMAGES_ENV) $(IMAGES_DIR)/knee/build.sh $(KNEE_IMAGE) $(BIN)
+image-opensearch: image-tools image-rootfs image-jars image-jre ## Build the OpenSearch image.
+	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/build.sh $(OPENSEARCH_IMAGE)
+image-osb: image-tools image-rootfs image-packages ## Build the opensearch-benchmark image (OSB_VERSION=1.15.0 for the older command line).
+	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/opensearch-benchmark/build.sh $(OSB_IMAGE)
+image-workload: image-tools ## Build the image with the demo's workload and corpus.
+	@$(IMAGES_ENV) $(IMAGES_DIR)/workload/build.sh $(WORKLOAD_IMAGE)
+
+.PHONY: images-check
+images-check: images ## Run the images: OpenSearch to green, a short load, the ways to fail.
+	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/check.sh
