@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/aclements/go-moremath/stats"
 )
@@ -52,12 +53,34 @@ func Compare(x, y []float64, confidence float64) Estimate {
 // is the narrowest with at least the asked confidence, and the confidence that it has; k is 1, the widest
 // interval, when even that has less.
 func orderStatistic(null stats.UDist, confidence float64) (k int, achieved float64) {
+	key := orderKey{null.N1, null.N2, confidence}
+	if known, ok := orderStatistics.Load(key); ok {
+		o := known.(order)
+		return o.k, o.achieved
+	}
 	of := func(k int) float64 { return 1 - 2*null.CDF(float64(k-1)) }
 	const rounding = 1e-12
 	first := sort.Search(null.N1*null.N2/2, func(i int) bool { return of(i+1) < confidence-rounding })
 	k = max(first, 1)
-	return k, of(k)
+	achieved = of(k)
+	orderStatistics.Store(key, order{k, achieved})
+	return k, achieved
 }
+
+type (
+	orderKey struct {
+		n, m       int
+		confidence float64
+	}
+	order struct {
+		k        int
+		achieved float64
+	}
+)
+
+// orderStatistics remembers what orderStatistic found: at 50 repetitions the distribution costs 15 ms, and a
+// campaign's ratios, assessed again and again, all have the same few keys.
+var orderStatistics sync.Map
 
 // mannWhitney is the two-sided p of the hypothesis that x and y come from one population.
 func mannWhitney(x, y []float64) float64 {
