@@ -134,19 +134,14 @@ func (d *decider) currentTurn(group int) (plan.Turn, bool) {
 	return plan.Turn{}, false
 }
 
-// pending is the turn's first trial that is not done, or nil. A Warmup trial whose turn has nothing else to do
-// is not worth running.
+// pending is the turn's first trial that is not done, or nil when nothing of the turn is owed.
 func (d *decider) pending(turn plan.Turn) *record.Trial {
-	var first *record.Trial
+	if d.assessment.TurnDone(turn) {
+		return nil
+	}
 	for i, t := range turn.Trials {
-		if d.assessment.Outcomes[t].Done {
-			continue
-		}
-		if first == nil {
-			first = &turn.Trials[i]
-		}
-		if t.Phase != record.Warmup {
-			return first
+		if !d.assessment.Outcomes[t].Done {
+			return &turn.Trials[i]
 		}
 	}
 	return nil
@@ -210,24 +205,30 @@ func (d *decider) tearDown(kept bool) {
 	}
 	for _, cell := range d.plan.Cells {
 		cluster, exists := d.world.Clusters[cell.Name]
+		there, going := d.jobs(cell.Name)
 		switch {
 		case d.busy(cell.Name):
 			d.wait("a Job of %s ends", cell.Name)
-		case exists && !cluster.Deleting, d.hasJobs(cell.Name):
+		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
-		case exists:
+		case going > 0, exists:
 			d.wait("objects of %s are deleted", cell.Name)
 		}
 	}
 }
 
-func (d *decider) hasJobs(cell string) bool {
+// jobs counts a cell's Jobs that are not being deleted, and those that are.
+func (d *decider) jobs(cell string) (there, going int) {
 	for _, j := range d.world.Jobs {
-		if j.Cell == cell && j.State != JobDeleting {
-			return true
+		switch {
+		case j.Cell != cell:
+		case j.State == JobDeleting:
+			going++
+		default:
+			there++
 		}
 	}
-	return false
+	return there, going
 }
 
 func keep(policy v1alpha1.RetainPolicy, a analysis.Assessment) bool {

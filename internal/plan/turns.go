@@ -41,9 +41,9 @@ func (p Plan) Turns(group int, shared map[string]int32) []Turn {
 		add(cell, Block{}, p.Clients[len(p.Clients)/2], p.SweepTrials(p.Cells[cell])...)
 	}
 	for _, topology := range p.topologies() {
-		clients, known := shared[topology]
-		if !known {
-			continue
+		clients := shared[topology]
+		if clients == 0 {
+			continue // not known yet, or there are none
 		}
 		for r := int32(1); r <= p.Repetitions; r++ {
 			for _, cell := range p.blockOrder(group, topology, r) {

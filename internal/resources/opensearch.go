@@ -111,7 +111,7 @@ func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, o Options, start
 	}
 	if storage := cell.Spec.OpenSearch.Storage; storage.Size != "" {
 		sts.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
-			ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: m.Labels},
+			ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: pod.Labels, Annotations: pod.Annotations},
 			Spec:       claim(storage),
 		}}
 	} else {

@@ -1,0 +1,153 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// errNameConflict says that an object of the name is there and is not this campaign's.
+var errNameConflict = errors.New("name is taken")
+
+// apply does what was decided. One action that fails does not keep the others from being tried.
+func (r *CampaignReconciler) apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, actions []decide.Action) error {
+	cells := map[string]plan.Cell{}
+	for _, cell := range p.Cells {
+		cells[cell.Name] = cell
+	}
+	var errs []error
+	for _, a := range actions {
+		log.FromContext(ctx).Info("acting", "action", a.Kind, "cell", a.Cell, "attempt", a.Attempt)
+		if err := r.act(ctx, c, p, cells[a.Cell], a); err != nil {
+			errs = append(errs, fmt.Errorf("%s %s: %w", a.Kind, a.Cell, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {
+	switch a.Kind {
+	case decide.Collect:
+		return r.collect(ctx, c, a)
+	case decide.StartCluster:
+		return r.startCluster(ctx, c, p, cell)
+	case decide.StopCluster:
+		return r.scale(ctx, c, a.Cell, 0)
+	case decide.DeleteCluster:
+		return r.deleteCluster(ctx, c, a.Cell)
+	case decide.StartTrial:
+		return r.startTrial(ctx, c, p, cell, a.Attempt)
+	}
+	return fmt.Errorf("unknown action %q", a.Kind)
+}
+
+// startCluster makes a cell's objects, the StatefulSet last, so that its being there means that all are; one
+// that is there already is scaled up.
+func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell) error {
+	objects := []client.Object{resources.Service(c, cell), resources.SettingsConfigMap(c, cell)}
+	if claim := resources.CacheClaim(c, cell); claim != nil {
+		objects = append(objects, claim)
+	}
+	for _, o := range objects {
+		if _, err := r.create(ctx, c, o); err != nil {
+			return err
+		}
+	}
+	made, err := r.create(ctx, c, resources.StatefulSet(c, cell, r.Options, p.ProvisioningTimeout, r.Clock.Now()))
+	if err != nil || made {
+		return err
+	}
+	return r.scale(ctx, c, cell.Name, cell.Spec.Topology.Nodes)
+}
+
+// create makes an object that must not be there yet. One of the same name that is this campaign's own is taken
+// as it is (made is false); one that is somebody else's is an error that says whose.
+func (r *CampaignReconciler) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o client.Object) (made bool, err error) {
+	err = r.Create(ctx, o)
+	if !apierrors.IsAlreadyExists(err) {
+		return err == nil, err
+	}
+	kind := o.GetObjectKind().GroupVersionKind().Kind
+	existing := o.DeepCopyObject().(client.Object)
+	if err := r.Uncached.Get(ctx, client.ObjectKeyFromObject(o), existing); err != nil {
+		return false, fmt.Errorf("read the existing %s %s: %w", kind, o.GetName(), err)
+	}
+	if metav1.IsControlledBy(existing, c) {
+		return false, nil
+	}
+	owner := "nobody"
+	if ref := metav1.GetControllerOf(existing); ref != nil {
+		owner = ref.Kind + " " + ref.Name
+	}
+	return false, fmt.Errorf("%w: %s %s/%s exists and belongs to %s; delete or rename it", errNameConflict, kind, o.GetNamespace(), o.GetName(), owner)
+}
+
+func (r *CampaignReconciler) scale(ctx context.Context, c *v1alpha1.BenchmarkCampaign, name string, replicas int32) error {
+	var s appsv1.StatefulSet
+	if err := r.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, &s); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !metav1.IsControlledBy(&s, c) || ptr.Deref(s.Spec.Replicas, 1) == replicas {
+		return nil
+	}
+	before := s.DeepCopy()
+	s.Spec.Replicas = ptr.To(replicas)
+	if s.Annotations == nil {
+		s.Annotations = map[string]string{}
+	}
+	s.Annotations[resources.AnnotationSince] = r.Clock.Now().UTC().Format(time.RFC3339)
+	return r.Patch(ctx, &s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// startTrial creates an attempt's Job, unless the attempt has a record that the cache has not shown yet.
+func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial) error {
+	job, err := resources.Job(c, p, cell, attempt, r.Options)
+	if err != nil {
+		return err
+	}
+	key := client.ObjectKey{Namespace: c.Namespace, Name: resources.RecordName(job.Name)}
+	switch err := r.Uncached.Get(ctx, key, &corev1.ConfigMap{}); {
+	case err == nil:
+		return nil
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("look for the attempt's record: %w", err)
+	}
+	_, err = r.create(ctx, c, job)
+	return err
+}
+
+// deleteCluster deletes all of a cell but its records, the StatefulSet last and in the foreground: as long as
+// it is there, there is something left to do.
+func (r *CampaignReconciler) deleteCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell string) error {
+	options := []client.ListOption{client.InNamespace(c.Namespace), client.MatchingLabels{
+		resources.LabelCampaign: string(c.UID), resources.LabelCellName: cell,
+	}}
+	lists := []client.ObjectList{
+		&batchv1.JobList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.PersistentVolumeClaimList{}, &appsv1.StatefulSetList{},
+	}
+	for _, list := range lists {
+		if err := r.List(ctx, list, options...); err != nil {
+			return err
+		}
+		if err := r.deleteAll(ctx, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+// Package controllers reconciles BenchmarkCampaigns: it observes, lets the pure packages decide, and applies.
+// It is the one place of effects.
+package controllers
+
+import (
+	"context"
+	"errors"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// CampaignReconciler brings campaigns to their verdict.
+type CampaignReconciler struct {
+	client.Client               // reads from the cache
+	Uncached      client.Reader // reads from the API server: for what must not be stale
+	Recorder      events.EventRecorder
+	Clock         clock.PassiveClock
+	Options       resources.Options
+}
+
+// +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns,verbs=get;list;watch
+// +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/status,verbs=update
+// +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile moves one campaign on by one step.
+func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	var c v1alpha1.BenchmarkCampaign
+	if err := r.Get(ctx, req.NamespacedName, &c); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !c.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil // the children are owned: the garbage collector has them
+	}
+	if invalid := plan.Validate(&c); len(invalid) > 0 {
+		return ctrl.Result{}, r.writeStatus(ctx, &c, invalidStatus(&c, invalid))
+	}
+	p := plan.Build(&c)
+	observed, err := r.observe(ctx, &c)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	now := r.Clock.Now()
+	assessment := analysis.Assess(p, c.Spec, observed.records)
+	decision := decide.Next(p, assessment, observed.world, c.Spec.Retain, now)
+	applyErr := r.apply(ctx, &c, p, decision.Actions)
+	reports, reportErr := r.writeReports(ctx, &c, p, assessment, observed.records)
+	status := nextStatus(&c, p, assessment, decision, observed.records, reports, applyErr)
+	statusErr := r.writeStatus(ctx, &c, status)
+	result := ctrl.Result{}
+	if !decision.WakeAt.IsZero() {
+		result.RequeueAfter = max(decision.WakeAt.Sub(now), minWake)
+	}
+	return result, errors.Join(applyErr, reportErr, statusErr)
+}
+
+// SetupWithManager watches campaigns and all that is made for them.
+func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	named := handler.EnqueueRequestsFromMapFunc(campaignOf)
+	return ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.BenchmarkCampaign{}).
+		Owns(&appsv1.StatefulSet{}).
+		Owns(&batchv1.Job{}).
+		Owns(&corev1.ConfigMap{}).
+		Watches(&corev1.Pod{}, named).
+		Watches(&corev1.PersistentVolumeClaim{}, named).
+		Complete(r)
+}
+
+// campaignOf finds the campaign of a pod or a volume, which it does not own itself.
+func campaignOf(_ context.Context, o client.Object) []reconcile.Request {
+	name := o.GetAnnotations()[resources.AnnotationCampaignName]
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
+}

@@ -1,0 +1,160 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// observed is what the cluster holds of one campaign.
+type observed struct {
+	world   decide.World
+	records []record.Record
+}
+
+// observe reads a campaign's children, by the campaign's UID: those of an earlier campaign of the same name
+// are not its own.
+func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkCampaign) (observed, error) {
+	var (
+		sets    appsv1.StatefulSetList
+		jobs    batchv1.JobList
+		pods    corev1.PodList
+		maps    corev1.ConfigMapList
+		claims  corev1.PersistentVolumeClaimList
+		options = []client.ListOption{client.InNamespace(c.Namespace), client.MatchingLabels{resources.LabelCampaign: string(c.UID)}}
+	)
+	for _, list := range []client.ObjectList{&sets, &jobs, &pods, &maps, &claims} {
+		if err := r.List(ctx, list, options...); err != nil {
+			return observed{}, fmt.Errorf("list the campaign's children: %w", err)
+		}
+	}
+	records := readRecords(ctx, maps.Items)
+	w := decide.World{
+		Jobs:     map[string]decide.Job{},
+		Clusters: clusters(sets.Items, pods.Items, claims.Items),
+		Recorded: map[record.Trial]bool{},
+		Paused:   ptr.Deref(c.Spec.Suspend, false),
+	}
+	for _, rec := range records {
+		w.Recorded[rec.Trial] = true
+	}
+	for _, j := range jobs.Items {
+		job, err := jobOf(j, pods.Items)
+		if err != nil {
+			log.FromContext(ctx).Error(err, "ignoring a Job that is not readable as a trial", "job", j.Name)
+			continue
+		}
+		w.Jobs[job.Name] = job
+	}
+	return observed{world: w, records: records}, nil
+}
+
+// readRecords decodes the records. One that cannot be read is logged and left alone: its attempt then counts as
+// not recorded, and the name of its ConfigMap keeps it from being measured twice under one name.
+func readRecords(ctx context.Context, maps []corev1.ConfigMap) []record.Record {
+	var out []record.Record
+	for _, cm := range maps {
+		if cm.Labels[resources.LabelComponent] != resources.ComponentRecord {
+			continue
+		}
+		rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
+		if err != nil {
+			log.FromContext(ctx).Error(err, "ignoring a record that cannot be read", "configMap", cm.Name)
+			continue
+		}
+		out = append(out, rec)
+	}
+	return out
+}
+
+func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {
+	var attempt record.Trial
+	if err := json.Unmarshal([]byte(j.Annotations[resources.AnnotationTrial]), &attempt); err != nil {
+		return decide.Job{}, fmt.Errorf("annotation %s: %w", resources.AnnotationTrial, err)
+	}
+	job := decide.Job{
+		Name: j.Name, Cell: j.Labels[resources.LabelCellName], CellHash: j.Labels[resources.LabelCell],
+		Attempt: attempt, State: jobState(j), Created: j.CreationTimestamp.Time,
+	}
+	for i := range pods {
+		if metav1.IsControlledBy(&pods[i], &j) {
+			job.Running = containerRunning(pods[i], resources.ContainerTrial)
+			job.Problem = podProblem(pods[i])
+		}
+	}
+	return job, nil
+}
+
+func jobState(j batchv1.Job) decide.JobState {
+	if !j.DeletionTimestamp.IsZero() {
+		return decide.JobDeleting
+	}
+	ended := false
+	for _, c := range j.Status.Conditions {
+		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
+			ended = true
+		}
+	}
+	if ended && j.Status.Active == 0 && ptr.Deref(j.Status.Terminating, 0) == 0 {
+		return decide.JobFinished
+	}
+	return decide.JobLive
+}
+
+// clusters are the cells of which anything is left: a StatefulSet, pods, or volumes.
+func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.PersistentVolumeClaim) map[string]decide.Cluster {
+	out := map[string]decide.Cluster{}
+	for _, claim := range claims {
+		name := claim.Labels[resources.LabelCellName]
+		out[name] = decide.Cluster{Name: name, CellHash: claim.Labels[resources.LabelCell], Deleting: !claim.DeletionTimestamp.IsZero()}
+	}
+	for _, s := range sets {
+		out[s.Name] = decide.Cluster{
+			Name: s.Name, CellHash: s.Labels[resources.LabelCell], Deleting: !s.DeletionTimestamp.IsZero(),
+			Replicas: ptr.Deref(s.Spec.Replicas, 1), Since: since(s),
+			Problem: decide.Problem{Message: "StatefulSet " + s.Name + " has no pod yet"},
+		}
+	}
+	for _, pod := range pods {
+		if pod.Labels[resources.LabelComponent] != resources.ComponentOpenSearch {
+			continue
+		}
+		name := pod.Labels[resources.LabelCellName]
+		c := out[name]
+		if c.Pods == 0 {
+			c.Problem = decide.Problem{}
+		}
+		c.Name, c.CellHash = name, pod.Labels[resources.LabelCell]
+		c.Pods++
+		if podReady(pod) {
+			c.Ready++
+		} else if problem := podProblem(pod); c.Problem.Message == "" || problem.Definite {
+			c.Problem = problem
+		}
+		out[name] = c
+	}
+	return out
+}
+
+// since is when a StatefulSet was last asked to run.
+func since(s appsv1.StatefulSet) time.Time {
+	t, err := time.Parse(time.RFC3339, s.Annotations[resources.AnnotationSince])
+	if err != nil {
+		return s.CreationTimestamp.Time
+	}
+	return t
+}

@@ -1,0 +1,58 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// writeReports keeps the report's ConfigMaps as the records make them, and gives their names. A campaign
+// without records has none.
+func (r *CampaignReconciler) writeReports(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan,
+	a analysis.Assessment, records []record.Record) ([]string, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	wanted, err := resources.ReportConfigMaps(c, report.Files(report.Input{Campaign: c, Plan: p, Assessment: a, Records: records}))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, cm := range wanted {
+		if err := r.writeReport(ctx, c, cm); err != nil {
+			return names, err
+		}
+		names = append(names, cm.Name)
+	}
+	return names, nil
+}
+
+func (r *CampaignReconciler) writeReport(ctx context.Context, c *v1alpha1.BenchmarkCampaign, wanted *corev1.ConfigMap) error {
+	var is corev1.ConfigMap
+	err := r.Get(ctx, client.ObjectKeyFromObject(wanted), &is)
+	switch {
+	case apierrors.IsNotFound(err):
+		_, err := r.create(ctx, c, wanted)
+		return err
+	case err != nil:
+		return fmt.Errorf("read the report %s: %w", wanted.Name, err)
+	case !metav1.IsControlledBy(&is, c):
+		return fmt.Errorf("%w: ConfigMap %s/%s is not of this campaign; delete or rename it", errNameConflict, is.Namespace, is.Name)
+	case maps.Equal(is.Data, wanted.Data):
+		return nil
+	}
+	is.Data = wanted.Data
+	return r.Update(ctx, &is)
+}

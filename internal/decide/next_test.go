@@ -1,0 +1,334 @@
+package decide_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// sim is a world that does at once what is decided: clusters come up ready, trials end with a record. It lets a
+// test ask in what order things happen, without a cluster.
+type sim struct {
+	t        *testing.T
+	campaign *v1alpha1.BenchmarkCampaign
+	plan     plan.Plan
+	world    decide.World
+	records  []record.Record
+	measure  func(record.Trial) record.Record
+	log      []string
+}
+
+func newSim(t *testing.T, c *wrappers.Campaign) *sim {
+	s := &sim{
+		t: t, campaign: c.UID("uid-1").Obj(),
+		world: decide.World{Jobs: map[string]decide.Job{}, Clusters: map[string]decide.Cluster{}, Recorded: map[record.Trial]bool{}},
+		measure: func(a record.Trial) record.Record {
+			return wrappers.MeasuredRecord(a, float64(1000*a.Clients))
+		},
+	}
+	s.plan = plan.Build(s.campaign)
+	return s
+}
+
+func (s *sim) next() decide.Decision {
+	a := analysis.Assess(s.plan, s.campaign.Spec, s.records)
+	return decide.Next(s.plan, a, s.world, s.campaign.Spec.Retain, start)
+}
+
+func (s *sim) cell(name string) plan.Cell {
+	i := slices.IndexFunc(s.plan.Cells, func(c plan.Cell) bool { return c.Name == name })
+	if i < 0 {
+		s.t.Fatalf("no cell %s in the plan", name)
+	}
+	return s.plan.Cells[i]
+}
+
+// do carries one action out.
+func (s *sim) do(a decide.Action) {
+	switch a.Kind {
+	case decide.StartCluster:
+		cell := s.cell(a.Cell)
+		s.note("up " + cell.Variant())
+		n := cell.Spec.Topology.Nodes
+		s.world.Clusters[a.Cell] = decide.Cluster{Name: a.Cell, CellHash: cell.Hash, Replicas: n, Ready: n, Pods: int(n), Since: start}
+	case decide.StopCluster:
+		s.note("down " + s.cell(a.Cell).Variant())
+		c := s.world.Clusters[a.Cell]
+		c.Replicas, c.Ready, c.Pods = 0, 0, 0
+		s.world.Clusters[a.Cell] = c
+	case decide.DeleteCluster:
+		s.note("delete " + s.cell(a.Cell).Variant())
+		delete(s.world.Clusters, a.Cell)
+		for name, j := range s.world.Jobs {
+			if j.Cell == a.Cell {
+				delete(s.world.Jobs, name)
+			}
+		}
+	case decide.StartTrial:
+		t := a.Attempt
+		s.note(fmt.Sprintf("%s %s %d/%d#%d", t.Variant, t.Phase, t.Clients, t.Repetition, t.Attempt))
+		name := s.cell(a.Cell).AttemptName(t)
+		if _, twice := s.world.Jobs[name]; twice {
+			s.t.Fatalf("Job %s is created twice", name)
+		}
+		s.world.Jobs[name] = decide.Job{Name: name, Cell: a.Cell, Attempt: t, State: decide.JobFinished, Created: start}
+	case decide.Collect:
+		s.records = append(s.records, s.measure(a.Attempt))
+		s.world.Recorded[a.Attempt] = true
+	}
+}
+
+func (s *sim) note(what string) { s.log = append(s.log, what) }
+
+// run goes on until nothing is left to do.
+func (s *sim) run() decide.Decision {
+	for range 1000 {
+		d := s.next()
+		if len(d.Actions) == 0 {
+			return d
+		}
+		for _, a := range d.Actions {
+			s.do(a)
+		}
+		s.exclusive()
+	}
+	s.t.Fatal("the campaign does not end")
+	return decide.Decision{}
+}
+
+// exclusive checks that no two cells of a group have nodes at once.
+func (s *sim) exclusive() {
+	s.t.Helper()
+	for _, group := range s.plan.Groups {
+		var up []string
+		for _, i := range group {
+			if s.world.Clusters[s.plan.Cells[i].Name].Pods > 0 {
+				up = append(up, s.plan.Cells[i].Name)
+			}
+		}
+		if len(up) > 1 {
+			s.t.Fatalf("cells that may share a node run together: %v", up)
+		}
+	}
+}
+
+func TestCellsThatMayShareANodeTakeTurns(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2))
+	d := s.run()
+	if !d.Over {
+		t.Fatalf("not over: %+v", d)
+	}
+	want := []string{
+		"up a", "a Warmup 2/1#1", "a Sweep 1/1#1", "a Sweep 2/1#1", "down a",
+		"up b", "b Warmup 2/1#1", "b Sweep 1/1#1", "b Sweep 2/1#1",
+	}
+	if diff := cmp.Diff(want, s.log[:len(want)]); diff != "" {
+		t.Errorf("sweeps (-want +got):\n%s", diff)
+	}
+	// The blocks alternate, each beginning with the cell that ended the one before, so that both are as often early as late.
+	var finals []string
+	for _, line := range s.log {
+		if strings.Contains(line, "Final") {
+			finals = append(finals, line[:1])
+		}
+	}
+	if got := strings.Join(finals, ""); got != "abba" && got != "baab" {
+		t.Errorf("Final order %s, want each block the reverse of the one before", got)
+	}
+	if got := s.log[len(s.log)-2:]; !cmp.Equal(got, []string{"delete a", "delete b"}) {
+		t.Errorf("ends with %v, want both cells deleted", got)
+	}
+}
+
+func TestAWarmupFollowsEachStart(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b"))
+	s.run()
+	for i, line := range s.log {
+		if name, up := strings.CutPrefix(line, "up "); up && !strings.HasPrefix(s.log[i+1], name+" Warmup") {
+			t.Errorf("after %q comes %q, want a Warmup of %s", line, s.log[i+1], name)
+		}
+	}
+}
+
+func TestCellsOnSeparatePoolsRunTogether(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b"))
+	first := s.next()
+	if len(first.Actions) != 2 || first.Actions[0].Kind != decide.StartCluster || first.Actions[1].Kind != decide.StartCluster {
+		t.Fatalf("first actions %+v, want both clusters started", first.Actions)
+	}
+	if d := s.run(); !d.Over {
+		t.Fatalf("not over: %+v", d)
+	}
+	if got := strings.Count(strings.Join(s.log, "\n"), "Warmup"); got != 2 {
+		t.Errorf("%d Warmups, want one for each cell: neither was ever stopped", got)
+	}
+}
+
+func TestParallelismOneRunsOneCellAtATime(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b").Variant("c").Parallelism(1))
+	if d := s.run(); !d.Over {
+		t.Fatalf("not over: %+v", d)
+	}
+}
+
+func TestABlockWaitsForTheOtherPools(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b"))
+	slow := s.plan.Cells[1]
+	for _, trial := range append([]record.Trial{{Campaign: "uid-1", Cell: s.plan.Cells[0].Hash, Variant: "a", Topology: "1p0r",
+		Phase: record.Warmup, Clients: 2, Repetition: 1}}, s.plan.SweepTrials(s.plan.Cells[0])...) {
+		trial.Attempt = 1
+		s.records = append(s.records, wrappers.MeasuredRecord(trial, 1000))
+		s.world.Recorded[trial] = true
+	}
+	for _, a := range s.next().Actions {
+		if a.Cell != slow.Name {
+			t.Errorf("%+v: the other cell's sweep is not done, nothing may start on this one", a)
+		}
+	}
+}
+
+func TestAnErroredTrialIsMeasuredAgainUpToTheRetries(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2).Repetitions(1).Retries(2))
+	s.measure = func(a record.Trial) record.Record {
+		if a.Phase == record.Sweep && a.Clients == 1 {
+			return wrappers.ErroredRecord(a, record.ReasonDriverFailed, "exit 64")
+		}
+		return wrappers.MeasuredRecord(a, 1000)
+	}
+	if d := s.run(); !d.Over {
+		t.Fatalf("a failed trial must not stop the rest: %+v", d)
+	}
+	got := slices.DeleteFunc(slices.Clone(s.log), func(l string) bool { return !strings.HasPrefix(l, "a Sweep 1/") })
+	if want := []string{"a Sweep 1/1#1", "a Sweep 1/1#2", "a Sweep 1/1#3"}; !cmp.Equal(got, want) {
+		t.Errorf("attempts %v, want %v", got, want)
+	}
+}
+
+func TestALostRecordIsNotChargedToTheRetries(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0).Retries(0))
+	s.measure = func(a record.Trial) record.Record {
+		if a.Phase == record.Sweep && a.Attempt < 3 {
+			return wrappers.ErroredRecord(a, record.ReasonRecordLost, "gone")
+		}
+		return wrappers.MeasuredRecord(a, 1000)
+	}
+	s.run()
+	if !slices.Contains(s.log, "a Sweep 1/1#3") {
+		t.Errorf("the third attempt is missing: %v", s.log)
+	}
+}
+
+func TestWaits(t *testing.T) {
+	sweeping := func(job decide.Job) func(*sim) {
+		return func(s *sim) {
+			cell := s.plan.Cells[0]
+			s.world.Clusters[cell.Name] = decide.Cluster{Name: cell.Name, Replicas: 1, Ready: 1, Pods: 1, Since: start}
+			job.Name, job.Cell = cell.Name+"-w2-1-1", cell.Name
+			job.Attempt = record.Trial{Campaign: "uid-1", Cell: cell.Hash, Variant: "a", Topology: "1p0r", Phase: record.Warmup, Clients: 2, Repetition: 1, Attempt: 1}
+			s.world.Jobs[job.Name] = job
+		}
+	}
+	cluster := func(c decide.Cluster) func(*sim) {
+		return func(s *sim) { c.Name = s.plan.Cells[0].Name; s.world.Clusters[c.Name] = c }
+	}
+	long := start.Add(-time.Hour)
+	for name, tc := range map[string]struct {
+		given   func(*sim)
+		stalled string // reason; empty when nobody has to act
+		says    string // part of the message, or of what is waited for
+		wakes   bool
+	}{
+		"cluster coming up": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
+		"cluster late": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: long, Problem: decide.Problem{Reason: v1alpha1.ReasonUnschedulable, Message: "0/1 nodes"}}),
+			v1alpha1.ReasonUnschedulable, "0/1 nodes", false},
+		"cluster late without a word": {cluster(decide.Cluster{Replicas: 1, Since: long}), v1alpha1.ReasonProvisioningFailed, "not ready within 15m", false},
+		"cluster that exits at start": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: start, Problem: decide.Problem{Reason: v1alpha1.ReasonProvisioningFailed, Message: "exit code 1", Definite: true}}),
+			v1alpha1.ReasonProvisioningFailed, "exit code 1", false},
+		"cluster of before, being deleted": {cluster(decide.Cluster{Deleting: true, Pods: 1}), "", "earlier objects", false},
+		"trial running":                    {sweeping(decide.Job{State: decide.JobLive, Created: long, Running: true}), "", "", false},
+		"trial's pod pending":              {sweeping(decide.Job{State: decide.JobLive, Created: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
+		"trial's pod pending for too long": {sweeping(decide.Job{State: decide.JobLive, Created: long, Problem: decide.Problem{Reason: v1alpha1.ReasonImagePullFailed, Message: "no such image"}}),
+			v1alpha1.ReasonImagePullFailed, "no such image", false},
+		"Job being deleted": {sweeping(decide.Job{State: decide.JobDeleting, Created: long}), "", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
+			tc.given(s)
+			d := s.next()
+			if len(d.Actions) > 0 {
+				t.Errorf("acts: %+v", d.Actions)
+			}
+			said := strings.Join(d.Waiting, "; ")
+			reason := ""
+			if d.Stalled != nil {
+				reason, said = d.Stalled.Reason, d.Stalled.Message
+			}
+			if reason != tc.stalled || !strings.Contains(said, tc.says) {
+				t.Errorf("stalled %q, says %q; want %q and %q", reason, said, tc.stalled, tc.says)
+			}
+			if d.WakeAt.IsZero() == tc.wakes {
+				t.Errorf("wakes at %v, want a wake-up: %v", d.WakeAt, tc.wakes)
+			}
+		})
+	}
+}
+
+func TestASuspendedCampaignStartsNothingButCollects(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
+	s.world.Paused = true
+	if d := s.next(); len(d.Actions) > 0 {
+		t.Errorf("acts: %+v", d.Actions)
+	}
+	s.world.Paused = false
+	s.do(s.next().Actions[0])
+	s.do(s.next().Actions[0])
+	s.world.Paused = true
+	d := s.next()
+	if len(d.Actions) != 1 || d.Actions[0].Kind != decide.Collect {
+		t.Errorf("actions %+v, want the finished Job collected and nothing else", d.Actions)
+	}
+}
+
+func TestCellsThatAreNoLongerPlannedAreDeleted(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
+	s.world.Clusters["x-old-0123456789"] = decide.Cluster{Name: "x-old-0123456789", Replicas: 1, Ready: 1, Pods: 1}
+	d := s.next()
+	if !slices.Contains(d.Actions, decide.Action{Kind: decide.DeleteCluster, Cell: "x-old-0123456789"}) {
+		t.Errorf("actions %+v, want the stray cell deleted", d.Actions)
+	}
+}
+
+func TestRetain(t *testing.T) {
+	for policy, want := range map[v1alpha1.RetainPolicy]map[bool]int{ // clusters left, by whether a trial failed
+		v1alpha1.RetainNever:     {false: 0, true: 0},
+		v1alpha1.RetainOnFailure: {false: 0, true: 1},
+		v1alpha1.RetainAlways:    {false: 1, true: 1},
+	} {
+		for failed, left := range want {
+			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Retries(0))
+			s.campaign.Spec.Retain = policy
+			s.measure = func(a record.Trial) record.Record {
+				if failed && a.Phase == record.Sweep && a.Clients == 4 {
+					return wrappers.ErroredRecord(a, record.ReasonDriverFailed, "exit 64")
+				}
+				return wrappers.MeasuredRecord(a, 1000)
+			}
+			if d := s.run(); !d.Over || len(s.world.Clusters) != left {
+				t.Errorf("%s, failed %v: %d clusters left (over %v), want %d", policy, failed, len(s.world.Clusters), d.Over, left)
+			}
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+func TestSamplesAreAdmitted(t *testing.T) {
+	files, err := filepath.Glob("../../config/samples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	campaigns := 0
+	for _, file := range files {
+		for i, document := range strings.Split(string(read(t, filepath.Base(file))), "\n---\n") {
+			if !strings.Contains(document, "kind: BenchmarkCampaign") {
+				continue
+			}
+			campaigns++
+			if err := create(t, merged(t, []byte(document), `{}`)); err != nil {
+				t.Errorf("%s document %d: %v", file, i, err)
+			}
+		}
+	}
+	if campaigns < 2 {
+		t.Errorf("%d campaigns among the samples, want at least 2", campaigns)
+	}
+}
+
+// What is legal but near to what is refused.
+func TestAdmitted(t *testing.T) {
+	for name, change := range map[string]string{
+		"one variant without baseline":        `spec: {baseline: null, variants: [{name: only}]}`,
+		"image instead of version":            `spec: {opensearch: {version: null, image: "example.com/opensearch@sha256:00"}}`,
+		"version of each variant":             `spec: {opensearch: {version: null}, variants: [{name: arm, opensearch: {image: "a:1"}}, {name: intel, opensearch: {version: 2.19.0}}]}`,
+		"variant raises memory with its heap": `spec: {variants: [{name: arm, opensearch: {heap: 64Gi, resources: {memory: 100Gi}}}, {name: intel}]}`,
+		"heap without memory":                 `spec: {opensearch: {heap: 31Gi, resources: null}}`,
+		"nothing optional":                    `spec: {loader: null, knee: null, gates: null, final: null}`,
+		"half a percent of iowait":            `spec: {gates: {maxIOWaitPercent: "0.5"}}`,
+		"64 client counts":                    `spec: {sweep: {clients: null, range: {min: 1, max: 64, step: 1}}}`,
+		"one client count":                    `spec: {sweep: {clients: [8]}}`,
+		"percent with decimals":               `spec: {knee: {percentOfPeak: "98.5"}}`,
+		"rerun by time":                       `spec: {rerun: "2025-01-01T10:00:00Z"}`,
+		"a direct memory limit":               `spec: {opensearch: {javaOptions: ["-XX:MaxDirectMemorySize=16g", "-Xmn4g"]}}`,
+		"settings that only look like index":  `spec: {opensearch: {settings: {indices.memory.index_buffer_size: 20%}}}`,
+		"no repetitions":                      `spec: {final: {repetitions: 0, search: false}}`,
+		"toleration of everything":            `spec: {loader: {nodePool: {tolerations: [{operator: Exists}]}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := create(t, merged(t, read(t, "arm-vs-intel.yaml"), change)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Argo CD compares what it applied with what is stored: suspend and rerun, which people toggle by hand, and whole
+// unset structs must not appear on their own.
+func TestDefaults(t *testing.T) {
+	campaign := merged(t, read(t, "minimal.yaml"), `{}`)
+	if err := create(t, campaign); err != nil {
+		t.Fatal(err)
+	}
+	spec := campaign.Object["spec"].(map[string]any)
+	for _, field := range []string{"suspend", "rerun", "knee", "gates", "final", "timeouts", "loader"} {
+		if value, set := spec[field]; set {
+			t.Errorf("spec.%s was filled in with %v", field, value)
+		}
+	}
+	for path, want := range map[string]any{
+		"retain": "Never", "retries": int64(2), "seed": int64(1),
+		"workload.measure": "Whole", "workload.osb.clientsParam": "bulk_indexing_clients",
+		"workload.osb.setupTasks": []any{"type:delete-index", "type:create-index"},
+	} {
+		got, _, err := unstructured.NestedFieldNoCopy(spec, strings.Split(path, ".")...)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("spec.%s is %v (%v), want %v", path, got, err, want)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// refused is a change that makes the sample arm-vs-intel.yaml a campaign that the API server must refuse.
+type refused struct {
+	name   string
+	change string   // a JSON merge patch, as YAML
+	want   []string // each must be in the API server's message
+}
+
+var refusals = []refused{
+	{"unknown field", `spec: {sweeep: {}}`, []string{`unknown field "spec.sweeep"`}},
+	{"unknown field of a driver to come", `spec: {workload: {bulk: {dataset: httplog}}}`, []string{`unknown field "spec.workload.bulk"`}},
+	{"campaign name too long", `metadata: {name: ` + strings.Repeat("x", 64) + `}`, []string{"metadata.name must be at most 63 characters"}},
+
+	{"no variants", `spec: {variants: []}`, []string{"spec.variants", "at least 1 items"}},
+	{"empty variant name", `spec: {baseline: intel, variants: [{name: intel}, {name: ""}]}`, []string{"spec.variants[1].name", "at least 1 chars long"}},
+	{"missing variant name", `spec: {variants: [{architecture: arm64}]}`, []string{"spec.variants[0].name: Required value"}},
+	{"malformed variant name", `spec: {baseline: Intel, variants: [{name: Intel}]}`, []string{"spec.variants[0].name", "should match"}},
+	{"duplicate variant name", `spec: {variants: [{name: intel}, {name: intel}]}`, []string{"spec.variants[1]: Duplicate value"}},
+	{"duplicate topology name", `spec: {topologies: [{name: a, primaries: 1}, {name: a, primaries: 2}]}`, []string{"spec.topologies[1]: Duplicate value"}},
+	{"empty topology name", `spec: {topologies: [{name: "", primaries: 1}]}`, []string{"spec.topologies[0].name", "at least 1 chars long"}},
+	{"no baseline among several variants", `spec: {baseline: null}`, []string{"spec.baseline: Required value", "baseline is required when there is more than one variant"}},
+	{"baseline that is no variant", `spec: {baseline: amd}`, []string{"spec.baseline", "baseline must be the name of one of the variants"}},
+	{"too many cells", `spec: {` + many("variants", 5, "name: v%") + `, baseline: v0, ` + many("topologies", 7, "name: t%, primaries: 1") + `}`,
+		[]string{"spec.topologies", "at most 32 cells"}},
+
+	{"zero nodes", `spec: {topologies: [{name: a, nodes: 0, primaries: 1}]}`, []string{"spec.topologies[0].nodes", "greater than or equal to 1"}},
+	{"zero primaries", `spec: {topologies: [{name: a, nodes: 1, primaries: 0}]}`, []string{"spec.topologies[0].primaries", "greater than or equal to 1"}},
+	{"as many replicas as nodes", `spec: {topologies: [{name: a, nodes: 2, primaries: 1, replicas: 2}]}`, []string{"spec.topologies[0]", "replicas must be below nodes"}},
+	{"a replica on the default one node", `spec: {topologies: [{name: a, primaries: 1, replicas: 1}]}`, []string{"spec.topologies[0]", "replicas must be below nodes"}},
+	{"refresh interval without unit", `spec: {topologies: [{name: a, primaries: 1, refreshInterval: "30"}]}`, []string{"spec.topologies[0].refreshInterval", "should match"}},
+
+	{"no version and no image", `spec: {opensearch: {version: null}}`, []string{"spec.variants: Required value", "set version or image"}},
+	{"no version for one variant", `spec: {opensearch: {version: null}, variants: [{name: arm}, {name: intel, opensearch: {version: 3.1.0}}]}`, []string{"spec.variants: Required value", "set version or image"}},
+	{"index setting", `spec: {opensearch: {settings: {index.refresh_interval: 30s}}}`, []string{"spec.opensearch.settings", "must not hold index.* settings"}},
+	{"index setting of a variant", `spec: {variants: [{name: arm}, {name: intel, opensearch: {settings: {index.codec: zstd}}}]}`, []string{"spec.variants[1].opensearch.settings", "must not hold index.* settings"}},
+	{"setting that Knee owns: cluster.name", `spec: {opensearch: {settings: {cluster.name: mine}}}`, []string{"spec.opensearch.settings", "what Knee sets itself"}},
+	{"setting that Knee owns: node.name", `spec: {opensearch: {settings: {node.name: mine}}}`, []string{"spec.opensearch.settings", "what Knee sets itself"}},
+	{"setting that Knee owns: network", `spec: {opensearch: {settings: {network.host: 127.0.0.1}}}`, []string{"spec.opensearch.settings", "what Knee sets itself"}},
+	{"setting that Knee owns: http.port", `spec: {opensearch: {settings: {http.port: "9201"}}}`, []string{"spec.opensearch.settings", "what Knee sets itself"}},
+	{"setting that Knee owns: transport.port", `spec: {opensearch: {settings: {transport.port: "9301"}}}`, []string{"spec.opensearch.settings", "what Knee sets itself"}},
+	{"setting that Knee owns: discovery", `spec: {opensearch: {settings: {discovery.type: single-node}}}`, []string{"spec.opensearch.settings", "what Knee sets itself"}},
+	{"setting that Knee owns: initial cluster managers", `spec: {opensearch: {settings: {cluster.initial_cluster_manager_nodes: a}}}`, []string{"spec.opensearch.settings", "what Knee sets itself"}},
+	{"setting that Knee owns, in a variant: path", `spec: {variants: [{name: arm}, {name: intel, opensearch: {settings: {path.data: /data}}}]}`, []string{"spec.variants[1].opensearch.settings", "what Knee sets itself"}},
+	{"setting whose name is none", `spec: {opensearch: {settings: {"a: b": c}}}`, []string{"spec.opensearch.settings", "dotted names"}},
+	{"setting that is not text", `spec: {opensearch: {settings: {action.auto_create_index: false}}}`, []string{"spec.opensearch.settings.action.auto_create_index", "must be of type string"}},
+	{"-Xmx", `spec: {opensearch: {javaOptions: [-XX:+UseG1GC, -Xmx31g]}}`, []string{"spec.opensearch.javaOptions[1]", "set opensearch.heap"}},
+	{"-Xms behind another option", `spec: {opensearch: {javaOptions: ["-XX:+UseG1GC -Xms31g"]}}`, []string{"spec.opensearch.javaOptions[0]", "set opensearch.heap"}},
+	{"-XX:MaxHeapSize of a variant", `spec: {variants: [{name: arm, opensearch: {javaOptions: ["-XX:MaxHeapSize=1g"]}}, {name: intel}]}`, []string{"spec.variants[0].opensearch.javaOptions[0]", "set opensearch.heap"}},
+	{"-XX:MaxRAMPercentage", `spec: {opensearch: {javaOptions: ["-XX:MaxRAMPercentage=50"]}}`, []string{"spec.opensearch.javaOptions[0]", "set opensearch.heap"}},
+	{"heap above memory", `spec: {opensearch: {heap: 51Gi}}`, []string{"spec.opensearch.heap", "heap must be below resources.memory"}},
+	{"heap above memory in other units", `spec: {opensearch: {heap: 4096Mi, resources: {memory: 4G}}}`, []string{"spec.opensearch.heap", "heap must be below resources.memory"}},
+	{"heap of a variant above its memory", `spec: {variants: [{name: arm, opensearch: {heap: 9Gi, resources: {memory: 8Gi}}}, {name: intel}]}`, []string{"spec.variants[0].opensearch.heap", "heap must be below resources.memory"}},
+	{"heap of a variant above the common memory", `spec: {variants: [{name: arm, opensearch: {heap: 64Gi}}, {name: intel}]}`, []string{"spec.variants", "heap must be below resources.memory"}},
+	{"common heap above the memory of a variant", `spec: {variants: [{name: arm, opensearch: {resources: {memory: 16Gi}}}, {name: intel}]}`, []string{"spec.variants", "heap must be below resources.memory"}},
+	{"heap without unit", `spec: {opensearch: {heap: "31"}}`, []string{"spec.opensearch.heap", "needs a unit of bytes"}},
+	{"heap that is no quantity", `spec: {opensearch: {heap: 31GB}}`, []string{"spec.opensearch.heap", "should match"}},
+	{"cpu in bytes", `spec: {opensearch: {resources: {cpu: 14Gi}}}`, []string{"spec.opensearch.resources.cpu", "cpu is in cores"}},
+	{"storage class without size", `spec: {opensearch: {storage: {size: null}}}`, []string{"spec.variants", "needs storage.size"}},
+	{"architecture against node selector", `spec: {baseline: arm, variants: [{name: arm, architecture: arm64, nodePool: {nodeSelector: {kubernetes.io/arch: amd64}}}]}`, []string{"spec.variants[0]", "must be the variant's architecture"}},
+	{"architecture that is none", `spec: {baseline: arm, variants: [{name: arm, architecture: aarch64}]}`, []string{"spec.variants[0].architecture", `supported values: "amd64", "arm64"`}},
+	{"label value that is none", `spec: {loader: {nodePool: {nodeSelector: {pool: "a b"}}}}`, []string{"spec.loader.nodePool.nodeSelector.pool", "should match"}},
+	{"toleration of nothing", `spec: {loader: {nodePool: {tolerations: [{value: a}]}}}`, []string{"spec.loader.nodePool.tolerations[0]", "needs operator Exists"}},
+	{"toleration that exists with a value", `spec: {loader: {nodePool: {tolerations: [{key: a, operator: Exists, value: b}]}}}`, []string{"spec.loader.nodePool.tolerations[0]", "must not have a value"}},
+	{"price of nothing", `spec: {baseline: a, variants: [{name: a, pricePerHour: 0}]}`, []string{"spec.variants[0].pricePerHour", "must be above 0"}},
+	{"cache class without size", `spec: {loader: {cache: {size: null, storageClassName: fast}}}`, []string{"spec.loader.cache", "needs cache.size"}},
+
+	{"no driver", `spec: {workload: {osb: null}}`, []string{"spec.workload: Required value", "exactly one driver: set osb"}},
+	{"no index", `spec: {workload: {index: null}}`, []string{"spec.workload.index: Required value"}},
+	{"param that the topology sets", `spec: {workload: {osb: {params: {number_of_shards: "3"}}}}`, []string{"spec.workload.osb.params", "the topology sets them"}},
+	{"warm-up param that the topology sets", `spec: {workload: {osb: {warmupParams: {refresh_interval: 3s}}}}`, []string{"spec.workload.osb.warmupParams", "the topology sets them"}},
+	{"param of a variant that the topology sets", `spec: {variants: [{name: arm, params: {number_of_replicas: "1"}}, {name: intel}]}`, []string{"spec.variants[0].params", "the topology sets them"}},
+	{"clients by hand", `spec: {workload: {osb: {params: {bulk_indexing_clients: "8"}}}}`, []string{"spec.workload.osb", "must not set what clientsParam names"}},
+	{"clients by hand for the warm-up", `spec: {workload: {osb: {clientsParam: workers, warmupParams: {workers: "8"}}}}`, []string{"spec.workload.osb", "must not set what clientsParam names"}},
+	{"clients by hand in a variant", `spec: {variants: [{name: arm, params: {bulk_indexing_clients: "8"}}, {name: intel}]}`, []string{"spec.variants", "must not set workload.osb.clientsParam"}},
+	{"param whose name is none", `spec: {workload: {osb: {params: {"a,b": c}}}}`, []string{"spec.workload.osb.params", "keyed by names"}},
+	{"no workload source", `spec: {workload: {osb: {from: {}}}}`, []string{"spec.workload.osb.from", "exactly one of git, image, volume and configMap"}},
+	{"two workload sources", `spec: {workload: {osb: {from: {configMap: a, volume: {claimName: b}}}}}`, []string{"spec.workload.osb.from", "exactly one of git, image, volume and configMap"}},
+	{"OSB too old", `spec: {workload: {osb: {version: 1.10.0}}}`, []string{"spec.workload.osb.version", "must be 2.x or 1.15.x"}},
+	{"search without tasks", `spec: {workload: {osb: {searchTasks: null}}}`, []string{"spec.final.search", "needs workload.osb.searchTasks"}},
+
+	{"no clients", `spec: {sweep: {clients: null}}`, []string{"spec.sweep", "exactly one of clients (a list) and range"}},
+	{"clients and range", `spec: {sweep: {range: {min: 1, max: 4, step: 1}}}`, []string{"spec.sweep", "exactly one of clients (a list) and range"}},
+	{"empty clients", `spec: {sweep: {clients: []}}`, []string{"spec.sweep.clients", "at least 1 items"}},
+	{"zero clients", `spec: {sweep: {clients: [0, 1]}}`, []string{"spec.sweep.clients[0]", "greater than or equal to 1"}},
+	{"unsorted clients", `spec: {sweep: {clients: [8, 16, 12]}}`, []string{"spec.sweep.clients", "clients must be ascending"}},
+	{"duplicate clients", `spec: {sweep: {clients: [8, 8, 12]}}`, []string{"spec.sweep.clients", "twice"}},
+	{"range upside down", `spec: {sweep: {clients: null, range: {min: 8, max: 4, step: 1}}}`, []string{"spec.sweep.range", "must not be above range.max"}},
+	{"range too long", `spec: {sweep: {clients: null, range: {min: 1, max: 65, step: 1}}}`, []string{"spec.sweep.range", "at most 64 client counts"}},
+	{"range without a step", `spec: {sweep: {clients: null, range: {min: 1, max: 65, step: 0}}}`, []string{"spec.sweep.range.step", "greater than or equal to 1"}},
+
+	{"zero percent of peak", `spec: {knee: {percentOfPeak: 0}}`, []string{"spec.knee.percentOfPeak", "from 1 to 100"}},
+	{"percent of peak above 100", `spec: {knee: {percentOfPeak: "100.1"}}`, []string{"spec.knee.percentOfPeak", "from 1 to 100"}},
+	{"percent of peak below 0", `spec: {knee: {percentOfPeak: -3}}`, []string{"spec.knee.percentOfPeak", "from 1 to 100"}},
+	{"percent of peak that is no number", `spec: {knee: {percentOfPeak: 97%}}`, []string{"spec.knee.percentOfPeak", "should match"}},
+	{"percent of peak as a float", `spec: {knee: {percentOfPeak: 97.5}}`, []string{"spec.knee.percentOfPeak", "must be of type integer or string"}},
+	{"iowait gate above 100", `spec: {gates: {maxIOWaitPercent: 101}}`, []string{"spec.gates.maxIOWaitPercent", "from 0 to 100"}},
+	{"steal gate below 0", `spec: {gates: {maxStealPercent: -1}}`, []string{"spec.gates.maxStealPercent", "from 0 to 100"}},
+	{"CPU gate of 0", `spec: {gates: {maxCPUPercent: 0}}`, []string{"spec.gates.maxCPUPercent", "from 1 to 100"}},
+	{"loader CPU gate above 100", `spec: {gates: {maxLoaderCPUPercent: 250}}`, []string{"spec.gates.maxLoaderCPUPercent", "from 1 to 100"}},
+	{"rejections gate below 0", `spec: {gates: {maxRejections: -1}}`, []string{"spec.gates.maxRejections", "greater than or equal to 0"}},
+	{"repetitions below 0", `spec: {final: {repetitions: -1}}`, []string{"spec.final.repetitions", "greater than or equal to 0"}},
+	{"settling as long as the trial", `spec: {timeouts: {trialSeconds: 200}}`, []string{"spec.timeouts", "settleSeconds (300 when unset) must be below trialSeconds"}},
+	{"rerun token with a blank", `spec: {rerun: "once more"}`, []string{"spec.rerun", "should match"}},
+	{"retain that is none", `spec: {retain: Sometimes}`, []string{"spec.retain", `supported values: "Always", "Never", "OnFailure"`}},
+}
+
+func TestRefused(t *testing.T) {
+	sample := read(t, "arm-vs-intel.yaml")
+	for _, test := range refusals {
+		t.Run(test.name, func(t *testing.T) {
+			err := create(t, merged(t, sample, test.change))
+			if err == nil {
+				t.Fatalf("admitted, although: %s", test.change)
+			}
+			t.Log(err)
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("the message does not say %q:\n%v", want, err)
+				}
+			}
+			if strings.Contains(err.Error(), "rule compile error") || strings.Contains(err.Error(), "no such") {
+				t.Errorf("a rule itself failed:\n%v", err)
+			}
+		})
+	}
+}
+
+func create(t *testing.T, object *unstructured.Unstructured) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return server.Create(ctx, object, client.DryRunAll, client.FieldValidation("Strict"))
+}
+
+func read(t *testing.T, sample string) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../../config/samples/" + sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// merged is a campaign of the default namespace with a JSON merge patch laid over it.
+func merged(t *testing.T, campaign []byte, change string) *unstructured.Unstructured {
+	t.Helper()
+	original, err := yaml.YAMLToJSON(campaign)
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch, err := yaml.YAMLToJSON([]byte(change))
+	if err != nil {
+		t.Fatalf("%s: %v", change, err)
+	}
+	result, err := jsonpatch.MergePatch(original, patch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(result, &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	object.SetNamespace("default")
+	return object
+}
+
+// many writes a list of n objects; % in their text is the index.
+func many(field string, n int, object string) string {
+	items := make([]string, n)
+	for i := range items {
+		items[i] = "{" + strings.ReplaceAll(object, "%", string(rune('0'+i))) + "}"
+	}
+	return field + ": [" + strings.Join(items, ", ") + "]"
+}

@@ -1,0 +1,28 @@
+package wrappers
+
+import "github.com/knee-bench/knee/internal/record"
+
+// MeasuredRecord is a record of a clean trial with the given docs/s over ten seconds.
+func MeasuredRecord(attempt record.Trial, docsPerSecond float64) record.Record {
+	documents := int64(docsPerSecond * 10)
+	return record.Record{
+		Version: record.Version, Trial: attempt, StartedAt: 1_700_000_000_000, FinishedAt: 1_700_000_020_000,
+		Driver: record.Driver{Name: "osb", Version: "2.4.0"},
+		Ingest: &record.Ingest{
+			From: 1_700_000_005_000, To: 1_700_000_015_000, Seconds: 10, Window: "Whole",
+			Documents: documents, DocsPerSecond: docsPerSecond, WholeDocsPerSec: docsPerSecond, DrainedDocsPerSec: docsPerSecond,
+			OSBDocsPerSecond: docsPerSecond, TotalIndexed: documents, Count: documents, IndexBytes: documents * 100,
+			Primaries: 1, RefreshInterval: "1s",
+		},
+		Nodes: []record.Node{{Name: "node-0", CPU: &record.CPU{User: 80, Sys: 5, IOWait: 1, Idle: 14, Cores: 2}}},
+		Tasks: []record.Task{{Name: "index", Throughput: docsPerSecond, Unit: "docs/s"}},
+	}
+}
+
+// ErroredRecord is a record of an attempt that gave no valid measurement.
+func ErroredRecord(attempt record.Trial, reason, message string) record.Record {
+	return record.Record{
+		Version: record.Version, Trial: attempt, StartedAt: 1_700_000_000_000, FinishedAt: 1_700_000_020_000,
+		Error: &record.Error{Reason: reason, Message: message},
+	}
+}
