@@ -18,6 +18,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Conclusive",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Conclusive")].reason`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must be at most 63 characters: it becomes the value of a label"
 type BenchmarkCampaign struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object metadata.
@@ -41,10 +42,22 @@ type BenchmarkCampaignList struct {
 }
 
 // BenchmarkCampaignSpec is the whole of what a person writes.
+//
+// +kubebuilder:validation:XValidation:rule="size(self.variants) < 2 || has(self.baseline)",message="baseline is required when there is more than one variant: name the variant that ratios are computed against",fieldPath=.baseline,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants",fieldPath=.baseline
+// +kubebuilder:validation:XValidation:rule="size(self.variants) * size(self.topologies) <= 32",message="variants x topologies must be at most 32 cells: split the campaign",fieldPath=.topologies
+// +kubebuilder:validation:XValidation:rule="self.variants.all(v, has(v.opensearch) && (has(v.opensearch.version) || has(v.opensearch.image)) || has(self.opensearch) && (has(self.opensearch.version) || has(self.opensearch.image)))",message="each variant needs an OpenSearch: set version or image in spec.opensearch or in the variant's opensearch",fieldPath=.variants,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="!has(self.opensearch) || !has(self.opensearch.resources) || !has(self.opensearch.resources.memory) || self.variants.all(v, !(has(v.opensearch) && has(v.opensearch.heap)) || has(v.opensearch) && has(v.opensearch.resources) && has(v.opensearch.resources.memory) || !isQuantity(v.opensearch.heap) || !isQuantity(self.opensearch.resources.memory) || quantity(v.opensearch.heap).isLessThan(quantity(self.opensearch.resources.memory)))",message="heap must be below resources.memory (the JVM needs more than its heap) also where a variant sets one and spec.opensearch the other: lower heap or raise memory",fieldPath=.variants
+// +kubebuilder:validation:XValidation:rule="!has(self.opensearch) || !has(self.opensearch.heap) || self.variants.all(v, !(has(v.opensearch) && has(v.opensearch.resources) && has(v.opensearch.resources.memory)) || has(v.opensearch) && has(v.opensearch.heap) || !isQuantity(self.opensearch.heap) || !isQuantity(v.opensearch.resources.memory) || quantity(self.opensearch.heap).isLessThan(quantity(v.opensearch.resources.memory)))",message="heap must be below resources.memory (the JVM needs more than its heap) also where a variant sets one and spec.opensearch the other: lower heap or raise memory",fieldPath=.variants
+// +kubebuilder:validation:XValidation:rule="self.variants.all(v, !v.?opensearch.?storage.?storageClassName.hasValue() && !self.?opensearch.?storage.?storageClassName.hasValue() || v.?opensearch.?storage.?size.hasValue() || self.?opensearch.?storage.?size.hasValue())",message="storage.storageClassName needs storage.size beside it, in spec.opensearch or in the variant's opensearch",fieldPath=.variants
+// +kubebuilder:validation:XValidation:rule="!has(self.workload.osb) || !has(self.workload.osb.clientsParam) || self.variants.all(v, !has(v.params) || !(self.workload.osb.clientsParam in v.params))",message="params must not set workload.osb.clientsParam: the sweep sets it",fieldPath=.variants
+// +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.search) || !self.final.search || !has(self.workload.osb) || has(self.workload.osb.searchTasks) && size(self.workload.osb.searchTasks) > 0",message="final.search needs workload.osb.searchTasks: name the search tasks to run",fieldPath=.final.search
 type BenchmarkCampaignSpec struct {
 	// baseline is the name of the variant that ratios are computed against (their denominator).
 	// Required when there is more than one variant.
 	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
 	Baseline string `json:"baseline,omitempty"`
 	// opensearch holds the defaults of every variant's OpenSearch.
 	// +optional
@@ -113,6 +126,7 @@ type BenchmarkCampaignSpec struct {
 	// rerun is any token; a new one measures the whole campaign again.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._:-]*[A-Za-z0-9])?$`
 	Rerun string `json:"rerun,omitempty"`
 }
 
@@ -129,6 +143,8 @@ const (
 )
 
 // Sweep lists the client counts to try. Exactly one of clients and range is set.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.clients) != has(self.range)",message="sweep needs exactly one of clients (a list) and range (min, max, step)"
 type Sweep struct {
 	// clients are the client counts, ascending and without duplicates.
 	// +optional
@@ -137,6 +153,8 @@ type Sweep struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:Minimum=1
 	// +kubebuilder:validation:items:Maximum=10000
+	// +kubebuilder:validation:XValidation:rule="self.isSorted()",message="clients must be ascending: sort the list"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a == b))",message="clients must not name a client count twice: remove the duplicate"
 	Clients []int32 `json:"clients,omitempty"`
 	// range gives the client counts as min, min+step, ... up to and including max.
 	// +optional
@@ -144,6 +162,9 @@ type Sweep struct {
 }
 
 // ClientRange is an arithmetic sequence of client counts, at most 64 of them.
+//
+// +kubebuilder:validation:XValidation:rule="self.min <= self.max",message="range.min must not be above range.max"
+// +kubebuilder:validation:XValidation:rule="self.step < 1 || (self.max - self.min) / self.step < 64",message="range must give at most 64 client counts: raise step or narrow min..max"
 type ClientRange struct {
 	// min is the first client count.
 	// +required
@@ -167,6 +188,7 @@ type Knee struct {
 	// percentOfPeak is the share of the peak, in percent (1 to 100), that a client count must reach to be the knee.
 	// +optional
 	// +kubebuilder:default=97
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 1.0 && double(string(self)) <= 100.0",message="percentOfPeak must be from 1 to 100 percent"
 	PercentOfPeak *Decimal `json:"percentOfPeak,omitempty"`
 }
 
@@ -185,6 +207,8 @@ type Final struct {
 }
 
 // Timeouts bound every wait, in seconds.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.settleSeconds) || !has(self.trialSeconds) || self.settleSeconds < self.trialSeconds",message="settleSeconds (300 when unset) must be below trialSeconds (14400 when unset), which it is a part of"
 type Timeouts struct {
 	// provisioningSeconds is how long a cell's OpenSearch may take until it is ready; then the campaign says
 	// what the cluster's own pods complain of, and goes on when that is mended.
@@ -216,14 +240,18 @@ type Gates struct {
 	MaxRejections *int64 `json:"maxRejections,omitempty"`
 	// maxIOWaitPercent is the highest mean iowait of any OpenSearch node over the load window, in percent of all cores.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 100.0",message="maxIOWaitPercent must be from 0 to 100 percent"
 	MaxIOWaitPercent *Decimal `json:"maxIOWaitPercent,omitempty"`
 	// maxStealPercent is the highest mean steal of any OpenSearch node over the load window, in percent of all cores.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 100.0",message="maxStealPercent must be from 0 to 100 percent"
 	MaxStealPercent *Decimal `json:"maxStealPercent,omitempty"`
 	// maxCPUPercent is the highest mean user+sys CPU of any OpenSearch node over the load window, in percent of all cores.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 1.0 && double(string(self)) <= 100.0",message="maxCPUPercent must be from 1 to 100 percent"
 	MaxCPUPercent *Decimal `json:"maxCPUPercent,omitempty"`
 	// maxLoaderCPUPercent is the highest mean CPU of the loader's busiest process, in percent of one core.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 1.0 && double(string(self)) <= 100.0",message="maxLoaderCPUPercent must be from 1 to 100 percent"
 	MaxLoaderCPUPercent *Decimal `json:"maxLoaderCPUPercent,omitempty"`
 }

@@ -23,6 +23,7 @@ type BenchmarkCampaignStatus struct {
 	Progress string `json:"progress,omitempty"`
 	// running says what runs now, such as "arm 6p0r Sweep clients=16".
 	// +optional
+	// +listType=atomic
 	Running []string `json:"running,omitempty"`
 	// knees is each cell's knee in clients, such as "arm=16 intel=12".
 	// +optional
@@ -42,6 +43,7 @@ type BenchmarkCampaignStatus struct {
 	Cells []CellStatus `json:"cells,omitempty"`
 	// reports are the names of the ConfigMaps that hold the report's files.
 	// +optional
+	// +listType=atomic
 	Reports []string `json:"reports,omitempty"`
 }
 

@@ -14,6 +14,8 @@ type Quantity string
 type Name string
 
 // Variant is one of the things compared.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.architecture) || !has(self.nodePool) || !has(self.nodePool.nodeSelector) || !('kubernetes.io/arch' in self.nodePool.nodeSelector) || self.nodePool.nodeSelector['kubernetes.io/arch'] == self.architecture",message="nodePool.nodeSelector's kubernetes.io/arch must be the variant's architecture: leave one of them out"
 type Variant struct {
 	// name identifies the variant within the campaign.
 	// +required
@@ -30,9 +32,12 @@ type Variant struct {
 	// params override the driver's params, by key, for this variant.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z_][A-Za-z0-9_-]*$'))",message="params must be keyed by names of letters, digits, _ and -"
+	// +kubebuilder:validation:XValidation:rule="!('number_of_shards' in self || 'number_of_replicas' in self || 'refresh_interval' in self)",message="params must not set number_of_shards, number_of_replicas or refresh_interval: the topology sets them"
 	Params map[string]ParamValue `json:"params,omitempty"`
 	// pricePerHour is the price of one of the variant's nodes, in a currency of your choice.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) > 0.0",message="pricePerHour must be above 0"
 	PricePerHour *Decimal `json:"pricePerHour,omitempty"`
 }
 
@@ -56,6 +61,7 @@ type NodePool struct {
 
 // LabelValue is the value of a node's label.
 //
+// +kubebuilder:validation:Pattern=`^(([A-Za-z0-9][A-Za-z0-9_.-]*)?[A-Za-z0-9])?$`
 // +kubebuilder:validation:MaxLength=63
 type LabelValue string
 
@@ -65,6 +71,9 @@ type LabelValue string
 type ParamValue string
 
 // Toleration lets pods run on nodes with a matching taint.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.key) && size(self.key) > 0 || has(self.operator) && self.operator == 'Exists'",message="a toleration without key needs operator Exists"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || self.operator != 'Exists' || !has(self.value) || size(self.value) == 0",message="a toleration with operator Exists must not have a value"
 type Toleration struct {
 	// key is the taint's key; empty matches all keys (operator must then be Exists).
 	// +optional
@@ -85,6 +94,8 @@ type Toleration struct {
 }
 
 // OpenSearch is the system under test. In a variant, what is set overrides the campaign's default.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.heap) || !has(self.resources) || !has(self.resources.memory) || !isQuantity(self.heap) || !isQuantity(self.resources.memory) || quantity(self.heap).isLessThan(quantity(self.resources.memory))",message="heap must be below resources.memory (the JVM needs more than its heap): lower heap or raise memory",fieldPath=.heap
 type OpenSearch struct {
 	// version is the image's tag, such as 3.1.0.
 	// +optional
@@ -97,6 +108,7 @@ type OpenSearch struct {
 	Image string `json:"image,omitempty"`
 	// heap is the JVM's heap, set as -Xms and -Xmx. Unset means half of the memory request, at most 31Gi.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.matches('[kMGT]i?$')",message="heap needs a unit of bytes, such as 31Gi"
 	Heap Quantity `json:"heap,omitempty"`
 	// javaOptions are appended to OPENSEARCH_JAVA_OPTS, in order. The heap is set by heap, not here.
 	// +optional
@@ -104,10 +116,14 @@ type OpenSearch struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=512
+	// +kubebuilder:validation:items:XValidation:rule="!self.matches('(^|[[:space:]])-(X(mx|ms)|XX:(MaxHeapSize|InitialHeapSize|MinHeapSize|MaxRAM|MaxRAMPercentage|InitialRAMPercentage|MinRAMPercentage)=)')",message="javaOptions must not set the heap (-Xmx, -Xms, -XX:MaxHeapSize and the like): set opensearch.heap"
 	JavaOptions []string `json:"javaOptions,omitempty"`
 	// settings are lines of opensearch.yml. Settings of an index belong in the workload's index body.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z0-9_][A-Za-z0-9_.*-]*$'))",message="settings must be keyed by the dotted names of opensearch.yml's settings"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('index.'))",message="settings must not hold index.* settings, which keep OpenSearch from starting: put them into the index body (workload.index.bodyFrom) or the topology"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['cluster.name', 'node.name', 'http.port', 'transport.port']) && !k.startsWith('cluster.initial_') && !k.startsWith('discovery.') && !k.startsWith('network.') && !k.startsWith('path.'))",message="settings must not hold what Knee sets itself: cluster.name, cluster.initial_*, node.name, discovery.*, network.*, path.*, http.port, transport.port"
 	Settings map[string]ParamValue `json:"settings,omitempty"`
 	// resources are what one OpenSearch node requests and is limited to.
 	// +optional
@@ -121,9 +137,11 @@ type OpenSearch struct {
 type Resources struct {
 	// cpu is in cores, such as "14" or 500m. Unset: no request and no limit.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+m?$')",message="cpu is in cores, such as 14 or 500m"
 	CPU Quantity `json:"cpu,omitempty"`
 	// memory is in bytes, such as 50Gi. Unset: no request and no limit.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.matches('[kMGT]i?$')",message="memory needs a unit of bytes, such as 50Gi"
 	Memory Quantity `json:"memory,omitempty"`
 }
 
@@ -131,6 +149,7 @@ type Resources struct {
 type Storage struct {
 	// size of the volume, such as 1Ti.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.matches('[kMGT]i?$')",message="size needs a unit of bytes, such as 1Ti"
 	Size Quantity `json:"size,omitempty"`
 	// storageClassName is the class of the volume; unset means the cluster's default class.
 	// +optional
@@ -139,6 +158,8 @@ type Storage struct {
 }
 
 // Topology is the shape of the cluster and of the index.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.nodes) || self.replicas < self.nodes",message="replicas must be below nodes, or the index is never green: lower replicas or raise nodes"
 type Topology struct {
 	// name identifies the topology within the campaign.
 	// +required

@@ -14,8 +14,9 @@ type Loader struct {
 	// +optional
 	Resources Resources `json:"resources,omitzero"`
 	// cache is a volume that keeps the loader's downloads (workloads, corpora) from one trial to the next.
-	// One is made for each set of cells that run one after the other. Unset: nothing is kept.
+	// One is made for each cell. Unset: nothing is kept.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || has(self.size)",message="cache.storageClassName needs cache.size beside it"
 	Cache Storage `json:"cache,omitzero"`
 }
 
@@ -30,7 +31,9 @@ const (
 	LoaderShared    LoaderPlacement = "Shared"
 )
 
-// Workload is the load: the index it fills and the driver that fills it.
+// Workload is the load: the index it fills and the driver that fills it. Exactly one driver is set.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.osb)].filter(set, set).size() == 1",message="workload needs exactly one driver: set osb",reason=FieldValueRequired
 type Workload struct {
 	// index is the index that the load fills.
 	// +required
@@ -41,7 +44,7 @@ type Workload struct {
 	// +kubebuilder:default=Whole
 	Measure Measure `json:"measure,omitempty"`
 	// osb drives the load with opensearch-benchmark.
-	// +required
+	// +optional
 	OSB *OSB `json:"osb,omitempty"`
 }
 
@@ -85,12 +88,15 @@ type ConfigMapKey struct {
 }
 
 // OSB drives the load with opensearch-benchmark.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.clientsParam) || (!has(self.params) || !(self.clientsParam in self.params)) && (!has(self.warmupParams) || !(self.clientsParam in self.warmupParams))",message="params and warmupParams must not set what clientsParam names: the sweep sets it"
 type OSB struct {
 	// version is the tag of the opensearch-benchmark image: 2.x or 1.15.
 	// +optional
 	// +kubebuilder:default="2.4.0"
 	// +kubebuilder:validation:Pattern=`^[0-9]+\.[0-9]+\.[0-9]+([.-][0-9A-Za-z.-]+)?$`
 	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(2[.]|1[.]15[.])')",message="osb.version must be 2.x or 1.15.x"
 	Version string `json:"version,omitempty"`
 	// image is a full image reference (tag or digest) instead of the operator's default image at version.
 	// +optional
@@ -114,10 +120,14 @@ type OSB struct {
 	// clientsParam are set by the topology and the sweep.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z_][A-Za-z0-9_-]*$'))",message="params must be keyed by names of letters, digits, _ and -"
+	// +kubebuilder:validation:XValidation:rule="!('number_of_shards' in self || 'number_of_replicas' in self || 'refresh_interval' in self)",message="params must not set number_of_shards, number_of_replicas or refresh_interval: the topology sets them"
 	Params map[string]ParamValue `json:"params,omitempty"`
 	// warmupParams override params in Warmup trials, whose figures are discarded.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z_][A-Za-z0-9_-]*$'))",message="warmupParams must be keyed by names of letters, digits, _ and -"
+	// +kubebuilder:validation:XValidation:rule="!('number_of_shards' in self || 'number_of_replicas' in self || 'refresh_interval' in self)",message="warmupParams must not set number_of_shards, number_of_replicas or refresh_interval: the topology sets them"
 	WarmupParams map[string]ParamValue `json:"warmupParams,omitempty"`
 	// clientsParam is the workload's parameter that takes the client count.
 	// +optional
@@ -153,6 +163,8 @@ type OSB struct {
 }
 
 // WorkloadSource says where a workload's files come from. Exactly one of its fields is set.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.git), has(self.image), has(self.volume), has(self.configMap)].filter(set, set).size() == 1",message="from needs exactly one of git, image, volume and configMap"
 type WorkloadSource struct {
 	// git clones a repository; the loader needs a way to it.
 	// +optional
@@ -165,6 +177,7 @@ type WorkloadSource struct {
 	Volume *VolumeSource `json:"volume,omitempty"`
 	// configMap is the name of a ConfigMap whose keys are the workload's files ("__" stands for "/").
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ConfigMap string `json:"configMap,omitempty"`
 }

@@ -107,7 +107,7 @@ var refusals = []refused{
 	{"percent of peak above 100", `spec: {knee: {percentOfPeak: "100.1"}}`, []string{"spec.knee.percentOfPeak", "from 1 to 100"}},
 	{"percent of peak below 0", `spec: {knee: {percentOfPeak: -3}}`, []string{"spec.knee.percentOfPeak", "from 1 to 100"}},
 	{"percent of peak that is no number", `spec: {knee: {percentOfPeak: 97%}}`, []string{"spec.knee.percentOfPeak", "should match"}},
-	{"percent of peak as a float", `spec: {knee: {percentOfPeak: 97.5}}`, []string{"spec.knee.percentOfPeak", "must be of type integer or string"}},
+	{"percent of peak as a float", `spec: {knee: {percentOfPeak: 97.5}}`, []string{"spec.knee.percentOfPeak", "must be of type integer,string"}},
 	{"iowait gate above 100", `spec: {gates: {maxIOWaitPercent: 101}}`, []string{"spec.gates.maxIOWaitPercent", "from 0 to 100"}},
 	{"steal gate below 0", `spec: {gates: {maxStealPercent: -1}}`, []string{"spec.gates.maxStealPercent", "from 0 to 100"}},
 	{"CPU gate of 0", `spec: {gates: {maxCPUPercent: 0}}`, []string{"spec.gates.maxCPUPercent", "from 1 to 100"}},
@@ -116,7 +116,7 @@ var refusals = []refused{
 	{"repetitions below 0", `spec: {final: {repetitions: -1}}`, []string{"spec.final.repetitions", "greater than or equal to 0"}},
 	{"settling as long as the trial", `spec: {timeouts: {trialSeconds: 200}}`, []string{"spec.timeouts", "settleSeconds (300 when unset) must be below trialSeconds"}},
 	{"rerun token with a blank", `spec: {rerun: "once more"}`, []string{"spec.rerun", "should match"}},
-	{"retain that is none", `spec: {retain: Sometimes}`, []string{"spec.retain", `supported values: "Always", "Never", "OnFailure"`}},
+	{"retain that is none", `spec: {retain: Sometimes}`, []string{"spec.retain", `supported values: "Never", "OnFailure", "Always"`}},
 }
 
 func TestRefused(t *testing.T) {
