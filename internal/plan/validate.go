@@ -1,0 +1,71 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+// Validate finds what the CRD's schema and rules cannot say: names that Kubernetes itself would refuse only
+// when a child object is made. Everything else is refused when the campaign is applied.
+func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
+	spec := field.NewPath("spec")
+	errs := storage(c.Spec.OpenSearch.Storage, spec.Child("opensearch", "storage"))
+	for i, v := range c.Spec.Variants {
+		variant := spec.Child("variants").Index(i)
+		errs = append(errs, nodePool(v.NodePool, variant.Child("nodePool"))...)
+		errs = append(errs, storage(v.OpenSearch.Storage, variant.Child("opensearch", "storage"))...)
+	}
+	errs = append(errs, nodePool(c.Spec.Loader.NodePool, spec.Child("loader", "nodePool"))...)
+	errs = append(errs, storage(c.Spec.Loader.Cache, spec.Child("loader", "cache"))...)
+	return append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
+}
+
+func workload(w v1alpha1.Workload, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if body := w.Index.BodyFrom; body != nil {
+		at := path.Child("index", "bodyFrom")
+		errs = append(errs, check(body.Name, at.Child("name"), validation.IsDNS1123Subdomain)...)
+		errs = append(errs, check(body.Key, at.Child("key"), validation.IsConfigMapKey)...)
+	}
+	if w.OSB == nil || w.OSB.From == nil {
+		return errs
+	}
+	from, at := w.OSB.From, path.Child("osb", "from")
+	errs = append(errs, check(from.ConfigMap, at.Child("configMap"), validation.IsDNS1123Subdomain)...)
+	if from.Volume != nil {
+		errs = append(errs, check(from.Volume.ClaimName, at.Child("volume", "claimName"), validation.IsDNS1123Subdomain)...)
+	}
+	return errs
+}
+
+func nodePool(p v1alpha1.NodePool, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for _, label := range slices.Sorted(maps.Keys(p.NodeSelector)) {
+		errs = append(errs, check(label, path.Child("nodeSelector").Key(label), validation.IsQualifiedName)...)
+	}
+	for i, toleration := range p.Tolerations {
+		errs = append(errs, check(toleration.Key, path.Child("tolerations").Index(i).Child("key"), validation.IsQualifiedName)...)
+	}
+	return errs
+}
+
+func storage(s v1alpha1.Storage, path *field.Path) field.ErrorList {
+	return check(s.StorageClassName, path.Child("storageClassName"), validation.IsDNS1123Subdomain)
+}
+
+// check applies a rule of Kubernetes to a name that is set.
+func check(name string, path *field.Path, rule func(string) []string) field.ErrorList {
+	var errs field.ErrorList
+	if name == "" {
+		return nil
+	}
+	for _, message := range rule(name) {
+		errs = append(errs, field.Invalid(path, name, message))
+	}
+	return errs
+}

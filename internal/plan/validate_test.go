@@ -1,0 +1,59 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+func TestValidate(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*v1alpha1.BenchmarkCampaignSpec)
+		want   []string // the fields complained of, in order
+	}{
+		{"nothing to complain of", func(*v1alpha1.BenchmarkCampaignSpec) {}, nil},
+		{"label key of a variant", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Variants[1].NodePool.NodeSelector = map[string]v1alpha1.LabelValue{"a/b/c": "x", "-": "y", "ok.io/pool": "z"}
+		}, []string{"spec.variants[1].nodePool.nodeSelector[-]", "spec.variants[1].nodePool.nodeSelector[a/b/c]"}},
+		{"label key of the loader", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Loader.NodePool.NodeSelector = map[string]v1alpha1.LabelValue{strings.Repeat("k", 64): "x"}
+		}, []string{"spec.loader.nodePool.nodeSelector[" + strings.Repeat("k", 64) + "]"}},
+		{"taint key", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Loader.NodePool.Tolerations = []v1alpha1.Toleration{{Operator: "Exists"}, {Key: "a b"}}
+		}, []string{"spec.loader.nodePool.tolerations[1].key"}},
+		{"storage classes", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.Storage.StorageClassName = "Fast"
+			s.Variants[0].OpenSearch.Storage.StorageClassName = "fast_disk"
+			s.Loader.Cache.StorageClassName = "fast/disk"
+		}, []string{"spec.opensearch.storage.storageClassName", "spec.variants[0].opensearch.storage.storageClassName", "spec.loader.cache.storageClassName"}},
+		{"index body", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "Body", Key: "a/b"}
+		}, []string{"spec.workload.index.bodyFrom.name", "spec.workload.index.bodyFrom.key"}},
+		{"workload's ConfigMap", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB.From = &v1alpha1.WorkloadSource{ConfigMap: "a_b"}
+		}, []string{"spec.workload.osb.from.configMap"}},
+		{"workload's claim", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB.From = &v1alpha1.WorkloadSource{Volume: &v1alpha1.VolumeSource{ClaimName: "A"}}
+		}, []string{"spec.workload.osb.from.volume.claimName"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := &v1alpha1.BenchmarkCampaign{}
+			c.Spec.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}}
+			c.Spec.OpenSearch.Storage.StorageClassName = "fast"
+			c.Spec.Workload.OSB = &v1alpha1.OSB{Workload: "nyc_taxis"}
+			test.change(&c.Spec)
+			var got []string
+			for _, err := range Validate(c) {
+				if err.BadValue == "" || err.Detail == "" {
+					t.Errorf("says neither value nor what to do: %v", err)
+				}
+				got = append(got, err.Field)
+			}
+			if strings.Join(got, "\n") != strings.Join(test.want, "\n") {
+				t.Errorf("complains of %q, want %q", got, test.want)
+			}
+		})
+	}
+}
