@@ -34,11 +34,19 @@ func (r *CampaignReconciler) apply(ctx context.Context, c *v1alpha1.BenchmarkCam
 	var errs []error
 	for _, a := range actions {
 		log.FromContext(ctx).Info("acting", "action", a.Kind, "cell", a.Cell, "attempt", a.Attempt)
-		if err := r.act(ctx, c, p, cells[a.Cell], a); err != nil {
+		if err := ignoreConflict(r.act(ctx, c, p, cells[a.Cell], a)); err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", a.Kind, a.Cell, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// ignoreConflict drops an error that says that there is something newer to see: its event is on its way.
+func ignoreConflict(err error) error {
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
 }
 
 func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {

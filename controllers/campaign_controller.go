@@ -5,6 +5,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -22,6 +23,11 @@ import (
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/resources"
+)
+
+const (
+	minWake      = 100 * time.Millisecond // a deadline that has just passed is not looked at in a loop
+	conflictWake = 10 * time.Second
 )
 
 // CampaignReconciler brings campaigns to their verdict.
@@ -65,13 +71,25 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	decision := decide.Next(p, assessment, observed.world, c.Spec.Retain, now)
 	applyErr := r.apply(ctx, &c, p, decision.Actions)
 	reports, reportErr := r.writeReports(ctx, &c, p, assessment, observed.records)
-	status := nextStatus(&c, p, assessment, decision, observed.records, reports, applyErr)
-	statusErr := r.writeStatus(ctx, &c, status)
-	result := ctrl.Result{}
-	if !decision.WakeAt.IsZero() {
-		result.RequeueAfter = max(decision.WakeAt.Sub(now), minWake)
+	trouble := errors.Join(applyErr, reportErr)
+	status := nextStatus(&c, p, assessment, decision, observed.records, reports, trouble)
+	if err := r.writeStatus(ctx, &c, status); err != nil {
+		trouble = errors.Join(trouble, err)
 	}
-	return result, errors.Join(applyErr, reportErr, statusErr)
+	return again(decision.WakeAt.Sub(now), !decision.WakeAt.IsZero(), trouble)
+}
+
+// again says when to look next. A name that is taken frees itself without an event.
+func again(wake time.Duration, wanted bool, trouble error) (ctrl.Result, error) {
+	switch {
+	case errors.Is(trouble, errNameConflict):
+		return ctrl.Result{RequeueAfter: conflictWake}, nil
+	case trouble != nil:
+		return ctrl.Result{}, trouble
+	case wanted:
+		return ctrl.Result{RequeueAfter: max(wake, minWake)}, nil
+	}
+	return ctrl.Result{}, nil
 }
 
 // SetupWithManager watches campaigns and all that is made for them.

@@ -54,5 +54,5 @@ func (r *CampaignReconciler) writeReport(ctx context.Context, c *v1alpha1.Benchm
 		return nil
 	}
 	is.Data = wanted.Data
-	return r.Update(ctx, &is)
+	return ignoreConflict(r.Update(ctx, &is))
 }

@@ -20,15 +20,12 @@ import (
 	"github.com/knee-bench/knee/internal/report"
 )
 
-// minWake keeps a deadline that has just passed from being looked at in a loop.
-const minWake = 100 * time.Millisecond
-
 // maxMessage keeps a condition's message readable, and the status below its bound. In bytes.
 const maxMessage = 2048
 
 // nextStatus is what the status should say: what the records show, what runs, and what a person has to do.
 func nextStatus(c *v1alpha1.BenchmarkCampaign, p plan.Plan, a analysis.Assessment, d decide.Decision,
-	records []record.Record, reports []string, applyErr error) v1alpha1.BenchmarkCampaignStatus {
+	records []record.Record, reports []string, trouble error) v1alpha1.BenchmarkCampaignStatus {
 	status := report.Status(report.Input{Campaign: c, Plan: p, Assessment: a, Records: records})
 	status.ObservedGeneration = c.Generation
 	status.Reports = reports
@@ -38,7 +35,7 @@ func nextStatus(c *v1alpha1.BenchmarkCampaign, p plan.Plan, a analysis.Assessmen
 		status.Cells[i].Phase = d.Phases[p.Cells[i].Name]
 	}
 	status.StartedAt, status.CompletedAt = span(records, d.Over)
-	ready, stalled := readiness(c, a, d, status, applyErr)
+	ready, stalled := readiness(c, a, d, status, trouble)
 	setReady(&status, c.Generation, ready, stalled)
 	ok, reason, message := a.Conclusive()
 	set(&status, c.Generation, v1alpha1.ConditionConclusive, truth(ok), reason, message)
@@ -57,10 +54,10 @@ func invalidStatus(c *v1alpha1.BenchmarkCampaign, invalid field.ErrorList) v1alp
 // readiness is the reason and message of Ready, and whether a person has to act. A campaign that is neither
 // stalled nor over is at work, unless it is suspended.
 func readiness(c *v1alpha1.BenchmarkCampaign, a analysis.Assessment, d decide.Decision,
-	status v1alpha1.BenchmarkCampaignStatus, applyErr error) (decide.Problem, bool) {
+	status v1alpha1.BenchmarkCampaignStatus, trouble error) (decide.Problem, bool) {
 	switch {
-	case errors.Is(applyErr, errNameConflict):
-		return decide.Problem{Reason: v1alpha1.ReasonNameConflict, Message: applyErr.Error()}, true
+	case errors.Is(trouble, errNameConflict):
+		return decide.Problem{Reason: v1alpha1.ReasonNameConflict, Message: trouble.Error()}, true
 	case d.Stalled != nil:
 		return *d.Stalled, true
 	case a.Finished && !a.Measured:
@@ -70,7 +67,7 @@ func readiness(c *v1alpha1.BenchmarkCampaign, a analysis.Assessment, d decide.De
 	case c.Spec.Suspend != nil && *c.Spec.Suspend && len(d.Running) == 0:
 		return decide.Problem{Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true: nothing new is started"}, false
 	}
-	return decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: progressing(status, d, applyErr)}, false
+	return decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: progressing(status, d, trouble)}, false
 }
 
 func nothingMeasured(status v1alpha1.BenchmarkCampaignStatus) string {
@@ -94,7 +91,7 @@ func finished(status v1alpha1.BenchmarkCampaignStatus) string {
 	return s
 }
 
-func progressing(status v1alpha1.BenchmarkCampaignStatus, d decide.Decision, applyErr error) string {
+func progressing(status v1alpha1.BenchmarkCampaignStatus, d decide.Decision, trouble error) string {
 	parts := []string{status.Progress + " trials done"}
 	if len(d.Running) > 0 {
 		parts = append(parts, "running "+strings.Join(d.Running, ", "))
@@ -102,8 +99,8 @@ func progressing(status v1alpha1.BenchmarkCampaignStatus, d decide.Decision, app
 	if len(d.Waiting) > 0 {
 		parts = append(parts, "waiting: "+strings.Join(d.Waiting, ", "))
 	}
-	if applyErr != nil {
-		parts = append(parts, "trying again: "+applyErr.Error())
+	if trouble != nil {
+		parts = append(parts, "trying again: "+trouble.Error())
 	}
 	return strings.Join(parts, "; ")
 }
@@ -173,7 +170,7 @@ func (r *CampaignReconciler) writeStatus(ctx context.Context, c *v1alpha1.Benchm
 	before := c.Status
 	c.Status = status
 	if err := r.Status().Update(ctx, c); err != nil {
-		return fmt.Errorf("write the status: %w", err)
+		return ignoreConflict(fmt.Errorf("write the status: %w", err))
 	}
 	r.tell(c, before)
 	return nil

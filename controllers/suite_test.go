@@ -1,0 +1,102 @@
+package controllers_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/controllers"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+var (
+	ctx     context.Context
+	cluster client.Client
+	nodes   *fakeNode
+)
+
+func TestControllers(t *testing.T) {
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(60 * time.Second)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	RunSpecs(t, "Controllers")
+}
+
+var _ = BeforeSuite(func() {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	stop, cancel := context.WithCancel(context.Background())
+	DeferCleanup(cancel)
+	ctx = stop
+
+	env := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	config, err := env.Start()
+	Expect(err).NotTo(HaveOccurred(), "a real API server: `make test` sets KUBEBUILDER_ASSETS")
+	DeferCleanup(env.Stop)
+	startControllerManager(env)
+
+	Expect(v1alpha1.AddToScheme(scheme.Scheme)).To(Succeed())
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme.Scheme, Metrics: server.Options{BindAddress: "0"},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	reconciler := &controllers.CampaignReconciler{
+		Client: mgr.GetClient(), Uncached: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("knee"),
+		Clock:   clock.RealClock{},
+		Options: resources.Options{OpenSearchImage: "opensearch", OSBImage: "osb", AgentImage: "knee:test"},
+	}
+	Expect(reconciler.SetupWithManager(mgr)).To(Succeed())
+	nodes = &fakeNode{Client: mgr.GetClient()}
+	Expect(nodes.SetupWithManager(mgr)).To(Succeed())
+	cluster, err = client.New(config, client.Options{Scheme: scheme.Scheme})
+	Expect(err).NotTo(HaveOccurred())
+	go func() {
+		defer GinkgoRecover()
+		Expect(mgr.Start(ctx)).To(Succeed())
+	}()
+})
+
+// startControllerManager runs Kubernetes' own controllers of StatefulSets, Jobs, volumes and garbage, so that
+// only the scheduler and the kubelet are missing.
+func startControllerManager(env *envtest.Environment) {
+	user, err := env.AddUser(envtest.User{Name: "kcm", Groups: []string{"system:masters"}}, nil)
+	Expect(err).NotTo(HaveOccurred())
+	kubeconfig, err := user.KubeConfig()
+	Expect(err).NotTo(HaveOccurred())
+	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+	Expect(os.WriteFile(path, kubeconfig, 0o600)).To(Succeed())
+	kcm := exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kube-controller-manager"),
+		"--kubeconfig="+path, "--leader-elect=false", "--secure-port=0", "--kube-api-qps=500", "--kube-api-burst=1000",
+		"--controllers=statefulset-controller,job-controller,garbage-collector-controller,persistentvolumeclaim-protection-controller")
+	kcm.Stdout, kcm.Stderr = GinkgoWriter, GinkgoWriter
+	Expect(kcm.Start()).To(Succeed())
+	DeferCleanup(func() {
+		Expect(kcm.Process.Kill()).To(Succeed())
+		_ = kcm.Wait() // it was killed: its error says just that
+	})
+}
+
+// newNamespace makes a namespace for one spec, so that specs do not meet.
+func newNamespace() string {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "knee-"}}
+	Expect(cluster.Create(ctx, ns)).To(Succeed())
+	return ns.Name
+}
