@@ -5,18 +5,22 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/knee-bench/knee/hack/cluster/internal/cli"
 	"github.com/knee-bench/knee/hack/cluster/internal/components"
-	_ "sigs.k8s.io/sig-storage-lib-external-provisioner/v13/controller"
 )
 
 func main() {
-	if run := components.Lookup(filepath.Base(os.Args[0])); run != nil {
+	name := filepath.Base(os.Args[0])
+	if run := components.Lookup(name); run != nil {
 		run()
 		return
 	}
-	fmt.Println(components.Names())
+	args := os.Args[1:]
+	if name == "provisioner" { // the one daemon which is not a component
+		args = append([]string{name}, args...)
+	}
+	os.Exit(cli.Run(args))
 }

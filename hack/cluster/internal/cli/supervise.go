@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/knee-bench/knee/hack/cluster/internal/supervisor"
+)
+
+func superviseCommand(c *cluster) *cobra.Command {
+	var pause string
+	command := &cobra.Command{
+		Use: "supervise", Short: "Run the cluster (started by up)", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			api, err := inherit(3, "api")
+			if err != nil {
+				return err
+			}
+			control, err := inherit(4, "control")
+			if err != nil {
+				return err
+			}
+			return supervisor.Run(c.dir, supervisor.Listeners{API: api, Control: control}, pause)
+		},
+	}
+	command.Flags().StringVar(&pause, "pause", "", "the pause program")
+	return command
+}
+
+// inherit takes over a listener that up has opened.
+func inherit(fd uintptr, name string) (net.Listener, error) {
+	file := os.NewFile(fd, name)
+	if file == nil {
+		return nil, fmt.Errorf("no %s listener: `knee-cluster up` starts the supervisor", name)
+	}
+	defer file.Close()
+	listener, err := net.FileListener(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s listener: %w", name, err)
+	}
+	return listener, nil
+}

@@ -1,0 +1,311 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/knee-bench/knee/hack/cluster/internal/cgroup"
+	"github.com/knee-bench/knee/hack/cluster/internal/control"
+	"github.com/knee-bench/knee/hack/cluster/internal/pki"
+	"github.com/knee-bench/knee/hack/cluster/internal/process"
+	"github.com/knee-bench/knee/hack/cluster/internal/state"
+	"github.com/knee-bench/knee/hack/cluster/internal/supervisor"
+	"github.com/knee-bench/knee/hack/cluster/internal/sysctl"
+)
+
+type upOptions struct {
+	name     string
+	port     int
+	args     []string
+	deadline time.Duration
+}
+
+func upCommand(c *cluster) *cobra.Command {
+	var o upOptions
+	command := &cobra.Command{
+		Use: "up", Short: "Start the cluster, with the state that it had", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(command.Context(), o.deadline)
+			defer cancel()
+			return c.up(ctx, o)
+		},
+	}
+	command.Flags().StringVar(&o.name, "name", "knee", "name of the node (of a new cluster)")
+	command.Flags().IntVar(&o.port, "port", 0, "port of the API server on 127.0.0.1 (default: a free one, kept)")
+	command.Flags().StringArrayVar(&o.args, "arg", nil, "DAEMON:FLAG to add to a daemon's flags, repeated; replaces those of an earlier up")
+	command.Flags().DurationVar(&o.deadline, "deadline", 5*time.Minute, "give up after this time")
+	return command
+}
+
+// progress prints a line with the time since the command began.
+type progress time.Time
+
+func (p progress) say(format string, args ...any) {
+	fmt.Printf("%6.1fs  %s\n", time.Since(time.Time(p)).Seconds(), fmt.Sprintf(format, args...))
+}
+
+func (c *cluster) up(ctx context.Context, o upOptions) error {
+	p := progress(time.Now())
+	release, err := lock(ctx, c.dir, 4*time.Minute)
+	if err != nil {
+		return err
+	}
+	defer release()
+	_, err = c.running()
+	switch {
+	case err == nil:
+		if err := c.watch(ctx, p, true); err != nil {
+			return fmt.Errorf("%w; `knee-cluster down` ends it", err)
+		}
+	case errors.Is(err, ErrDown):
+		if err := needRoot("knee-cluster up"); err != nil {
+			return err
+		}
+		if err := c.startSupervisor(ctx, p, o); err != nil {
+			return err
+		}
+	default:
+		return err
+	}
+	if err := c.writeKubeconfig(); err != nil {
+		return err
+	}
+	if err := c.checkAPI(ctx); err != nil {
+		return err
+	}
+	p.say("up: export KUBECONFIG=%s", c.dir.Kubeconfig())
+	return nil
+}
+
+// startSupervisor starts the cluster; when that fails nothing is left running.
+func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) (err error) {
+	// What a crash has left.
+	if err := c.cleanUp(ctx); err != nil {
+		return fmt.Errorf("cleaning up after a cluster that did not stop by itself: %w", err)
+	}
+	config, err := c.configure(o)
+	if err != nil {
+		return err
+	}
+	listener, err := listenAPI(&config)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if err := c.dir.SaveConfig(config); err != nil {
+		return err
+	}
+	socket, err := control.ListenUnix(c.dir.Control())
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	if err := pki.Ensure(c.dir.PKI(), pki.Identities(config.Name, supervisor.NodeIP, supervisor.ServiceIP)); err != nil {
+		return err
+	}
+	loadModules()
+	if err := cgroup.Create(config.CgroupRoot, supervisor.DaemonsCgroup); err != nil {
+		return err
+	}
+	command, err := c.spawn(listener, socket)
+	if err != nil {
+		return errors.Join(err, c.cleanUp(ctx))
+	}
+	p.say("supervisor runs as process %d", command.Process.Pid)
+	defer func() {
+		if err != nil {
+			// The context may be over: this is then what it was over for.
+			stopping, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			err = errors.Join(err, c.stop(stopping))
+		}
+	}()
+	// A supervisor that fails early does not come to answer.
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() { cancel(fmt.Errorf("the supervisor ended: %w", command.Wait())) }()
+	if err := c.watch(ctx, p, false); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return fmt.Errorf("%w%s", cause, supervisor.Tail(c.dir.Log("supervisor"), 15))
+		}
+		return err
+	}
+	return nil
+}
+
+var nodeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$`)
+
+// configure takes the configuration over from the last time and adds what the
+// command line says.
+func (c *cluster) configure(o upOptions) (state.Config, error) {
+	config, found, err := c.dir.LoadConfig()
+	if err != nil {
+		return config, err
+	}
+	if !found {
+		if !nodeName.MatchString(o.name) {
+			return config, fmt.Errorf("--name %q is not a node name of at most 32 lower-case letters, digits and dashes", o.name)
+		}
+		config.Name = o.name
+	}
+	// Anew each time: the directory may have been moved.
+	config.CgroupRoot = state.CgroupRoot(config.Name, c.dir)
+	if o.port != 0 {
+		config.APIPort = o.port
+	}
+	config.ExtraArgs, err = parseArgs(o.args)
+	return config, err
+}
+
+// parseArgs reads DAEMON:FLAG pairs.
+func parseArgs(args []string) (map[string][]string, error) {
+	known := map[string]bool{}
+	for _, name := range supervisor.DaemonNames() {
+		known[name] = true
+	}
+	parsed := map[string][]string{}
+	for _, arg := range args {
+		daemon, flag, ok := strings.Cut(arg, ":")
+		if !ok || !known[daemon] || flag == "" {
+			return nil, fmt.Errorf("--arg %q is not DAEMON:FLAG with one of the daemons %s", arg, strings.Join(supervisor.DaemonNames(), ", "))
+		}
+		parsed[daemon] = append(parsed[daemon], flag)
+	}
+	return parsed, nil
+}
+
+// listenAPI opens the API server's port on the host: the one of the last time if
+// it is still free, so that copies of the kubeconfig stay good.
+func listenAPI(config *state.Config) (*net.TCPListener, error) {
+	var listener net.Listener
+	err := errors.New("no port yet")
+	if config.APIPort != 0 {
+		listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", config.APIPort))
+	}
+	if err != nil {
+		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return nil, err
+		}
+	}
+	config.APIPort = listener.Addr().(*net.TCPAddr).Port
+	return listener.(*net.TCPListener), nil
+}
+
+// loadModules loads what a stock Debian has as modules; where they are built in
+// there is nothing to load. What is really missing is noticed by who needs it.
+func loadModules() {
+	if program, err := exec.LookPath("modprobe"); err == nil {
+		_ = exec.Command(program, "-q", "-a", "overlay", "br_netfilter", "nf_conntrack").Run()
+	}
+}
+
+// spawn starts the supervisor in namespaces of its own, detached from this
+// command, and writes down which process it is.
+func (c *cluster) spawn(listener *net.TCPListener, socket *net.UnixListener) (*exec.Cmd, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	api, err := listener.File()
+	if err != nil {
+		return nil, err
+	}
+	defer api.Close()
+	requests, err := socket.File()
+	if err != nil {
+		return nil, err
+	}
+	defer requests.Close()
+	if err := os.MkdirAll(c.dir.Path("log"), 0o755); err != nil {
+		return nil, err
+	}
+	output, err := os.OpenFile(c.dir.Log("supervisor"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer output.Close()
+	command := exec.Command(program, "supervise", "--dir", string(c.dir), "--pause", filepath.Join(filepath.Dir(program), "k8s", "pause"))
+	command.Dir = "/"
+	command.Stdout, command.Stderr = output, output
+	command.ExtraFiles = []*os.File{api, requests}
+	command.SysProcAttr = &syscall.SysProcAttr{Cloneflags: supervisor.CloneFlags, Setsid: true}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("starting the supervisor in namespaces of its own: %w", err)
+	}
+	return command, c.record(command.Process.Pid)
+}
+
+// record writes down the supervisor's identity and sets the node's sysctls.
+func (c *cluster) record(pid int) error {
+	boot, err := process.BootID()
+	if err != nil {
+		return err
+	}
+	started, _ := process.StartTime(pid)
+	identity := state.Supervisor{PID: pid, StartTime: started, BootID: boot}
+	if err := c.dir.SaveSupervisor(identity); err != nil {
+		return err
+	}
+	return sysctl.ThisHost(alive).Apply(c.dir, identity)
+}
+
+// watch prints the supervisor's steps until the cluster is ready.
+func (c *cluster) watch(ctx context.Context, p progress, quiet bool) error {
+	return control.NewClient(c.dir.Control()).Watch(ctx, func(event control.Event) {
+		if !quiet {
+			p.say("%s", event.Text)
+		}
+	})
+}
+
+// writeKubeconfig writes the administrator's kubeconfig, for the owner of the
+// folder that the state directory is in: that of the checkout.
+func (c *cluster) writeKubeconfig() error {
+	config, found, err := c.dir.LoadConfig()
+	if err != nil || !found {
+		return errors.Join(err, ErrDown)
+	}
+	data, err := pki.Kubeconfig(c.dir.PKI(), "admin", config.Name, fmt.Sprintf("https://127.0.0.1:%d", config.APIPort))
+	if err != nil {
+		return err
+	}
+	if err := state.WriteFile(c.dir.Kubeconfig(), data, 0o600); err != nil {
+		return err
+	}
+	info, err := os.Stat(filepath.Dir(string(c.dir)))
+	if err != nil {
+		return err
+	}
+	owner := info.Sys().(*syscall.Stat_t)
+	return os.Chown(c.dir.Kubeconfig(), int(owner.Uid), int(owner.Gid))
+}
+
+// checkAPI asks the API server over the host's port.
+func (c *cluster) checkAPI(ctx context.Context) error {
+	config, err := clientcmd.BuildConfigFromFlags("", c.dir.Kubeconfig())
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := client.Discovery().RESTClient().Get().AbsPath("/readyz").MaxRetries(10).Do(ctx).Error(); err != nil {
+		return fmt.Errorf("the API server does not answer at %s: %w%s", config.Host, err, supervisor.Tail(c.dir.Log("kube-apiserver"), 10))
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+// Package state is the cluster's directory: where each file of it lies, and
+// the two small files in which its configuration and its running process are kept.
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Inside is where the supervisor mounts the state directory in its own mount
+// namespace. The daemons know only this path: it is short enough for sockets
+// and stays the same when the directory is moved.
+const Inside = Dir("/run/knee")
+
+// Dir is a state directory.
+type Dir string
+
+// Path joins elements to the directory.
+func (d Dir) Path(elements ...string) string {
+	return filepath.Join(append([]string{string(d)}, elements...)...)
+}
+
+// The files that more than one package uses.
+func (d Dir) Lock() string       { return d.Path("lock") }
+func (d Dir) Kubeconfig() string { return d.Path("kubeconfig") }
+func (d Dir) Control() string    { return d.Path("control.sock") }
+func (d Dir) Containerd() string { return d.Path("containerd.sock") }
+func (d Dir) PKI() string        { return d.Path("pki") }
+func (d Dir) Volumes() string    { return d.Path("pv") }
+
+// Log is the file that a daemon's output goes to.
+func (d Dir) Log(daemon string) string { return d.Path("log", daemon+".log") }
+
+func (d Dir) config() string     { return d.Path("config.json") }
+func (d Dir) supervisor() string { return d.Path("supervisor.json") }
+
+// Config is what `up` decided when it made the cluster. It is kept, so that the
+// cluster which starts again is the same one.
+type Config struct {
+	// Name is the node's name.
+	Name string `json:"name"`
+	// APIPort is the port on the host's 127.0.0.1 which leads to the API server.
+	APIPort int `json:"apiPort"`
+	// CgroupRoot is the cgroup, in each hierarchy, below which all of the cluster runs.
+	CgroupRoot string `json:"cgroupRoot"`
+	// ExtraArgs are flags added to a daemon's own, by the daemon's name.
+	ExtraArgs map[string][]string `json:"extraArgs,omitempty"`
+}
+
+// CgroupRoot is the cgroup of the cluster with that name in that directory:
+// two checkouts on one machine do not meet in one cgroup.
+func CgroupRoot(name string, dir Dir) string {
+	return fmt.Sprintf("/knee-%s-%x", name, sha256.Sum256([]byte(dir)))[:len("/knee--")+len(name)+6]
+}
+
+// LoadConfig reads the configuration; found is false when the directory holds
+// no cluster yet.
+func (d Dir) LoadConfig() (config Config, found bool, err error) {
+	found, err = readJSON(d.config(), &config)
+	return config, found, err
+}
+
+// SaveConfig writes the configuration.
+func (d Dir) SaveConfig(config Config) error {
+	return WriteJSON(d.config(), config)
+}
+
+// Supervisor names the process that the cluster runs in. A process id alone
+// would not do: it is given again to another process, at the latest after a boot.
+type Supervisor struct {
+	PID int `json:"pid"`
+	// StartTime is field 22 of /proc/PID/stat, in clock ticks since boot.
+	StartTime uint64 `json:"startTime"`
+	// BootID is /proc/sys/kernel/random/boot_id.
+	BootID string `json:"bootID"`
+}
+
+// LoadSupervisor reads which process runs the cluster, dead or alive.
+func (d Dir) LoadSupervisor() (supervisor Supervisor, found bool, err error) {
+	found, err = readJSON(d.supervisor(), &supervisor)
+	return supervisor, found, err
+}
+
+// SaveSupervisor writes which process runs the cluster.
+func (d Dir) SaveSupervisor(supervisor Supervisor) error {
+	return WriteJSON(d.supervisor(), supervisor)
+}
+
+// Clear removes what only a running cluster has.
+func (d Dir) Clear() error {
+	var errs []error
+	for _, file := range []string{d.supervisor(), d.Control(), d.Containerd(), d.Containerd() + ".ttrpc", d.Kubeconfig()} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func readJSON(file string, into any) (found bool, err error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return false, fmt.Errorf("%s: %w; `knee-cluster down --wipe` starts afresh", file, err)
+	}
+	return true, nil
+}
+
+// WriteJSON writes a value to a file, which is replaced whole or not at all.
+func WriteJSON(file string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(file, append(data, '\n'), 0o644)
+}
+
+// WriteFile is os.WriteFile by way of a rename. It leaves a file that already
+// has these bytes untouched: kube-proxy exits when its configuration is rewritten.
+func WriteFile(file string, data []byte, mode os.FileMode) error {
+	if old, err := os.ReadFile(file); err == nil && string(old) == string(data) {
+		return nil
+	}
+	temporary := file + ".new"
+	if err := os.WriteFile(temporary, data, mode); err != nil {
+		return err
+	}
+	return os.Rename(temporary, file)
+}

@@ -1,0 +1,63 @@
+package supervisor
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// A reaper starts processes and collects the end of every process that is, or
+// becomes, a child of this one: as process 1 of its PID namespace the supervisor
+// inherits each orphan (containerd's shims are some). It is the only place in
+// the supervisor which starts or waits for a process.
+type reaper struct {
+	mu      sync.Mutex
+	waiting map[int]chan syscall.WaitStatus
+}
+
+func newReaper() *reaper {
+	r := &reaper{waiting: map[int]chan syscall.WaitStatus{}}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGCHLD)
+	go func() {
+		for range ended {
+			r.collect()
+		}
+	}()
+	return r
+}
+
+// start runs a program; its end arrives on the channel.
+func (r *reaper) start(path string, argv []string, attr *syscall.ProcAttr) (pid int, ended <-chan syscall.WaitStatus, err error) {
+	// Locked, so that a process which ends at once is not collected unknown.
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pid, err = syscall.ForkExec(path, argv, attr)
+	if err != nil {
+		return 0, nil, &os.PathError{Op: "exec", Path: path, Err: err}
+	}
+	channel := make(chan syscall.WaitStatus, 1)
+	r.waiting[pid] = channel
+	return pid, channel, nil
+}
+
+// collect takes all ends there are: signals that arrive together count once.
+func (r *reaper) collect() {
+	for {
+		r.mu.Lock()
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if err == nil && pid > 0 {
+			if channel := r.waiting[pid]; channel != nil {
+				channel <- status
+				delete(r.waiting, pid)
+			}
+		}
+		r.mu.Unlock()
+		if pid <= 0 && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package supervisor
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/knee-bench/knee/hack/cluster/internal/control"
+	"github.com/knee-bench/knee/hack/cluster/internal/image"
+	"github.com/knee-bench/knee/hack/cluster/internal/state"
+)
+
+// start starts the daemons, each as soon as what it needs is there, and returns
+// when the cluster takes work.
+func (s *supervisor) start(ctx context.Context, pause []byte) error {
+	config, err := clientcmd.BuildConfigFromFlags("", state.Inside.Path("etc", "admin.kubeconfig"))
+	if err != nil {
+		return err
+	}
+	config.QPS = -1 // the checks poll; the API server has its own limits
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+
+	// They wait for each other by themselves, and take the longest.
+	s.keep(etcd, apiserver, containerd)
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.startRuntime(groupCtx, pause) })
+	group.Go(func() error { return s.startControlPlane(groupCtx, client, objects) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return s.startNode(ctx, client)
+}
+
+func (s *supervisor) keep(names ...string) {
+	for _, name := range names {
+		// Not the context of the start, which ends with it.
+		s.daemons[name].keep(context.Background())
+	}
+}
+
+// startRuntime waits for containerd and gives it the image of the pod sandboxes.
+func (s *supervisor) startRuntime(ctx context.Context, pause []byte) error {
+	err := s.daemons[containerd].waitReady(ctx, func(ctx context.Context) error {
+		return dialable(ctx, "unix", state.Inside.Containerd())
+	})
+	if err != nil {
+		return err
+	}
+	s.event(control.Starting, "containerd runs")
+	return s.importPause(ctx, pause)
+}
+
+func (s *supervisor) importPause(ctx context.Context, pause []byte) error {
+	program, archive := state.Inside.Path("etc", "pause"), state.Inside.Path("etc", "pause.tar")
+	stamp := state.Inside.Path("etc", "pause.imported")
+	digest := fmt.Sprintf("%x", sha256.Sum256(pause))
+	if imported, err := os.ReadFile(stamp); err == nil && string(imported) == digest {
+		return nil
+	}
+	if err := state.WriteFile(program, pause, 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(archive)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	spec := image.Spec{Ref: PauseImage, Files: map[string]string{"/pause": program}, Entrypoint: []string{"/pause"}}
+	if err := image.Pack(file, spec); err != nil {
+		return err
+	}
+	if _, err := s.reaper.runOnce(ctx, ctrPath, "ctr", "-a", state.Inside.Containerd(), "-n", "k8s.io", "images", "import", archive); err != nil {
+		return fmt.Errorf("importing the pause image: %w", err)
+	}
+	return state.WriteFile(stamp, []byte(digest), 0o644)
+}
+
+const ctrPath = "/usr/bin/ctr"
+
+// startControlPlane waits for the API server and starts what needs it alone.
+func (s *supervisor) startControlPlane(ctx context.Context, client kubernetes.Interface, objects dynamic.Interface) error {
+	if err := s.daemons[etcd].waitReady(ctx, etcdHealthy); err != nil {
+		return err
+	}
+	s.event(control.Starting, "etcd runs")
+	if err := s.daemons[apiserver].waitReady(ctx, func(ctx context.Context) error { return apiReady(ctx, client) }); err != nil {
+		return err
+	}
+	s.event(control.Starting, "the API server is ready on the host's 127.0.0.1:%d", s.config.APIPort)
+	s.keep(controllerManager, scheduler)
+	// The roles of the two that come next are among the objects.
+	if err := s.daemons[apiserver].waitReady(ctx, func(ctx context.Context) error { return applyObjects(ctx, objects) }); err != nil {
+		return err
+	}
+	s.keep(coredns, provision)
+	return nil
+}
+
+// startNode starts the node and waits until a pod would be scheduled to it,
+// find its names, and reach a Service.
+func (s *supervisor) startNode(ctx context.Context, client kubernetes.Interface) error {
+	s.keep(kubelet)
+	if err := s.daemons[kubelet].waitReady(ctx, func(ctx context.Context) error { return nodeExists(ctx, client, s.config.Name) }); err != nil {
+		return err
+	}
+	// kube-proxy looks for its node when it starts, and then only after a pause.
+	s.keep(kubeProxy)
+	if err := s.daemons[kubelet].waitReady(ctx, func(ctx context.Context) error { return nodeReady(ctx, client, s.config.Name, s.began) }); err != nil {
+		return err
+	}
+	s.event(control.Starting, "node %s is ready", s.config.Name)
+	for _, step := range []struct {
+		daemon string
+		check  func(context.Context) error
+	}{
+		{controllerManager, func(ctx context.Context) error { return serviceAccountExists(ctx, client) }},
+		{coredns, dnsAnswers},
+		{kubeProxy, func(ctx context.Context) error { return dialable(ctx, "tcp", net.JoinHostPort(ServiceIP, "443")) }},
+	} {
+		if err := s.daemons[step.daemon].waitReady(ctx, step.check); err != nil {
+			return err
+		}
+	}
+	return nil
+}
