@@ -24,7 +24,6 @@ type refused struct {
 var refusals = []refused{
 	{"unknown field", `spec: {sweeep: {}}`, []string{`unknown field "spec.sweeep"`}},
 	{"unknown field of a driver to come", `spec: {workload: {bulk: {dataset: httplog}}}`, []string{`unknown field "spec.workload.bulk"`}},
-	{"campaign name too long", `metadata: {name: ` + strings.Repeat("x", 64) + `}`, []string{"metadata.name must be at most 63 characters"}},
 
 	{"no variants", `spec: {variants: []}`, []string{"spec.variants", "at least 1 items"}},
 	{"empty variant name", `spec: {baseline: intel, variants: [{name: intel}, {name: ""}]}`, []string{"spec.variants[1].name", "at least 1 chars long"}},

@@ -1,0 +1,136 @@
+# Knee's build. `make help` lists the targets; `make demo` and `make test` need nothing done beforehand.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+ROOT := $(CURDIR)
+BIN ?= $(ROOT)/bin
+TOOLS := $(BIN)/tools
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+# One set of build flags everywhere, so that builds, tests and the linter share the compile cache.
+export PATH := $(ROOT)/.cache/go/bin:$(PATH)
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath -buildvcs=false
+export GOWORK := off
+LDFLAGS := -s -w -X github.com/knee-bench/knee/internal/version.Version=$(VERSION)
+
+CONTROLLER_GEN_VERSION := v0.23.0
+# v5.8.3 wants Go 1.27.
+KUSTOMIZE_VERSION := v5.8.2
+GOLANGCI_LINT_VERSION := v2.15.0
+CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
+KUSTOMIZE := $(TOOLS)/kustomize-$(KUSTOMIZE_VERSION)
+GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*##/ {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: clean
+clean: ## Remove what was built; caches stay (.cache).
+	rm -rf $(BIN) $(ROOT)/dist
+
+.PHONY: go
+go: # Fetches Go when it is missing or too old.
+	@hack/go.sh
+
+##@ Build
+
+PROGRAMS := manager knee-agent kubectl-knee
+.PHONY: build
+build: go ## Build bin/manager, bin/knee-agent and bin/kubectl-knee, static.
+	@mkdir -p $(BIN)
+	go build -ldflags '$(LDFLAGS)' -o $(BIN)/ $(PROGRAMS:%=./cmd/%)
+
+.PHONY: generate
+generate: $(CONTROLLER_GEN) ## Regenerate deep copies, CRD, role and docs/api.md.
+	@hack/generate.sh $(CONTROLLER_GEN) $(ROOT)
+
+.PHONY: manifests
+manifests: generate ## The same as generate: code and manifests come from the same markers.
+
+##@ Checks
+
+.PHONY: verify
+verify: verify-generate verify-format verify-tidy verify-manifests vet lint ## Check generated files, format, go.mod, manifests; vet; lint.
+
+.PHONY: verify-generate verify-format verify-tidy verify-manifests vet lint
+verify-generate: $(CONTROLLER_GEN)
+	@hack/verify-generate.sh $(CONTROLLER_GEN)
+verify-format: go
+	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
+	[ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
+verify-tidy: go
+	go mod tidy -diff
+verify-manifests: $(KUSTOMIZE)
+	@for overlay in config/default config/embedded config/samples; do \
+	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
+vet: go
+	go vet ./...
+lint: $(GOLANGCI_LINT)
+	$(GOLANGCI_LINT) run --timeout 10m ./...
+
+.PHONY: test
+test: go assets ## Run the unit tests and the tests on a real API server.
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -timeout 10m $$(go list ./... | grep -v -e /test/e2e -e /test/scale)
+
+.PHONY: test-e2e
+test-e2e: cluster-up deploy ## Run real campaigns on the embedded cluster.
+	KUBECONFIG=$(KUBECONFIG) go test -timeout 40m -count=1 -v ./test/e2e/...
+
+.PHONY: bench-gap
+bench-gap: cluster-up deploy ## Measure the idle time between two trials of a cell, with Knee and with a bare loop of Jobs.
+	KUBECONFIG=$(KUBECONFIG) hack/bench-gap/run.sh
+
+##@ Embedded cluster
+
+ifneq ($(wildcard hack/cluster/cluster.mk),)
+include hack/cluster/cluster.mk
+else
+$(BIN)/knee-cluster: $(shell find hack/cluster -name '*.go' -o -name 'go.*') | go
+	hack/cluster/build.sh $(BIN)
+endif
+include hack/images/images.mk
+
+.PHONY: assets
+assets: $(BIN)/knee-cluster
+
+##@ Running Knee
+
+KUBECONFIG ?= $(ROOT)/.cluster/kubeconfig
+OVERLAY ?= config/embedded
+KUBECTL ?= $(BIN)/k8s/kubectl --kubeconfig=$(KUBECONFIG)
+
+.PHONY: deploy
+deploy: $(KUSTOMIZE) ## Install Knee (OVERLAY=config/default KUBECONFIG=... for a cluster of your own).
+	$(KUSTOMIZE) build $(OVERLAY) | sed "s/: BUILD$$/: b$$(sha256sum $(BIN)/manager 2>/dev/null | cut -c 1-16)/" | $(KUBECTL) apply --server-side --force-conflicts -f -
+	$(KUBECTL) -n knee-system rollout status deployment/knee-manager --timeout=120s
+
+.PHONY: undeploy
+undeploy: $(KUSTOMIZE) ## Remove Knee, and with its CRD every campaign.
+	$(KUSTOMIZE) build $(OVERLAY) | $(KUBECTL) delete --ignore-not-found --wait=true -f -
+
+.PHONY: demo
+demo: cluster-up deploy ## Run a real campaign on the embedded cluster and show what it finds.
+	KUBECONFIG=$(KUBECONFIG) hack/demo.sh
+
+##@ Tools
+
+# tool PACKAGE VERSION: builds it from the module proxy; its name carries the version, so a new pin builds anew.
+define tool
+@echo "building $(notdir $@)" >&2
+@mkdir -p $(TOOLS)/.new
+@GOBIN=$(TOOLS)/.new go install -ldflags='-s -w' $(1)@$(2)
+@mv $(TOOLS)/.new/$(notdir $(1:%/v5=%)) $@
+endef
+
+$(CONTROLLER_GEN): | go
+	$(call tool,sigs.k8s.io/controller-tools/cmd/controller-gen,$(CONTROLLER_GEN_VERSION))
+$(KUSTOMIZE): | go
+	$(call tool,sigs.k8s.io/kustomize/kustomize/v5,$(KUSTOMIZE_VERSION))
+$(GOLANGCI_LINT): | go
+	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION))
