@@ -7,8 +7,8 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// doubt is a reason not to trust the answer as it stands, with what to do about it.
-type doubt struct{ reason, message string }
+// Doubt is a reason not to trust the answer as it stands, with what to do about it.
+type Doubt struct{ Reason, Message string }
 
 // Conclusive tells whether the answer can be trusted. If not, the reason is the doubt that weighs most; the
 // message lists all of them, each with what to do.
@@ -16,21 +16,21 @@ func (a Assessment) Conclusive() (ok bool, reason, message string) {
 	if !a.Finished {
 		return false, v1alpha1.ReasonNotFinished, fmt.Sprintf("%d of %d trials are done", a.Done, a.Planned)
 	}
-	doubts := a.doubts()
+	doubts := a.Doubts()
 	if len(doubts) == 0 {
 		return true, v1alpha1.ReasonConclusive, "every knee was found, and every ratio is told apart from noise"
 	}
 	messages := make([]string, len(doubts))
 	for i, d := range doubts {
-		messages[i] = d.message
+		messages[i] = d.Message
 	}
-	return false, doubts[0].reason, strings.Join(messages, "; ")
+	return false, doubts[0].Reason, strings.Join(messages, "; ")
 }
 
-// doubts are listed by weight: first what leaves no answer, then what may make it wrong, then what makes it weak.
-func (a Assessment) doubts() []doubt {
-	var out []doubt
-	for _, find := range []func() []doubt{
+// Doubts are listed by weight: first what leaves no answer, then what may make it wrong, then what makes it weak.
+func (a Assessment) Doubts() []Doubt {
+	var out []Doubt
+	for _, find := range []func() []Doubt{
 		a.kneesNotFound, a.notShared, a.peaksGated, a.peaksAtEdge, a.trialsFailed, a.sharedLoader,
 		a.fewRepetitions, a.notDistinguishable,
 	} {
@@ -39,7 +39,7 @@ func (a Assessment) doubts() []doubt {
 	return out
 }
 
-func (a Assessment) kneesNotFound() []doubt {
+func (a Assessment) kneesNotFound() []Doubt {
 	var cells []string
 	for _, c := range a.Cells {
 		if c.Curve.Knee == nil {
@@ -50,18 +50,18 @@ func (a Assessment) kneesNotFound() []doubt {
 		"no client count of %s was Measured: see why in the report, then mend the cause or loosen spec.gates")
 }
 
-func (a Assessment) notShared() []doubt {
-	var out []doubt
+func (a Assessment) notShared() []Doubt {
+	var out []Doubt
 	for _, t := range a.topologies {
 		if s := a.Shared[t]; !s.Agreed {
-			out = append(out, doubt{v1alpha1.ReasonNoSharedClients, fmt.Sprintf(
+			out = append(out, Doubt{v1alpha1.ReasonNoSharedClients, fmt.Sprintf(
 				"%s%s: add client counts to spec.sweep, or lower spec.knee.percentOfPeak", a.of(t), s.Why)})
 		}
 	}
 	return out
 }
 
-func (a Assessment) peaksGated() []doubt {
+func (a Assessment) peaksGated() []Doubt {
 	var cells []string
 	for _, c := range a.Cells {
 		if c.Curve.PeakGated && c.Curve.Peak != nil {
@@ -72,7 +72,7 @@ func (a Assessment) peaksGated() []doubt {
 		"the highest docs/s of %s failed a gate, so that the peak lies below it: mend what the gate found, or change spec.gates")
 }
 
-func (a Assessment) peaksAtEdge() []doubt {
+func (a Assessment) peaksAtEdge() []Doubt {
 	var cells []string
 	for _, c := range a.Cells {
 		if c.Curve.PeakAtRangeEdge {
@@ -83,7 +83,7 @@ func (a Assessment) peaksAtEdge() []doubt {
 		"the peak of %s is at the highest client count observed and may lie beyond it: add higher counts to spec.sweep")
 }
 
-func (a Assessment) trialsFailed() []doubt {
+func (a Assessment) trialsFailed() []Doubt {
 	var failed, gated []string
 	for _, c := range a.Cells {
 		for _, p := range c.Curve.Points {
@@ -108,22 +108,22 @@ func (a Assessment) trialsFailed() []doubt {
 			"a gate failed in %s, so that the ratio goes without it: mend what the gate found, or change spec.gates")...)
 }
 
-func (a Assessment) sharedLoader() []doubt {
+func (a Assessment) sharedLoader() []Doubt {
 	if !a.loaderShared {
 		return nil
 	}
-	return []doubt{{v1alpha1.ReasonLoaderShared,
+	return []Doubt{{v1alpha1.ReasonLoaderShared,
 		"the loader may share a node with OpenSearch and take its CPU: set spec.loader.placement to Dedicated"}}
 }
 
 // fewRepetitions finds comparisons whose smallest possible p, 2/C(2n, n) times the number of comparisons, is
 // above Alpha: no difference, however large, could be told from noise.
-func (a Assessment) fewRepetitions() []doubt {
+func (a Assessment) fewRepetitions() []Doubt {
 	if a.variants < 2 {
 		return nil
 	}
 	if a.repetitions == 0 {
-		return []doubt{{v1alpha1.ReasonTooFewRepetitions, fmt.Sprintf(
+		return []Doubt{{v1alpha1.ReasonTooFewRepetitions, fmt.Sprintf(
 			"no Final repetitions, so that the variants are not compared: set spec.final.repetitions to %d",
 			Repetitions(a.comparisons()))}}
 	}
@@ -138,7 +138,7 @@ func (a Assessment) fewRepetitions() []doubt {
 		Repetitions(a.comparisons())))
 }
 
-func (a Assessment) notDistinguishable() []doubt {
+func (a Assessment) notDistinguishable() []Doubt {
 	var pairs []string
 	for _, r := range a.Ratios {
 		if !r.Distinguishable && !r.tooFew() {
@@ -165,7 +165,7 @@ func Repetitions(comparisons int) int {
 }
 
 // each makes one doubt of all that it is true of.
-func each(reason string, of []string, format string) []doubt {
+func each(reason string, of []string, format string) []Doubt {
 	if len(of) == 0 {
 		return nil
 	}
@@ -174,7 +174,7 @@ func each(reason string, of []string, format string) []doubt {
 	if len(of) > most {
 		list += fmt.Sprintf(" and %d more", len(of)-most)
 	}
-	return []doubt{{reason, fmt.Sprintf(format, list)}}
+	return []Doubt{{reason, fmt.Sprintf(format, list)}}
 }
 
 // cellName names a cell as briefly as it is unique.

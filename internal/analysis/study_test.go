@@ -12,24 +12,11 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// measureAll gives every trial of a campaign its record, sweeps first, as the shared clients come to be known.
+// measureAll gives every trial of a campaign its record.
 func measureAll(c *v1alpha1.BenchmarkCampaign, measure func(record.Trial) record.Record) ([]record.Record, analysis.Assessment) {
 	p := plan.Build(c)
-	var records []record.Record
-	a := analysis.Assess(p, c.Spec, nil)
-	for range 3 {
-		for group := range p.Groups {
-			for _, turn := range p.Turns(group, a.SharedClients()) {
-				for _, t := range turn.Trials {
-					if !a.Outcomes[t].Done {
-						records = append(records, measure(t))
-					}
-				}
-			}
-		}
-		a = analysis.Assess(p, c.Spec, records)
-	}
-	return records, a
+	records := analysistest.MeasureAll(p, c.Spec, measure)
+	return records, analysis.Assess(p, c.Spec, records)
 }
 
 func near(t *testing.T, what string, got, want, tolerance float64) {

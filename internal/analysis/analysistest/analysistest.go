@@ -5,6 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -76,5 +78,29 @@ func Errored(t record.Trial, reason, message string) record.Record {
 		Version: record.Version, Trial: t, StartedAt: Start, FinishedAt: Start + 30_000,
 		Driver: record.Driver{Name: "osb", Version: "2.4.0", ExitCode: 64},
 		Error:  &record.Error{Reason: reason, Message: message},
+	}
+}
+
+// MeasureAll gives every trial of a plan its records, sweeps first, as the shared clients come to be known. A
+// trial that measure fails is tried again while retries last.
+func MeasureAll(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, measure func(record.Trial) record.Record) []record.Record {
+	var records []record.Record
+	for {
+		a := analysis.Assess(p, spec, records)
+		before := len(records)
+		for group := range p.Groups {
+			for _, turn := range p.Turns(group, a.SharedClients()) {
+				for _, t := range turn.Trials {
+					if o := a.Outcomes[t]; !o.Done {
+						r := measure(t)
+						r.Trial.Attempt = o.Attempts + 1
+						records = append(records, r)
+					}
+				}
+			}
+		}
+		if len(records) == before {
+			return records
+		}
 	}
 }

@@ -44,8 +44,28 @@ func StudyCampaign() *v1alpha1.BenchmarkCampaign {
 }
 
 // StudyRecord is the record of a trial as the study measured it: a sweep's point, or a Final repetition, which
-// lies within 1 % of the sweep's point at the same client count.
+// lies within 1 % of the sweep's point at the same client count. Trials follow each other every 150 s.
 func StudyRecord(t record.Trial) record.Record {
+	clients := t.Clients
+	order := int64(slices.Index(StudyClients, t.Clients)) + 1
+	switch t.Phase {
+	case record.Warmup:
+		order = 0
+		t.Clients = 16 // its figures are discarded
+	case record.Final:
+		order = int64(len(StudyClients)) + int64(t.Repetition)
+	}
+	r := studyRecord(t)
+	r.Trial.Clients = clients
+	shift := 150_000 * order
+	r.StartedAt, r.FinishedAt = r.StartedAt+shift, r.FinishedAt+shift
+	if r.Ingest != nil {
+		r.Ingest.From, r.Ingest.To = r.Ingest.From+shift, r.Ingest.To+shift
+	}
+	return r
+}
+
+func studyRecord(t record.Trial) record.Record {
 	f, found := Study[t.Variant][t.Clients]
 	if !found {
 		return Errored(t, record.ReasonDriverFailed, "opensearch-benchmark ended with exit code 64")
@@ -61,9 +81,5 @@ func StudyRecord(t record.Trial) record.Record {
 	if t.Variant == "arm" {
 		r.Nodes[0].Environment.Arch, r.Nodes[0].Environment.CPUModel = "arm64", "Neoverse-V2"
 	}
-	order := int64(slices.Index(StudyClients, t.Clients)) + 10*int64(t.Repetition)
-	shift := 150_000 * order
-	r.StartedAt, r.FinishedAt = r.StartedAt+shift, r.FinishedAt+shift
-	r.Ingest.From, r.Ingest.To = r.Ingest.From+shift, r.Ingest.To+shift
 	return r
 }
