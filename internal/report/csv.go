@@ -77,7 +77,7 @@ func tuneResultsCSV(in Input, c analysis.Cell) string {
 	for _, p := range sweepPoints(in, c) {
 		values := []string{
 			integer(p.clients), p.verdict, p.docs, p.share,
-			mark(p.passes), mark(p.peak), mark(p.knee), integer(p.attempts),
+			p.says(p.passes), p.says(p.peak), p.says(p.knee), integer(p.attempts),
 		}
 		for _, name := range columns {
 			values = append(values, p.column(name))
@@ -87,11 +87,15 @@ func tuneResultsCSV(in Input, c analysis.Cell) string {
 	return b.String()
 }
 
-func mark(is bool) string {
-	if is {
+// says answers a question that only an observed point answers.
+func (p sweepPoint) says(yes bool) string {
+	switch {
+	case !p.observed:
+		return ""
+	case yes:
 		return "yes"
 	}
-	return ""
+	return "no"
 }
 
 func csvLine(values []string) string {

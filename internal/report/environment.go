@@ -54,7 +54,11 @@ func environments(b *strings.Builder, in Input, rows []attempt) {
 				known = append(known, value)
 			}
 		}
-		t.row(append(values, mark(len(unique(known)) > 1))...)
+		differs := ""
+		if len(unique(known)) > 1 {
+			differs = "yes"
+		}
+		t.row(append(values, differs)...)
 	}
 	for _, f := range facts {
 		row(f.name, func(rs []record.Record) string { return distinct(rs, f.of) })

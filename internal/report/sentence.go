@@ -10,6 +10,9 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
+// Sentence says what was found, how sure that is, and what it does not prove: the first line of report.md.
+func Sentence(in Input) string { return sentence(in, attempts(in)) }
+
 // sentence says what was found, how sure that is, and what it does not prove.
 func sentence(in Input, rows []attempt) string {
 	a := in.Assessment

@@ -11,15 +11,15 @@ import (
 
 // sweepPoint is a client count of a cell's sweep as it is shown: texts are empty where there is no figure.
 type sweepPoint struct {
-	clients             int32
-	verdict             string // Pending while the trial is not done
-	docs, share         string // docs/s, and percent of the peak
-	passes, peak, knee  bool
-	attempts            int32
-	failures            string
-	attempt             *attempt // the one that counts; nil before any
-	observed            bool
-	aboveOrPeak, shared bool
+	clients            int32
+	verdict            string // Pending while the trial is not done
+	docs, share        string // docs/s, and percent of the peak
+	passes, peak, knee bool
+	attempts           int32
+	failures           string
+	attempt            *attempt // the one that counts; nil before any
+	observed           bool
+	abovePeak, shared  bool
 }
 
 // column is the value of one of results.csv's columns.
@@ -48,7 +48,7 @@ func sweepPoints(in Input, c analysis.Cell) []sweepPoint {
 			if peak := c.Curve.Peak; peak != nil {
 				p.share = fixed(100*point.DocsPerSecond/peak.DocsPerSecond, 2)
 				p.peak = peak.Clients == clients
-				p.aboveOrPeak = point.Observed() && point.DocsPerSecond > peak.DocsPerSecond
+				p.abovePeak = point.Observed() && point.DocsPerSecond > peak.DocsPerSecond
 			}
 			p.passes = slices.Contains(c.Curve.Passing, clients)
 			p.knee = c.Curve.Knee != nil && c.Curve.Knee.Clients == clients
@@ -101,7 +101,7 @@ func (p sweepPoint) what() string {
 	for _, w := range []struct {
 		is   bool
 		word string
-	}{{p.peak, "peak"}, {p.knee, "**knee**"}, {p.shared, "**shared**"}, {p.passes && !p.knee && !p.peak, "passes"}, {p.aboveOrPeak, "above the peak"}} {
+	}{{p.peak, "peak"}, {p.knee, "**knee**"}, {p.shared, "**shared**"}, {p.passes && !p.knee && !p.peak, "passes"}, {p.abovePeak, "above the peak"}} {
 		if w.is {
 			words = append(words, w.word)
 		}

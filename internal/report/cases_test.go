@@ -1,0 +1,388 @@
+package report_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
+)
+
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in:\n%s", part, text)
+		}
+	}
+}
+
+// rows reads a CSV file into a map a row, by column.
+func rows(t *testing.T, text string) []map[string]string {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]string
+	for _, l := range lines[1:] {
+		row := map[string]string{}
+		for i, name := range lines[0] {
+			row[name] = l[i]
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+var shape = map[int32]float64{1: 50, 2: 110, 4: 100}
+
+// plain is a campaign's usual course: a knee at 2 clients; variant b is 1.3 times as fast as a.
+func plain(t record.Trial) record.Record {
+	docs := 1000 * shape[t.Clients] * (1 + float64(t.Repetition)/1000)
+	if t.Variant == "b" {
+		docs *= 1.3
+	}
+	return analysistest.Measured(t, docs)
+}
+
+func twoVariants(topologies ...string) *v1alpha1.BenchmarkCampaign {
+	return analysistest.Campaign([]string{"a", "b"}, topologies, 1, 2, 4)
+}
+
+func TestStudyStatus(t *testing.T) {
+	s := report.Status(finished(analysistest.StudyCampaign(), analysistest.StudyRecord))
+	if s.Progress != "24/24" || s.Knees != "intel=12 arm=16" || s.SharedClients != "16" || s.Result != "arm 1.461x intel [1.44, 1.48] 97.1 %" {
+		t.Errorf("%q %q %q %q", s.Progress, s.Knees, s.SharedClients, s.Result)
+	}
+	if got := s.StartedAt.UTC().Format("2006-01-02T15:04:05"); got != "2025-07-01T12:00:00" {
+		t.Errorf("started at %s", got)
+	}
+	if got := s.CompletedAt.UTC().Format("2006-01-02T15:04:05"); got != "2025-07-01T12:29:40" {
+		t.Errorf("completed at %s", got)
+	}
+	want := v1alpha1.CellStatus{
+		Variant: "intel", Topology: "6p0r", Trials: "12/12", KneeClients: 12, KneeDocsPerSecond: 239130,
+		PeakClients: 48, PeakDocsPerSecond: 243044, FinalDocsPerSecond: 236273,
+		Failed: []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
+	}
+	if got := s.Cells[0]; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("cell %+v, want %+v", got, want)
+	}
+}
+
+func TestBeforeAnyRecord(t *testing.T) {
+	in := input(twoVariants("t"), nil)
+	s := report.Status(in)
+	if s.Progress != "0/16" || s.Knees != "" || s.SharedClients != "" || s.Result != "" || s.StartedAt != nil || s.CompletedAt != nil || len(s.Cells) != 2 {
+		t.Errorf("%+v", s)
+	}
+	files := report.Files(in)
+	has(t, files["report.md"], "Not finished: 0 of 16 trials are done", "The sweeps are not done.", "Nothing: every attempt was Measured.")
+	if got := rows(t, files["tune_results_a_t.csv"]); len(got) != 3 || got[0]["verdict"] != "Pending" || got[0]["docs_per_second"] != "" {
+		t.Errorf("tune results: %v, want three pending client counts without figures", got)
+	}
+}
+
+// Half-way: what is known is shown, and nothing that could still change is called a result.
+func TestRunning(t *testing.T) {
+	c := twoVariants("t")
+	all := finished(c, plain).Records
+	var some []record.Record
+	for _, r := range all {
+		if r.Trial.Phase != record.Final && (r.Trial.Variant == "a" || r.Trial.Clients < 4) {
+			some = append(some, r)
+		}
+	}
+	s := report.Status(input(c, some))
+	if s.Knees != "a=2" || s.SharedClients != "" || s.Result != "" || s.CompletedAt != nil || s.StartedAt == nil {
+		t.Errorf("%+v", s)
+	}
+	if b := s.Cells[1]; b.KneeClients != 0 || b.PeakClients != 2 || b.Trials != "3/8" {
+		t.Errorf("b's sweep still runs: %+v", b)
+	}
+}
+
+func TestSeveralTopologies(t *testing.T) {
+	in := finished(twoVariants("t", "u"), plain)
+	s := report.Status(in)
+	if s.Knees != "a/t=2 b/t=2 a/u=2 b/u=2" || s.SharedClients != "t=2 u=2" || s.Result != "2 ratios, 0 conclusive" {
+		t.Errorf("%q %q %q", s.Knees, s.SharedClients, s.Result)
+	}
+	has(t, report.Files(in)["report.md"], "0 of 2 ratios of docs/s at the shared clients can be told from noise", "b/t against a (4 against 4)", "at least 5")
+}
+
+func TestSentence(t *testing.T) {
+	with := func(change func(*record.Record)) func(record.Trial) record.Record {
+		return func(t record.Trial) record.Record {
+			r := plain(t)
+			change(&r)
+			return r
+		}
+	}
+	two, one, none := int32(2), int32(1), int32(0)
+	for _, tt := range []struct {
+		name    string
+		change  func(*v1alpha1.BenchmarkCampaign)
+		measure func(record.Trial) record.Record
+		want    string
+	}{
+		{"a ratio", func(*v1alpha1.BenchmarkCampaign) {}, plain,
+			"At 2 shared clients b accepted 1.300 times the documents per second of a (interval [1.296, 1.304] at 97.1 % confidence, " +
+				"4 repetitions each); it ran on these 2 machines: machine-to-machine variation was not measured."},
+		{"two repetitions on one shared machine", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &two },
+			with(func(r *record.Record) { r.Nodes[0].Environment.Host, r.Loader.Host = "laptop", "laptop" }),
+			"At 2 shared clients b accepted 1.300 times the documents per second of a (interval [1.299, 1.301] at 66.7 % confidence, " +
+				"2 repetitions each), a difference that cannot be told from noise; with 2 repetitions no difference can be told from noise " +
+				"(that takes 4), and all variants ran on one machine, shared with the loader: machine-to-machine variation was not measured."},
+		{"one repetition", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &one }, plain, "(no interval from 1 repetition each)"},
+		{"no repetitions", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &none }, plain,
+			"a has its knee at 2 clients with 110110 docs/s (peak 110110), b has its knee at 2 clients with 143143 docs/s (peak 143143); it ran"},
+		{"every Final gated", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) {
+			if r.Trial.Phase == record.Final {
+				r.Rejections.WritePool = 1
+			}
+		}), "There is no ratio of b to a: 0 and 0 Measured repetitions at 2 clients;"},
+		{"nothing measured", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) { r.Rejections.WritePool = 1 }),
+			"Nothing was measured: no trial gave a valid measurement that passed every gate."},
+		{"hosts not known", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) { r.Nodes, r.Rejections = nil, record.Rejections{} }),
+			"Nothing was measured"}, // the gate on iowait cannot be judged
+	} {
+		c := twoVariants("t")
+		tt.change(c)
+		in := finished(c, tt.measure)
+		sentence := strings.Split(report.Files(in)["report.md"], "\n")[2]
+		if !strings.Contains(sentence, tt.want) {
+			t.Errorf("%s:\n got %s\nwant %s", tt.name, sentence, tt.want)
+		}
+	}
+}
+
+// What failed or failed a gate is marked with its message; it has no docs/s where it has no valid measurement.
+func TestFailuresAreShown(t *testing.T) {
+	c := twoVariants("t")
+	retries := int32(1)
+	c.Spec.Retries = &retries
+	in := finished(c, func(t record.Trial) record.Record {
+		r := plain(t)
+		switch {
+		case t.Variant == "a" && t.Phase == record.Sweep && t.Clients == 1:
+			r.Tasks[0].ErrorRate = 0.25 // figures are there, but not valid
+		case t.Variant == "b" && t.Phase == record.Sweep && t.Clients == 4:
+			r = analysistest.Measured(t, 500_000)
+			r.Nodes[0].CPU.IOWait = 12.3
+		}
+		return r
+	})
+	files := report.Files(in)
+	has(t, files["report.md"],
+		"| 1 |  |  | 84.0 | 4.0 | 6.0 | 430.0 | 610.0 | 1200.5 | 0 | **Errored**: RequestsFailed: 25 % of the requests of task \"index\" failed, and no rejection counter explains it, attempt 2 |",
+		"| 4 | 500000 | 349.30 | 84.0 | 4.0 | 12.3 | 430.0 | 610.0 | 1200.5 | 0 | **Gated**: iowait 12.3 % above maxIOWaitPercent 10, above the peak |",
+		"The highest docs/s observed at all, 500000 at 4 clients, failed a gate and is not the peak.",
+		"- PeakGated: the highest docs/s of b (4 clients) failed a gate",
+		"| a | t | Sweep | 1 | 1 | 1 | Errored |", "| a | t | Sweep | 1 | 1 | 2 | Errored |")
+	var errored, gated map[string]string
+	for _, row := range rows(t, files["results.csv"]) {
+		switch row["verdict"] {
+		case "Errored":
+			errored = row
+		case "Gated":
+			gated = row
+		}
+	}
+	if errored["docs_per_second"] != "" || errored["osb_docs_per_second"] != "" || errored["attempt"] != "2" || errored["error_rate"] != "0.25" {
+		t.Errorf("errored: %v", errored)
+	}
+	if gated["docs_per_second"] != "500000" || gated["failures"] != "iowait 12.3 % above maxIOWaitPercent 10" {
+		t.Errorf("gated: %v", gated)
+	}
+	if s := report.Status(in); s.Cells[1].Failed[0] != "4 clients Gated: iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].PeakDocsPerSecond == 500000 {
+		t.Errorf("status: %+v", s.Cells[1])
+	}
+}
+
+// A figure that was not measured is empty, never 0.
+func TestMissingFiguresAreEmpty(t *testing.T) {
+	c := twoVariants("t")
+	c.Spec.Gates = v1alpha1.Gates{}
+	in := finished(c, func(t record.Trial) record.Record {
+		r := plain(t)
+		r.Nodes, r.Loader, r.Driver = nil, record.Loader{}, record.Driver{}
+		r.Tasks[0].Latency, r.Tasks[0].ServiceTime = nil, nil
+		r.Ingest.DrainedDocsPerSec, r.Ingest.OSBDocsPerSecond, r.Ingest.IndexBytes = 0, 0, 0
+		if t.Phase == record.Warmup {
+			return analysistest.Errored(t, record.ReasonClusterNotReady, "red")
+		}
+		return r
+	})
+	files := report.Files(in)
+	for _, row := range rows(t, files["results.csv"]) {
+		empty := []string{
+			"drained_docs_per_second", "osb_docs_per_second", "cpu_user_percent", "cpu_iowait_percent", "cpu_steal_percent", "cpu_cores",
+			"pressure_io_percent", "docs_per_second_per_cpu_percent", "cpu_seconds_per_million_documents", "loader_cpu_cores",
+			"loader_busiest_percent", "client_utilization", "latency_p50_ms", "latency_p99_ms", "gc_collections", "gc_millis",
+			"heap_used_max_bytes", "index_bytes", "hosts", "opensearch", "jvm", "cpu_model",
+		}
+		if row["phase"] == "Warmup" {
+			empty = append(empty, "docs_per_second", "documents", "count", "rejections", "error_rate", "settle_seconds", "seconds")
+		}
+		for _, name := range empty {
+			if value, column := row[name]; value != "" || !column {
+				t.Errorf("%s %s: %s is %q (a column: %t), want empty", row["variant"], row["phase"], name, value, column)
+			}
+		}
+	}
+	has(t, files["report.md"], "| CPU user+sys at the knee, % |  |  |  |", "which machines it ran on is not known")
+}
+
+func TestSearchTasks(t *testing.T) {
+	in := finished(twoVariants("t"), func(t record.Trial) record.Record {
+		r := plain(t)
+		if t.Phase == record.Final {
+			l := &record.Latency{Mean: 5, P50: 4 + float64(t.Repetition), P90: 9}
+			r.Tasks = append(r.Tasks, record.Task{Name: "range", Search: true, Throughput: 3.1, Unit: "ops/s", Latency: l, ServiceTime: l})
+		}
+		return r
+	})
+	files := report.Files(in)
+	has(t, files["report.md"], "## Search", "| range | t | a | 4 | 3.1 | ops/s | 6.5 | 9 |  |  |")
+	search := slices.DeleteFunc(rows(t, files["tasks.csv"]), func(r map[string]string) bool { return r["kind"] != "search" })
+	if len(search) != 8 || search[0]["latency_p50_ms"] != "5" || search[0]["latency_p99_ms"] != "" {
+		t.Errorf("tasks.csv: %v", search)
+	}
+	if _, found := report.Files(finished(twoVariants("t"), plain))["tasks.csv"]; found {
+		t.Error("tasks.csv without search tasks")
+	}
+}
+
+func TestEnvironmentDifferences(t *testing.T) {
+	in := finished(twoVariants("t"), func(t record.Trial) record.Record {
+		r := plain(t)
+		if t.Variant == "b" {
+			r.Nodes[0].Environment.Kernel = "6.9.1"
+		}
+		if t.Phase == record.Final && t.Repetition == 2 {
+			r.Loader.Host = "another"
+		}
+		return r
+	})
+	has(t, report.Files(in)["report.md"], "| kernel | 6.8.0 | 6.9.1 | yes |", "| JVM | 21.0.7 | 21.0.7 |  |", "| loader's nodes | another, loader | another, loader |  |")
+}
+
+func TestWarningsWithoutGates(t *testing.T) {
+	in := finished(twoVariants("t"), func(t record.Trial) record.Record {
+		r := plain(t)
+		r.Loader.UtilizationOfTime, r.Loader.BusiestPercent = 0.8, 99
+		r.Settle.Note, r.Ingest.WindowNote = "2 merges", "warm-up would cut more than half"
+		return r
+	})
+	has(t, report.Files(in)["report.md"], "client-bound (clients wait for the server 80 % of their time)", "a loader process at 99 % of a core",
+		"not at rest before the load: 2 merges", "window: warm-up would cut more than half")
+}
+
+// The same records in any order give the same report.
+func TestOrderOfRecordsDoesNotMatter(t *testing.T) {
+	in := finished(analysistest.StudyCampaign(), analysistest.StudyRecord)
+	want := report.Files(in)
+	shuffled := slices.Clone(in.Records)
+	rand.New(rand.NewPCG(3, 3)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	got := report.Files(input(analysistest.StudyCampaign(), shuffled))
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s depends on the order of the records", name)
+		}
+	}
+}
+
+// The largest campaign that the API admits, every trial with two failed attempts before a valid one, and long
+// names and messages: every file fits a ConfigMap, the parts of results.csv hold every row, and the status stays
+// below 20 KiB with its conditions.
+func TestLargest(t *testing.T) {
+	var variants, topologies []string
+	for i := range 8 {
+		variants = append(variants, fmt.Sprintf("a-variant-with-a-name-as-long-%d", i))
+	}
+	for i := range 4 {
+		topologies = append(topologies, fmt.Sprintf("topology-of-the-longest-name-%d", i))
+	}
+	var clients []int32
+	for i := range int32(64) {
+		clients = append(clients, 9000+i)
+	}
+	c := analysistest.Campaign(variants, topologies, clients...)
+	repetitions := int32(50)
+	c.Spec.Final.Repetitions = &repetitions
+	tries := map[record.Trial]int{}
+	in := finished(c, func(t record.Trial) record.Record {
+		if tries[t]++; tries[t] < 3 {
+			return analysistest.Errored(t, record.ReasonDriverFailed, strings.Repeat("the driver's own words, \"quoted\" and long; ", 40))
+		}
+		r := analysistest.Measured(t, 100_000+float64(t.Clients)+float64(t.Repetition))
+		if t.Phase == record.Sweep && t.Clients%2 == 0 {
+			r.Nodes[0].CPU.IOWait = 99
+		}
+		return r
+	})
+	files := report.Files(in)
+	total := 0
+	for name, text := range files {
+		if len(text) > report.MaxFileBytes {
+			t.Errorf("%s has %d bytes", name, len(text))
+		}
+		if strings.HasPrefix(name, "results") {
+			total += len(rows(t, text))
+		}
+	}
+	if total != len(in.Records) {
+		t.Errorf("results hold %d rows of %d records", total, len(in.Records))
+	}
+	has(t, files["report.md"], "results.csv, results-002.csv to results-")
+	packed := 0
+	for _, set := range report.Pack(files) {
+		size := 0
+		for name, text := range set {
+			size += len(name) + len(text)
+			packed++
+		}
+		if size > 1<<20 {
+			t.Errorf("a set of %d bytes does not fit a ConfigMap", size)
+		}
+	}
+	if packed != len(files) {
+		t.Errorf("%d of %d files packed", packed, len(files))
+	}
+	s := report.Status(in)
+	_, reason, message := in.Assessment.Conclusive()
+	for _, condition := range []string{"Ready", "Reconciling", "Stalled", "Conclusive"} {
+		s.Conditions = append(s.Conditions, metav1.Condition{Type: condition, Reason: reason})
+	}
+	s.Conditions[3].Message = message
+	for i := range 32 {
+		s.Running = append(s.Running, fmt.Sprintf("%s %s Sweep clients=9000", variants[i/4], topologies[i%4]))
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) > 20<<10 {
+		t.Errorf("the status has %d bytes", len(text))
+	}
+	t.Logf("%d records: report.md %d bytes, %d files in %d ConfigMaps, status %d bytes", len(in.Records), len(files["report.md"]), len(files), len(report.Pack(files)), len(text))
+}
+
+func TestPack(t *testing.T) {
+	files := map[string]string{"b.csv": strings.Repeat("b", 600_000), "report.md": "r", "a.csv": strings.Repeat("a", 600_000), "c.csv": "c"}
+	sets := report.Pack(files)
+	if len(sets) != 2 || sets[0]["report.md"] != "r" || sets[0]["a.csv"] == "" || sets[1]["b.csv"] == "" || sets[1]["c.csv"] != "c" {
+		t.Errorf("%d sets, want report.md and a.csv, then b.csv and c.csv", len(sets))
+	}
+}
