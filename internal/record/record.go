@@ -66,12 +66,12 @@ type Ingest struct {
 	From              int64   `json:"from"`                       // start of the measured window, Unix ms
 	To                int64   `json:"to"`                         // end of the measured window, Unix ms
 	Seconds           float64 `json:"seconds"`                    // length of the window
-	Window            string  `json:"window"`                     // Whole or Steady
-	WindowNote        string  `json:"windowNote,omitempty"`       // why Whole stands where Steady was asked for
+	Window            string  `json:"window"`                     // Whole, Steady or Corpus: see the Window constants
+	WindowNote        string  `json:"windowNote,omitempty"`       // why Whole stands where Measure asked for a window
 	Documents         int64   `json:"documents"`                  // accepted within the window, by primaries
 	DocsPerSecond     float64 `json:"docsPerSecond"`              // accepted docs/s within the window: Knee's figure
 	WholeDocsPerSec   float64 `json:"wholeDocsPerSecond"`         // from the first to the last accepted document
-	DrainedDocsPerSec float64 `json:"drainedDocsPerSecond"`       // the same, until merges have drained
+	DrainedDocsPerSec float64 `json:"drainedDocsPerSecond"`       // the same, until merges have drained; 0 when they did not in time
 	OSBDocsPerSecond  float64 `json:"osbDocsPerSecond,omitempty"` // the driver's own mean throughput
 	TotalIndexed      int64   `json:"totalIndexed"`               // change of primaries.indexing.index_total over the whole load
 	IndexFailed       int64   `json:"indexFailed,omitempty"`      // change of primaries.indexing.index_failed
@@ -84,6 +84,13 @@ type Ingest struct {
 	RefreshInterval   string  `json:"refreshInterval"`            // read back from the index
 	SettingsDigest    string  `json:"settingsDigest,omitempty"`   // of the effective settings and mapping
 }
+
+// The windows over which docs/s is taken.
+const (
+	WindowWhole  = "Whole"  // from the first to the last accepted document
+	WindowSteady = "Steady" // a timed load without its warm-up and ramp-down
+	WindowCorpus = "Corpus" // a full-corpus load from 15 % to 95 % of its documents
+)
 
 // Rejections are the deltas of every counter that tells of refused work, summed over all nodes.
 type Rejections struct {
@@ -101,7 +108,9 @@ func (r Rejections) Total() int64 {
 // Node is one OpenSearch node over the load window.
 type Node struct {
 	Name        string      `json:"name"`
-	CPU         *CPU        `json:"cpu,omitempty"` // absent when the probe could not be asked
+	CPU         *CPU        `json:"cpu,omitempty"`      // absent when the probe could not be asked
+	Pressure    *Pressure   `json:"pressure,omitempty"` // absent where the kernel tells none
+	Disk        *Disk       `json:"disk,omitempty"`     // all disks of the node together
 	HeapUsedMax int64       `json:"heapUsedMaxBytes,omitempty"`
 	GC          GC          `json:"gc,omitzero"`
 	Environment Environment `json:"environment,omitzero"`
@@ -119,6 +128,21 @@ type CPU struct {
 
 // Busy is user + sys, in percent of all cores.
 func (c CPU) Busy() float64 { return c.User + c.Sys }
+
+// Pressure is the kernel's pressure stall information over the window (PSI "some"): the percent of time in which
+// at least one task waited for the resource.
+type Pressure struct {
+	CPU    float64 `json:"cpu"`
+	Memory float64 `json:"memory"`
+	IO     float64 `json:"io"`
+}
+
+// Disk is the mean traffic of a node's disks over the window.
+type Disk struct {
+	ReadMiBs  float64 `json:"readMiBs"`  // MiB/s
+	WriteMiBs float64 `json:"writeMiBs"` // MiB/s
+	IOPS      float64 `json:"iops"`      // reads and writes completed a second
+}
 
 // GC is what the node's collectors did during the load, from _nodes/stats.
 type GC struct {

@@ -1,0 +1,44 @@
+// Command knee-agent is the part of Knee that runs inside the pods of a measurement. It has no client of the
+// Kubernetes API.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+const usage = `knee-agent runs inside the pods of a measurement:
+
+  knee-agent install DST...            copy this program to each DST
+  knee-agent install --tree SRC DST    copy the folder SRC to DST
+  knee-agent preflight [flags]         check the limits that OpenSearch needs
+  knee-agent probe [flags]             tell over HTTP how busy the machine is
+  knee-agent trial [flags]             make one trial and write its record
+`
+
+// commands are the subcommands; each gives the exit code.
+var commands = map[string]func(args []string) int{
+	"install":   install,
+	"preflight": runPreflight,
+	"probe":     runProbe,
+	"trial":     runTrial,
+}
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprint(os.Stderr, usage)
+		os.Exit(2)
+	}
+	command, known := commands[os.Args[1]]
+	if !known {
+		fmt.Fprintf(os.Stderr, "knee-agent: unknown command %q\n\n%s", os.Args[1], usage)
+		os.Exit(2)
+	}
+	os.Exit(command(os.Args[2:]))
+}
+
+// failed reports an error of a command and gives its exit code.
+func failed(command string, err error) int {
+	fmt.Fprintf(os.Stderr, "knee-agent %s: %v\n", command, err)
+	return 1
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/knee-bench/knee/internal/probe"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// runPreflight checks what OpenSearch needs of its machine and pod. Findings that OpenSearch would refuse to
+// start with end it with exit code 1, and stand in the termination message.
+func runPreflight(args []string) int {
+	flags := flag.NewFlagSet("preflight", flag.ContinueOnError)
+	single := flags.Bool("single-node", false, "OpenSearch runs with discovery.type single-node, where its bootstrap checks do not bind")
+	data := flags.String("data", "", "data folder that must be writable")
+	out := flags.String("message", record.TerminationPath, "file to write fatal findings to")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	var fatal []string
+	for _, f := range probe.Preflight("/proc", *data, *single) {
+		fmt.Println(f)
+		if f.Fatal {
+			fatal = append(fatal, f.Text+": "+f.Remedy)
+		}
+	}
+	if len(fatal) == 0 {
+		return 0
+	}
+	if err := os.WriteFile(*out, []byte(strings.Join(fatal, "\n")), 0o644); err != nil {
+		return failed("preflight", err)
+	}
+	return 1
+}

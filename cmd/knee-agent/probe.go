@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/knee-bench/knee/internal/probe"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// Six hours of samples once a second, under 4 MB: longer than any load that ends within a working day.
+const (
+	ringSize       = 6 * 3600
+	sampleInterval = time.Second
+)
+
+// runProbe answers until it is told to stop.
+func runProbe(args []string) int {
+	flags := flag.NewFlagSet("probe", flag.ContinueOnError)
+	listen := flags.String("listen", fmt.Sprintf(":%d", record.ProbePort), "address to answer on")
+	proc := flags.String("proc", "/proc", "mount point of proc")
+	sys := flags.String("sys", "/sys", "mount point of sys")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	sampler, err := probe.NewSampler(*proc, *sys)
+	if err != nil {
+		return failed("probe", err)
+	}
+	ring := probe.NewRing(ringSize)
+	server := &http.Server{Addr: *listen, Handler: probe.Handler(ring, probe.ReadEnvironment(*proc, *sys, os.Getenv(record.HostEnv))),
+		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
+	errs := make(chan error, 2)
+	go func() { errs <- sampler.Run(ctx, ring, sampleInterval) }()
+	go func() { errs <- server.ListenAndServe() }()
+	fmt.Printf("the probe answers on %s\n", *listen)
+	select {
+	case <-ctx.Done():
+	case err := <-errs:
+		if err != nil {
+			return failed("probe", err)
+		}
+	}
+	closing, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := server.Shutdown(closing); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		return failed("probe", err)
+	}
+	return 0
+}

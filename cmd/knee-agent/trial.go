@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial"
+)
+
+// runTrial makes one attempt. Its exit code is 0 when a record was written, whatever the record says.
+func runTrial(args []string) int {
+	flags := flag.NewFlagSet("trial", flag.ContinueOnError)
+	work := flags.String("work", record.WorkPath, "scratch folder, writable")
+	cache := flags.String("cache", record.CachePath, "folder kept between trials; used when it is there")
+	program := flags.String("program", driver.OSBProgram, "the driver's program")
+	out := flags.String("record", record.TerminationPath, "file to write the record to")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	started := time.Now().UnixMilli()
+	var config record.Config
+	r := record.Record{StartedAt: started}
+	if err := json.Unmarshal([]byte(os.Getenv(record.ConfigEnv)), &config); err != nil {
+		r.FinishedAt = time.Now().UnixMilli()
+		r.Error = &record.Error{Reason: record.ReasonAgentFailed, Message: fmt.Sprintf("the environment variable %s holds no configuration: %v", record.ConfigEnv, err)}
+		return write(r, *out)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	r = trial.Run(ctx, trial.Options{Config: config, Work: *work, Cache: *cache, Program: *program, Output: os.Stdout})
+	return write(r, *out)
+}
+
+// write encodes the record into the file, which may be a mounted one that cannot be replaced.
+func write(r record.Record, path string) int {
+	data, err := record.Encode(r)
+	if err != nil {
+		return failed("trial", err)
+	}
+	fmt.Println(string(data))
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return failed("trial", fmt.Errorf("write the record: %w", err))
+	}
+	return 0
+}

@@ -1,0 +1,126 @@
+package driver
+
+import (
+	"regexp"
+	"strings"
+)
+
+// OSBErrors are the program's error lines: it prints one for each failed request, and one when it cannot go on.
+type OSBErrors struct {
+	Rejected int      // lines that tell of status 429 or a rejected execution
+	Other    int      // all other lines
+	Lines    []string // distinct, in order, those that are not rejections first; at most maxLines
+}
+
+// maxLines bounds how many distinct error lines are kept.
+const maxLines = 8
+
+var (
+	escape = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+	// digits and addresses in a line that differ from request to request
+	volatile = regexp.MustCompile(`@[0-9a-f]+|\d+`)
+)
+
+// ParseOSBErrors reads what the program printed.
+func ParseOSBErrors(output string) OSBErrors {
+	var e OSBErrors
+	var rejections []string
+	seen := map[string]bool{}
+	for _, line := range splitLines(output) {
+		_, text, found := strings.Cut(line, "[ERROR]")
+		if !found {
+			continue
+		}
+		text = strings.TrimSpace(strings.Replace(text, "❌", "", 1))
+		rejected := isRejection(text)
+		if rejected {
+			e.Rejected++
+		} else {
+			e.Other++
+		}
+		key := volatile.ReplaceAllString(text, "#")
+		if seen[key] || len(seen) >= 4*maxLines {
+			continue
+		}
+		seen[key] = true
+		if rejected {
+			rejections = append(rejections, text)
+		} else {
+			e.Lines = append(e.Lines, text)
+		}
+	}
+	e.Lines = append(e.Lines, rejections...)
+	e.Lines = e.Lines[:min(maxLines, len(e.Lines))]
+	return e
+}
+
+func isRejection(text string) bool {
+	return strings.Contains(text, "status: 429") || strings.Contains(text, "rejected execution") ||
+		strings.Contains(text, "rejected_execution_exception")
+}
+
+// TellingOSBOutput is what of the program's output tells why it failed, at most max bytes: what stands between
+// "Cannot run" and the advice that follows it, else the error lines, else the last lines.
+func TellingOSBOutput(output string, max int) string {
+	lines := splitLines(output)
+	if text := cannotRun(lines); text != "" {
+		return bound(text, max)
+	}
+	if e := ParseOSBErrors(output); len(e.Lines) > 0 {
+		return bound(strings.Join(e.Lines, "; "), max)
+	}
+	var last []string
+	for i := len(lines) - 1; i >= 0 && len(last) < 3; i-- {
+		if line := strings.TrimSpace(lines[i]); line != "" && strings.Trim(line, "-*_/\\ ") != "" {
+			last = append([]string{line}, last...)
+		}
+	}
+	return bound(strings.Join(last, "; "), max)
+}
+
+// cannotRun joins the distinct lines of the program's last words.
+func cannotRun(lines []string) string {
+	var words []string
+	seen := map[string]bool{}
+	inside := false
+	for _, line := range lines {
+		if _, text, found := strings.Cut(line, "Cannot "); found && strings.Contains(line, "[ERROR]") && strings.Contains(line, "❌") {
+			inside, words, seen = true, []string{"Cannot " + strings.TrimSpace(text)}, map[string]bool{}
+			continue
+		}
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "Getting further help") {
+			inside = false
+		}
+		if inside && line != "" && !seen[line] && !strings.HasPrefix(line, "Worker ID:") && line != "Cause: Unknown" {
+			seen[line] = true
+			if !repeats(words, line) {
+				words = append(words, line)
+			}
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+// repeats says whether an earlier line holds this one already.
+func repeats(words []string, line string) bool {
+	for _, w := range words {
+		if strings.Contains(w, line) {
+			return true
+		}
+	}
+	return false
+}
+
+// splitLines splits at line ends and at carriage returns and cursor movements, which the program's progress uses.
+func splitLines(s string) []string {
+	s = strings.ReplaceAll(escape.ReplaceAllString(s, "\n"), "\r", "\n")
+	return strings.Split(s, "\n")
+}
+
+func bound(s string, max int) string {
+	if len(s) <= max {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max], "")
+}

@@ -1,0 +1,215 @@
+package driver
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// OSBIngest is what the rendered workload says of the ingest tasks.
+type OSBIngest struct {
+	Tasks    []string // names, in the order of the patterns, then of the workload
+	BulkSize int64    // documents a request, of the first task; 0 when the workload does not say
+	Share    float64  // percent of the corpus that each client sends
+	Timed    bool     // the corpus is looped or cut by a time: how many documents will be sent is not known
+}
+
+// ParseOSBIngest reads the workload as the program rendered it. Patterns are names or type:TYPE.
+func ParseOSBIngest(rendered []byte, procedure string, patterns []string) (OSBIngest, error) {
+	var w renderedWorkload
+	if err := json.Unmarshal(rendered, &w); err != nil {
+		return OSBIngest{}, fmt.Errorf("the rendered workload is not JSON: %w", err)
+	}
+	schedule, err := w.schedule(procedure)
+	if err != nil {
+		return OSBIngest{}, err
+	}
+	out := OSBIngest{Share: 100}
+	for _, t := range byPattern(w.tasks(schedule, nil), patterns) {
+		if len(out.Tasks) == 0 {
+			out.BulkSize = int64(t.number("bulk-size", 0))
+			out.Share = t.number("ingest-percentage", 100)
+		} else if out.Share != t.number("ingest-percentage", 100) {
+			out.Timed = true
+		}
+		looped, _ := t.operation["looped"].(bool)
+		_, period := t.spec["time-period"]
+		out.Timed = out.Timed || looped || period || t.spec["iterations"] != nil
+		out.Tasks = append(out.Tasks, t.name)
+	}
+	if len(out.Tasks) == 0 {
+		return out, fmt.Errorf("the workload's test procedure %q has no task %s", procedure, strings.Join(patterns, " or "))
+	}
+	return out, nil
+}
+
+// renderedWorkload is the part of a workload that tells of its tasks.
+type renderedWorkload struct {
+	Operations []map[string]any `json:"operations"`
+	Procedures []procedure      `json:"test_procedures"`
+	Challenges []procedure      `json:"challenges"`
+	Schedule   []map[string]any `json:"schedule"`
+}
+
+type procedure struct {
+	Name     string           `json:"name"`
+	Default  bool             `json:"default"`
+	Schedule []map[string]any `json:"schedule"`
+}
+
+// schedule is that of the named procedure; without a name, the default one's or the only one's.
+func (w renderedWorkload) schedule(name string) ([]map[string]any, error) {
+	all := append(slices.Clone(w.Procedures), w.Challenges...)
+	for _, p := range all {
+		if (name != "" && p.Name == name) || (name == "" && (p.Default || len(all) == 1)) {
+			return p.Schedule, nil
+		}
+	}
+	if name == "" && w.Schedule != nil {
+		return w.Schedule, nil
+	}
+	return nil, fmt.Errorf("the workload has no test procedure %q", name)
+}
+
+// task is one leaf of a schedule with its operation.
+type task struct {
+	name      string
+	kind      string // the operation's type
+	spec      map[string]any
+	operation map[string]any
+}
+
+// tasks flattens a schedule; what a parallel element sets holds for its tasks that do not set it.
+func (w renderedWorkload) tasks(schedule []map[string]any, inherited map[string]any) []task {
+	var out []task
+	for _, spec := range schedule {
+		if parallel, ok := spec["parallel"].(map[string]any); ok {
+			var inner []map[string]any
+			list, _ := parallel["tasks"].([]any)
+			for _, e := range list {
+				if m, ok := e.(map[string]any); ok {
+					inner = append(inner, m)
+				}
+			}
+			out = append(out, w.tasks(inner, parallel)...)
+			continue
+		}
+		t := w.leaf(spec)
+		for _, key := range []string{"time-period", "iterations"} {
+			if v, set := inherited[key]; set && spec[key] == nil {
+				t.spec[key] = v
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func (w renderedWorkload) leaf(spec map[string]any) task {
+	t := task{spec: map[string]any{}, operation: map[string]any{}}
+	for k, v := range spec {
+		t.spec[k] = v
+	}
+	switch op := spec["operation"].(type) {
+	case map[string]any:
+		t.operation = op
+	case string:
+		t.name, t.kind = op, op
+		for _, o := range w.Operations {
+			if o["name"] == op {
+				t.operation = o
+			}
+		}
+	}
+	if s, ok := t.operation["operation-type"].(string); ok {
+		t.kind = s
+		if t.name == "" {
+			t.name = s
+		}
+	}
+	if s, ok := t.operation["name"].(string); ok {
+		t.name = s
+	}
+	if s, ok := spec["name"].(string); ok {
+		t.name = s
+	}
+	return t
+}
+
+// number reads a parameter of the task or its operation, which may be text.
+func (t task) number(key string, otherwise float64) float64 {
+	for _, m := range []map[string]any{t.spec, t.operation} {
+		switch v := m[key].(type) {
+		case float64:
+			return v
+		case string:
+			if f, err := strconv.ParseFloat(v, 64); err == nil {
+				return f
+			}
+		}
+	}
+	return otherwise
+}
+
+// byPattern keeps the tasks that match a pattern, in the order of the patterns.
+func byPattern(tasks []task, patterns []string) []task {
+	var out []task
+	taken := map[string]bool{}
+	for _, p := range patterns {
+		for _, t := range tasks {
+			kind, typed := strings.CutPrefix(p, "type:")
+			if !taken[t.name] && (typed && kind == t.kind || p == t.name) {
+				taken[t.name] = true
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+var (
+	renderedLine = regexp.MustCompile(`Final rendered workload for '.*' has been written to '([^']+)'`)
+	readerLine   = regexp.MustCompile(`Task-relative clients at index \[(\d+)-(\d+)\] will bulk index \[(\d+)\] docs starting from line offset \[(\d+)\] for \[([^\]]*)\]\s+from corpus \[([^\]]*)\]`)
+)
+
+// RenderedWorkloadPath finds in the program's log where it wrote the rendered workload.
+func RenderedWorkloadPath(log []byte) string {
+	m := renderedLine.FindSubmatch(log)
+	if m == nil {
+		return ""
+	}
+	return string(m[1])
+}
+
+// DocumentsToSend is how many documents the ingest tasks were to send, from the partitions that the program's
+// workers told in its log; 0 when that cannot be known.
+func DocumentsToSend(log []byte, in OSBIngest) int64 {
+	if in.Timed {
+		return 0
+	}
+	var sum int64
+	partitions := map[string]bool{}
+	for _, m := range readerLine.FindAllSubmatch(log, -1) {
+		docs, err := strconv.ParseInt(string(m[3]), 10, 64)
+		if err != nil {
+			return 0
+		}
+		if in.Share < 100 {
+			// A worker ends after this share of its bulks, whatever file they come from: with several files, or
+			// without a bulk size, the number of documents in those bulks is not known.
+			key := string(m[1]) + "-" + string(m[2])
+			if partitions[key] || in.BulkSize <= 0 || len(in.Tasks) > 1 {
+				return 0
+			}
+			partitions[key] = true
+			bulks := (docs + in.BulkSize - 1) / in.BulkSize
+			docs = min(docs, int64(math.Ceil(float64(bulks)*in.Share/100))*in.BulkSize)
+		}
+		sum += docs
+	}
+	return sum
+}

@@ -1,0 +1,106 @@
+package probe
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// What OpenSearch's bootstrap checks ask for (BootstrapChecks.java).
+const (
+	minMapCount = 262144
+	minFiles    = 65535
+)
+
+// Finding is one thing that a preflight looked at.
+type Finding struct {
+	OK     bool
+	Fatal  bool   // OpenSearch would not start, or not work
+	Text   string // what was found
+	Remedy string // what to do; empty when OK
+}
+
+// String is the finding in one line.
+func (f Finding) String() string {
+	switch {
+	case f.OK:
+		return "ok       " + f.Text
+	case f.Fatal:
+		return "fatal    " + f.Text + ": " + f.Remedy
+	}
+	return "warning  " + f.Text + ": " + f.Remedy
+}
+
+// Preflight looks at the limits of this process, which OpenSearch's container shares, and at its machine.
+func Preflight(proc, data string, singleNode bool) []Finding {
+	findings := []Finding{mapCount(proc, singleNode), swap(proc), memlock(), files(singleNode)}
+	if data != "" {
+		findings = append(findings, writable(data))
+	}
+	return findings
+}
+
+func mapCount(proc string, singleNode bool) Finding {
+	text := line(filepath.Join(proc, "sys/vm/max_map_count"))
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return Finding{Text: "vm.max_map_count cannot be read", Remedy: "see that the node sets it to 262144 or more"}
+	}
+	f := Finding{OK: n >= minMapCount, Text: fmt.Sprintf("vm.max_map_count is %d", n)}
+	if !f.OK {
+		f.Fatal = !singleNode
+		f.Remedy = fmt.Sprintf("set it to %d or more on the Kubernetes node (sysctl -w vm.max_map_count=%d; GKE and EKS: the node pool's sysctl settings)", minMapCount, minMapCount)
+	}
+	return f
+}
+
+func swap(proc string) Finding {
+	data, err := os.ReadFile(filepath.Join(proc, "swaps"))
+	if err != nil {
+		return Finding{Text: "swap cannot be read", Remedy: "see that the node has none"}
+	}
+	if n := len(strings.Split(strings.TrimSpace(string(data)), "\n")) - 1; n > 0 {
+		return Finding{Text: fmt.Sprintf("the node has %d swap areas", n), Remedy: "turn swap off on the node: a heap that is paged out makes every figure worthless"}
+	}
+	return Finding{OK: true, Text: "the node has no swap"}
+}
+
+func memlock() Finding {
+	soft, ok := limit(unix.RLIMIT_MEMLOCK)
+	if !ok || soft == unix.RLIM_INFINITY {
+		return Finding{OK: ok, Text: "memlock is unlimited"}
+	}
+	return Finding{Text: fmt.Sprintf("memlock is %d bytes", soft), Remedy: "bootstrap.memory_lock cannot take effect here; raise the container runtime's limit (LimitMEMLOCK=infinity), or run without swap"}
+}
+
+func files(singleNode bool) Finding {
+	soft, ok := limit(unix.RLIMIT_NOFILE)
+	f := Finding{OK: ok && soft >= minFiles, Text: fmt.Sprintf("open files are limited to %d", soft)}
+	if !f.OK {
+		f.Remedy = fmt.Sprintf("raise the container runtime's limit to %d or more (LimitNOFILE); OpenSearch raises its own soft limit to the hard one", minFiles+1)
+	}
+	return f
+}
+
+func limit(resource int) (uint64, bool) {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(resource, &l); err != nil {
+		return 0, false
+	}
+	return l.Max, true // the JVM raises the soft limit to the hard one
+}
+
+func writable(folder string) Finding {
+	file, err := os.CreateTemp(folder, ".knee-preflight-*")
+	if err != nil {
+		return Finding{Fatal: true, Text: fmt.Sprintf("the data folder %s is not writable as uid %d: %v", folder, os.Getuid(), err),
+			Remedy: "set the pod's fsGroup, or the volume's owner, to OpenSearch's group"}
+	}
+	_ = file.Close()
+	_ = os.Remove(file.Name())
+	return Finding{OK: true, Text: fmt.Sprintf("the data folder %s is writable", folder)}
+}

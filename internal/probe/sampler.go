@@ -1,0 +1,109 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/procfs"
+	"github.com/prometheus/procfs/blockdevice"
+)
+
+// Sampler reads the machine's counters.
+type Sampler struct {
+	proc  procfs.FS
+	disks blockdevice.FS
+	sys   string
+	whole map[string]bool // devices that are whole disks, by name
+}
+
+// NewSampler reads below the given mounts of proc and sys.
+func NewSampler(proc, sys string) (*Sampler, error) {
+	fs, err := procfs.NewFS(proc)
+	if err != nil {
+		return nil, err
+	}
+	disks, err := blockdevice.NewFS(proc, sys)
+	if err != nil {
+		return nil, err
+	}
+	return &Sampler{proc: fs, disks: disks, sys: sys, whole: map[string]bool{}}, nil
+}
+
+// Sample reads the counters now. Only the CPU's are indispensable.
+func (s *Sampler) Sample() (Sample, error) {
+	stat, err := s.proc.Stat()
+	if err != nil {
+		return Sample{}, fmt.Errorf("read the machine's CPU time: %w", err)
+	}
+	c := stat.CPUTotal // guest time is in user and nice already
+	out := Sample{At: time.Now(), User: c.User + c.Nice, Sys: c.System + c.IRQ + c.SoftIRQ, IOWait: c.Iowait,
+		Steal: c.Steal, Idle: c.Idle, Cores: len(stat.CPU)}
+	s.pressure(&out)
+	s.disk(&out)
+	if m, err := s.proc.Meminfo(); err == nil && m.DirtyBytes != nil && m.WritebackBytes != nil {
+		out.DirtyBytes = int64(*m.DirtyBytes + *m.WritebackBytes)
+	}
+	return out, nil
+}
+
+// pressure reads the stall totals, in microseconds; a kernel without PSI has none.
+func (s *Sampler) pressure(out *Sample) {
+	for resource, to := range map[string]*float64{"cpu": &out.PressureCPU, "memory": &out.PressureMemory, "io": &out.PressureIO} {
+		psi, err := s.proc.PSIStatsForResource(resource)
+		if err != nil || psi.Some == nil {
+			return
+		}
+		*to = float64(psi.Some.Total) / 1e6
+	}
+	out.HasPressure = true
+}
+
+// disk adds up the traffic of whole disks; a partition's would count twice.
+func (s *Sampler) disk(out *Sample) {
+	stats, err := s.disks.ProcDiskstats()
+	if err != nil {
+		return
+	}
+	const sector = 512 // bytes, of /proc/diskstats whatever the disk's own
+	for _, d := range stats {
+		if d.ReadIOs+d.WriteIOs == 0 || !s.isWhole(d.DeviceName) {
+			continue
+		}
+		out.DiskReadBytes += sector * float64(d.ReadSectors)
+		out.DiskWriteBytes += sector * float64(d.WriteSectors)
+		out.Operations += float64(d.ReadIOs + d.WriteIOs)
+	}
+}
+
+// isWhole says whether a device is a disk of its own: no partition, and not one made of others (dm, md, loop).
+func (s *Sampler) isWhole(name string) bool {
+	if whole, known := s.whole[name]; known {
+		return whole
+	}
+	dir := filepath.Join(s.sys, "class/block", name)
+	_, device := os.Stat(filepath.Join(dir, "device"))
+	_, partition := os.Stat(filepath.Join(dir, "partition"))
+	s.whole[name] = device == nil && partition != nil
+	return s.whole[name]
+}
+
+// Run adds a sample to the ring every interval until the context ends.
+func (s *Sampler) Run(ctx context.Context, ring *Ring, every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		sample, err := s.Sample()
+		if err != nil {
+			return err
+		}
+		ring.Add(sample)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,128 @@
+// Package cluster asks and tells OpenSearch what a trial needs, over its REST API. Every call has a deadline.
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/opensearch-project/opensearch-go/v4/opensearchtransport"
+)
+
+// Client talks to one OpenSearch cluster.
+type Client struct {
+	transport opensearchtransport.Interface
+}
+
+// callTimeout bounds one call whose own deadline is not set: the API's answers here are small and quick.
+const callTimeout = 15 * time.Second
+
+// New gives a client of the cluster at an endpoint, http://host:9200. It retries nothing: a repeated call would
+// hide what a trial has to see.
+func New(endpoint string) (*Client, error) {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)
+	}
+	transport, err := opensearchtransport.New(opensearchtransport.Config{
+		URLs:         []*url.URL{u},
+		DisableRetry: true,
+		Transport: &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+			TLSHandshakeTimeout:   5 * time.Second,
+			ResponseHeaderTimeout: 60 * time.Second,
+			MaxIdleConnsPerHost:   2,
+			IdleConnTimeout:       90 * time.Second,
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("a client for %s: %w", endpoint, err)
+	}
+	return &Client{transport: transport}, nil
+}
+
+// StatusError is an answer of the API that is not a success.
+type StatusError struct {
+	Method, Path string
+	Status       int
+	Reason       string // the API's own words
+}
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("%s %s: status %d: %s", e.Method, e.Path, e.Status, e.Reason)
+}
+
+// NotFound says whether an error is the API's status 404.
+func NotFound(err error) bool {
+	var s *StatusError
+	return errors.As(err, &s) && s.Status == http.StatusNotFound
+}
+
+// call makes one request; in and out are JSON, either may be nil.
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.transport.Perform(req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", method, path, err)
+	}
+	if resp.StatusCode >= 300 {
+		return &StatusError{Method: method, Path: path, Status: resp.StatusCode, Reason: reason(data)}
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fmt.Errorf("%s %s: the answer is not what it should be: %w", method, path, err)
+	}
+	return nil
+}
+
+// reason is the API's own words in an error's body.
+func reason(body []byte) string {
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	var detail struct {
+		Type   string `json:"type"`
+		Reason string `json:"reason"`
+		Cause  *struct {
+			Reason string `json:"reason"`
+		} `json:"caused_by"`
+	}
+	if json.Unmarshal(body, &e) == nil && json.Unmarshal(e.Error, &detail) == nil && detail.Reason != "" {
+		text := detail.Type + ": " + detail.Reason
+		if detail.Cause != nil && detail.Cause.Reason != "" {
+			text += ": " + detail.Cause.Reason
+		}
+		return text
+	}
+	return string(body[:min(len(body), 300)])
+}

@@ -1,0 +1,207 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// DeleteIndex deletes an index; none there is as good.
+func (c *Client) DeleteIndex(ctx context.Context, index string) error {
+	err := c.call(ctx, http.MethodDelete, "/"+url.PathEscape(index)+"?ignore_unavailable=true&timeout=10s", nil, nil)
+	if NotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// IndexExists says whether an index is there.
+func (c *Client) IndexExists(ctx context.Context, index string) (bool, error) {
+	err := c.call(ctx, http.MethodHead, "/"+url.PathEscape(index), nil, nil)
+	if NotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Topology is what a trial's topology says of the index.
+type Topology struct {
+	Primaries       int32
+	Replicas        int32
+	RefreshInterval string // empty: OpenSearch's own
+}
+
+// settings are the topology's in the API's words.
+func (t Topology) settings() map[string]any {
+	s := map[string]any{
+		"index.number_of_shards":   strconv.Itoa(int(t.Primaries)),
+		"index.number_of_replicas": strconv.Itoa(int(t.Replicas)),
+	}
+	if t.RefreshInterval != "" {
+		s["index.refresh_interval"] = t.RefreshInterval
+	}
+	return s
+}
+
+// PutTemplate covers what a workload's own create body leaves out. Its priority is the lowest, so that it never
+// hides a template that the workload brings for its mapping; a body's settings win over a template's.
+func (c *Client) PutTemplate(ctx context.Context, index string, t Topology) error {
+	body := map[string]any{
+		"index_patterns": []string{index},
+		"priority":       0,
+		"template":       map[string]any{"settings": t.settings()},
+	}
+	return c.call(ctx, http.MethodPut, "/_index_template/"+url.PathEscape("knee-"+index), body, nil)
+}
+
+// CreateIndex creates an index from a body that IndexBody made.
+func (c *Client) CreateIndex(ctx context.Context, index string, body map[string]any) error {
+	var out struct {
+		Acknowledged bool `json:"acknowledged"`
+		Shards       bool `json:"shards_acknowledged"`
+	}
+	err := c.call(ctx, http.MethodPut, "/"+url.PathEscape(index)+"?timeout=10s", body, &out)
+	if err == nil && !out.Acknowledged {
+		return fmt.Errorf("the creation of index %s was not acknowledged", index)
+	}
+	return err
+}
+
+// IndexBody is a body (settings, mappings, aliases) with the topology's settings over its own.
+func IndexBody(data []byte, t Topology) (map[string]any, error) {
+	body := map[string]any{}
+	if err := json.Unmarshal(data, &body); err != nil {
+		return nil, fmt.Errorf("the index body is not JSON: %w", err)
+	}
+	settings := map[string]any{}
+	if own, ok := body["settings"].(map[string]any); ok {
+		flatten(settings, "", own)
+	} else if body["settings"] != nil {
+		return nil, fmt.Errorf("the index body's settings are not an object")
+	}
+	delete(settings, "index.auto_expand_replicas")
+	for k, v := range t.settings() {
+		settings[k] = v
+	}
+	body["settings"] = settings
+	return body, nil
+}
+
+// flatten gives nested settings their full names: OpenSearch takes {"number_of_shards": 1}, {"index":
+// {"number_of_shards": 1}} and {"index.number_of_shards": 1} for the same, and refuses two of them together.
+func flatten(into map[string]any, prefix string, settings map[string]any) {
+	for k, v := range settings {
+		name := prefix + k
+		if nested, ok := v.(map[string]any); ok {
+			flatten(into, name+".", nested)
+			continue
+		}
+		if !strings.HasPrefix(name, "index.") {
+			name = "index." + name
+		}
+		into[name] = v
+	}
+}
+
+// Made is what an index turned out to be.
+type Made struct {
+	UUID            string
+	Primaries       int32
+	Replicas        int32
+	RefreshInterval string
+	Digest          string // of the effective settings and mapping, without what differs from index to index
+}
+
+// ReadIndex reads back what the index is; an alias or a pattern is not an index.
+func (c *Client) ReadIndex(ctx context.Context, index string) (Made, error) {
+	var answer map[string]struct {
+		Settings map[string]any `json:"settings"`
+		Defaults map[string]any `json:"defaults"`
+		Mappings map[string]any `json:"mappings"`
+	}
+	path := "/" + url.PathEscape(index)
+	if err := c.call(ctx, http.MethodGet, path+"?flat_settings=true&include_defaults=true", nil, &answer); err != nil {
+		return Made{}, err
+	}
+	got, ok := answer[index]
+	if !ok {
+		return Made{}, fmt.Errorf("%s is not an index", index)
+	}
+	text := func(key string) string {
+		if s, ok := got.Settings[key].(string); ok {
+			return s
+		}
+		s, _ := got.Defaults[key].(string)
+		return s
+	}
+	number := func(key string) int32 {
+		n, _ := strconv.ParseInt(text(key), 10, 32)
+		return int32(n)
+	}
+	m := Made{
+		UUID:            text("index.uuid"),
+		Primaries:       number("index.number_of_shards"),
+		Replicas:        number("index.number_of_replicas"),
+		RefreshInterval: text("index.refresh_interval"),
+	}
+	if m.RefreshInterval == "" {
+		m.RefreshInterval = "1s" // OpenSearch's default, which not every version lists
+	}
+	digest, err := digestOf(got.Settings, got.Mappings)
+	m.Digest = digest
+	return m, err
+}
+
+func digestOf(settings, mappings map[string]any) (string, error) {
+	for _, key := range []string{"index.uuid", "index.creation_date", "index.provided_name"} {
+		delete(settings, key)
+	}
+	data, err := json.Marshal([]any{settings, mappings}) // encoding/json sorts keys
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// Refresh makes all that was accepted visible to Count.
+func (c *Client) Refresh(ctx context.Context, index string) error {
+	var out struct {
+		Shards shards `json:"_shards"`
+	}
+	if err := c.call(ctx, http.MethodPost, "/"+url.PathEscape(index)+"/_refresh", nil, &out); err != nil {
+		return err
+	}
+	return out.Shards.failure("refresh of " + index)
+}
+
+// Count is the number of documents that a search can see.
+func (c *Client) Count(ctx context.Context, index string) (int64, error) {
+	var out struct {
+		Count  int64  `json:"count"`
+		Shards shards `json:"_shards"`
+	}
+	if err := c.call(ctx, http.MethodGet, "/"+url.PathEscape(index)+"/_count", nil, &out); err != nil {
+		return 0, err
+	}
+	return out.Count, out.Shards.failure("count of " + index)
+}
+
+type shards struct {
+	Total      int `json:"total"`
+	Successful int `json:"successful"`
+	Failed     int `json:"failed"`
+}
+
+func (s shards) failure(what string) error {
+	if s.Failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %d of %d shards failed", what, s.Failed, s.Total)
+}

@@ -1,0 +1,227 @@
+package trial
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial/cluster"
+	"github.com/knee-bench/knee/internal/trial/steady"
+)
+
+// facts are what is known of a load once it is over, held against each other by check.
+type facts struct {
+	osb          osbOutcome
+	tasks        []string // names of the ingest tasks
+	whole        steady.Window
+	made         cluster.Made
+	want         cluster.Topology
+	nodesChanged string // why the nodes' counters do not compare
+	problem      string // why the index's counters do not compare
+	moved        string // which primary moved
+	rejections   record.Rejections
+	corpus       int64 // documents that were to be sent; 0 when not known
+	bulk         int64 // documents a request; 0 when not known
+	count        int64 // documents in the index
+	total        int64 // index operations that succeeded
+	failed       int64 // index operations that failed
+}
+
+// check says what makes the attempt invalid. Rejections alone never do: a gate judges them.
+func (f *facts) check() error {
+	for _, check := range []func() error{f.checkSetup, f.checkIndex, f.checkTasks, f.checkCounters, f.checkRequests, f.checkCount} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSetup: the program goes on, and exits with 0, when the index could not be created.
+func (f *facts) checkSetup() error {
+	for _, t := range f.osb.result.Tasks {
+		if t.ErrorRate > 0 && !f.isIngest(t.Name) {
+			return fail(record.ReasonIndexNotMade, "setup task %s failed: %s", t.Name, strings.Join(f.osb.errors.Lines, "; "))
+		}
+	}
+	return nil
+}
+
+func (f *facts) isIngest(name string) bool {
+	for _, t := range f.tasks {
+		if t == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *facts) checkIndex() error { return differs(f.made, f.want) }
+
+func (f *facts) checkTasks() error {
+	for _, name := range f.tasks {
+		t, found := f.osb.result.Task(name)
+		if !found {
+			return fail(record.ReasonDriverIncomplete, "opensearch-benchmark has no figures of task %s: %s", name, driver.TellingOSBOutput(f.osb.output, maxMessage))
+		}
+		if t.Throughput == 0 || t.ServiceTime == nil {
+			return fail(record.ReasonDriverIncomplete, "opensearch-benchmark has no throughput of task %s: does its warm-up outlast the corpus?", name)
+		}
+	}
+	return nil
+}
+
+func (f *facts) checkCounters() error {
+	for _, problem := range []string{f.nodesChanged, f.problem, f.moved} {
+		if problem != "" {
+			return fail(record.ReasonCountersUnusable, "%s", problem)
+		}
+	}
+	return nil
+}
+
+// checkRequests holds the failed requests against the rejections. A rejected request is counted at least once, by
+// the node that refused it, so that more failures than rejections have another cause; each failed request is
+// also a line of output that says why.
+func (f *facts) checkRequests() error {
+	why := strings.Join(f.osb.errors.Lines, "; ")
+	if f.failed > 0 {
+		return fail(record.ReasonRequestsFailed, "%d index operations failed on the primaries: %s", f.failed, why)
+	}
+	if f.osb.errors.Other > 0 {
+		return fail(record.ReasonRequestsFailed, "%d failures are not rejections: %s", f.osb.errors.Other, why)
+	}
+	for _, name := range f.tasks {
+		t, _ := f.osb.result.Task(name)
+		if t.ErrorRate > 0 && f.rejections.Total() == 0 {
+			return fail(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, and no node rejected any: %s", 100*t.ErrorRate, name, why)
+		}
+		if failed := t.ErrorRate * f.requests(t.ErrorRate); failed > 1.05*float64(f.rejections.Total())+1 {
+			return fail(record.ReasonRequestsFailed, "about %.0f requests of task %s failed, but only %d were rejected: %s", failed, name, f.rejections.Total(), why)
+		}
+	}
+	return nil
+}
+
+// requests is about how many requests the load made; 0 when it cannot be known.
+func (f *facts) requests(errorRate float64) float64 {
+	switch {
+	case f.bulk <= 0:
+		return 0
+	case f.corpus > 0:
+		return float64(f.corpus) / float64(f.bulk)
+	case errorRate < 1:
+		return float64(f.total) / float64(f.bulk) / (1 - errorRate)
+	}
+	return 0
+}
+
+// checkCount: every document accepted is in the index; of a corpus, every document not rejected.
+func (f *facts) checkCount() error {
+	if f.count != f.total {
+		return fail(record.ReasonCountMismatch, "the index holds %d documents, but its primaries indexed %d", f.count, f.total)
+	}
+	if f.corpus == 0 {
+		return nil
+	}
+	missing := f.corpus - f.count
+	if missing < 0 {
+		return fail(record.ReasonCountMismatch, "the index holds %d documents of a corpus of %d: %d too many", f.count, f.corpus, -missing)
+	}
+	if most := f.rejections.Total() * max(1, f.bulk); missing > most {
+		return fail(record.ReasonCountMismatch, "the index holds %d documents of a corpus of %d: of the %d missing, %d rejections explain %d at most", f.count, f.corpus, missing, f.rejections.Total(), most)
+	}
+	return nil
+}
+
+// indexMissing is the failure of a load after which there is no index.
+func (a *attempt) indexMissing() error {
+	return fail(record.ReasonIndexNotMade, "there is no index %s after the load: %s", a.Config.Index.Name, strings.Join(a.facts.osb.errors.Lines, "; "))
+}
+
+// noDocuments is the failure of a load that left an index without a window to measure.
+func (a *attempt) noDocuments(err error) error {
+	e := a.facts.osb.errors
+	if e.Other > 0 || e.Rejected == 0 && a.record.Rejections.Total() == 0 {
+		return fail(record.ReasonRequestsFailed, "%v: %s", err, driver.TellingOSBOutput(a.facts.osb.output, maxMessage))
+	}
+	return fail(record.ReasonCountersUnusable, "%v (%d rejections)", err, a.record.Rejections.Total())
+}
+
+// changedNodes says which node is another, or another process, than before the load.
+func changedNodes(before, after snapshot) string {
+	started := map[string]int64{}
+	for _, n := range before.infos {
+		started[n.ID] = n.Started
+	}
+	for _, n := range after.infos {
+		at, known := started[n.ID]
+		if !known {
+			return fmt.Sprintf("node %s was not there before the load", n.Name)
+		}
+		if at != n.Started {
+			return fmt.Sprintf("node %s restarted during the load", n.Name)
+		}
+	}
+	if len(before.infos) != len(after.infos) {
+		return fmt.Sprintf("%d nodes before the load, %d after it", len(before.infos), len(after.infos))
+	}
+	return decreased(before.nodes, after.nodes)
+}
+
+// decreased says which counter of a node went down. The shards' own counters vanish with their shards.
+func decreased(before, after []cluster.Node) string {
+	old := byID(before)
+	for _, n := range after {
+		o := old[n.ID]
+		for _, c := range []struct {
+			name        string
+			before, now int64
+		}{
+			{"thread_pool.write.rejected", o.WriteRejected, n.WriteRejected},
+			{"indexing_pressure rejections", o.MemoryRejected, n.MemoryRejected},
+			{"admission_control rejections", o.AdmissionRejected, n.AdmissionRejected},
+		} {
+			if c.now < c.before {
+				return fmt.Sprintf("%s of node %s went down from %d to %d", c.name, n.Name, c.before, c.now)
+			}
+		}
+	}
+	return ""
+}
+
+// rejections are the changes of every node's counters, summed.
+func rejections(before, after []cluster.Node) record.Rejections {
+	var r record.Rejections
+	old := byID(before)
+	for _, n := range after {
+		o := old[n.ID]
+		r.WritePool += max(0, n.WriteRejected-o.WriteRejected)
+		r.IndexingPressure += max(0, n.MemoryRejected-o.MemoryRejected)
+		r.ShardPressure += max(0, n.ShardRejected-o.ShardRejected)
+		r.AdmissionControl += max(0, n.AdmissionRejected-o.AdmissionRejected)
+	}
+	return r
+}
+
+func byID(nodes []cluster.Node) map[string]cluster.Node {
+	out := map[string]cluster.Node{}
+	for _, n := range nodes {
+		out[n.ID] = n
+	}
+	return out
+}
+
+// movedPrimaries says which primary is served by another allocation than when the load began.
+func movedPrimaries(before, after map[string]string) string {
+	if before == nil {
+		return "where the primaries were at the start of the load is not known"
+	}
+	for shard, allocation := range before {
+		if after[shard] != allocation {
+			return fmt.Sprintf("primary %s moved during the load", shard)
+		}
+	}
+	return ""
+}

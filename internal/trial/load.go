@@ -1,0 +1,202 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial/process"
+)
+
+// stopGrace is how long an interrupted opensearch-benchmark may take to end its actors: it was seen to take 4.4 s.
+const stopGrace = 8 * time.Second
+
+// maxMessage bounds what a record quotes of the driver's output.
+const maxMessage = 900
+
+// findOSB finds the program and its version.
+func (a *attempt) findOSB(ctx context.Context) error {
+	path, err := exec.LookPath(a.Program)
+	if err != nil {
+		return fail(record.ReasonDriverFailed, "the loader's image has no %s: %v", a.Program, err)
+	}
+	a.program = path
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		a.osb.Version = driver.OSBVersion(resolved)
+	}
+	if a.osb.Version == "" {
+		a.osb.Version = driver.OSBVersion(path)
+	}
+	if a.osb.Version == "" {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, path, "--version")
+		cmd.Env = append(os.Environ(), a.osb.Env(a.temp())...)
+		out, err := cmd.Output()
+		if err != nil {
+			return fail(record.ReasonDriverFailed, "%s --version: %v", path, err)
+		}
+		a.osb.Version = driver.ParseOSBVersion(out)
+	}
+	a.record.Driver = record.Driver{Name: "osb", Version: a.osb.Version}
+	a.say("opensearch-benchmark %s", a.osb.Version)
+	return nil
+}
+
+// osbOutcome is what one call of opensearch-benchmark came to.
+type osbOutcome struct {
+	exit   int
+	result driver.OSBResult
+	errors driver.OSBErrors
+	log    []byte
+	output string
+}
+
+// runOSB runs opensearch-benchmark to its end, or stops it when the context ends, and leaves no process of it.
+func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, error) {
+	params := filepath.Join(a.Work, "params.json")
+	data, err := driver.OSBParams(a.Config.OSB.Params)
+	if err == nil {
+		err = os.WriteFile(params, data, 0o644)
+	}
+	if err != nil {
+		return osbOutcome{}, fmt.Errorf("the workload's parameters: %w", err)
+	}
+	run.ParamsFile = params
+	args, err := run.Args()
+	if err != nil {
+		return osbOutcome{}, err
+	}
+	output := filepath.Join(a.Work, run.ID+".out")
+	a.say("%s %s", filepath.Base(a.program), strings.Join(args, " "))
+	child, err := process.Start(a.program, args, append(environment(), run.Env(a.temp())...), a.Work, output)
+	if err != nil {
+		return osbOutcome{}, fail(record.ReasonDriverFailed, "%s does not start: %v", a.program, err)
+	}
+	select {
+	case <-child.Done():
+	case <-ctx.Done():
+		child.Stop(stopGrace)
+	}
+	left, endErr := process.EndAll(ctx)
+	o := osbOutcome{exit: child.ExitCode()}
+	if ctx.Err() != nil {
+		a.say("stopped the driver, %d processes had to be killed", left)
+		return o, ctx.Err()
+	}
+	if endErr != nil {
+		return o, endErr
+	}
+	return o, a.readOSB(run, output, &o)
+}
+
+// readOSB reads what the program left.
+func (a *attempt) readOSB(run driver.OSBRun, output string, o *osbOutcome) error {
+	text, err := os.ReadFile(output)
+	if err != nil {
+		return err
+	}
+	o.output = string(text)
+	o.errors = driver.ParseOSBErrors(o.output)
+	if o.log, err = os.ReadFile(run.LogPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	o.result, err = driver.ReadOSBResult(run.ResultPath())
+	return err
+}
+
+// environment is the agent's own without what it alone needs.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, record.ConfigEnv+"=") })
+}
+
+// runID names a run after its trial.
+func (a *attempt) runID(suffix string) string {
+	t := a.Config.Trial
+	return strings.ToLower(fmt.Sprintf("knee-%s-%s-c%d-r%d-a%d%s", t.Cell, t.Phase, t.Clients, t.Repetition, t.Attempt, suffix))
+}
+
+// load has the driver fill the index, while the watch samples the cluster.
+func (a *attempt) load(ctx context.Context) error {
+	run := a.osb
+	run.ID = a.runID("")
+	run.Endpoint, run.Workload, run.Procedure = a.Config.Endpoint, a.Config.OSB.Workload, a.Config.OSB.TestProcedure
+	run.Tasks = slices.Clone(a.Config.OSB.IngestTasks)
+	if a.Config.Index.BodyFile == "" {
+		run.Tasks = append(slices.Clone(a.Config.OSB.SetupTasks), run.Tasks...)
+	}
+	a.osb = run
+	a.record.Driver.RunID = run.ID
+	a.watch = startWatch(a.cluster, a.Config.Index.Name)
+	o, err := a.runOSB(ctx, run)
+	a.record.Driver.ExitCode = o.exit
+	if err != nil {
+		return err
+	}
+	if o.exit != 0 {
+		return fail(record.ReasonDriverFailed, "opensearch-benchmark ended with exit code %d: %s", o.exit, driver.TellingOSBOutput(o.output, maxMessage))
+	}
+	a.facts.osb = o
+	return a.readIngest(o)
+}
+
+// readIngest reads from the rendered workload and the log what was to be sent.
+func (a *attempt) readIngest(o osbOutcome) error {
+	path := driver.RenderedWorkloadPath(o.log)
+	if path == "" {
+		return fmt.Errorf("the log of opensearch-benchmark does not tell where its rendered workload is")
+	}
+	rendered, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("the rendered workload: %w", err)
+	}
+	if a.ingest, err = driver.ParseOSBIngest(rendered, a.Config.OSB.TestProcedure, a.Config.OSB.IngestTasks); err != nil {
+		return fail(record.ReasonDriverIncomplete, "%v", err)
+	}
+	a.facts.corpus = driver.DocumentsToSend(o.log, a.ingest)
+	return nil
+}
+
+// search runs the search tasks on the index just built.
+func (a *attempt) search(ctx context.Context) error {
+	run := a.osb
+	run.ID, run.Tasks = a.runID("-search"), a.Config.OSB.SearchTasks
+	o, err := a.runOSB(ctx, run)
+	if err != nil {
+		return err
+	}
+	if o.exit != 0 {
+		a.record.Driver.ExitCode = o.exit
+		return fail(record.ReasonDriverFailed, "opensearch-benchmark ended with exit code %d in the search tasks: %s", o.exit, driver.TellingOSBOutput(o.output, maxMessage))
+	}
+	for _, t := range o.result.Tasks {
+		t.Search = true
+		a.record.Tasks = append(a.record.Tasks, t)
+	}
+	return checkSearch(o)
+}
+
+// checkSearch says whether every search task was measured.
+func checkSearch(o osbOutcome) error {
+	if len(o.result.Tasks) == 0 {
+		return fail(record.ReasonDriverIncomplete, "opensearch-benchmark measured no search task")
+	}
+	for _, t := range o.result.Tasks {
+		if t.ErrorRate > 0 {
+			return fail(record.ReasonRequestsFailed, "%.2f %% of the requests of search task %s failed: %s", 100*t.ErrorRate, t.Name, strings.Join(o.errors.Lines, "; "))
+		}
+		if t.Throughput == 0 || t.ServiceTime == nil {
+			return fail(record.ReasonDriverIncomplete, "opensearch-benchmark has no figures of search task %s", t.Name)
+		}
+	}
+	return nil
+}

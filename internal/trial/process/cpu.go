@@ -1,0 +1,95 @@
+package process
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"time"
+)
+
+// ticksPerSecond is USER_HZ, in which /proc counts CPU time: 100 on every architecture that Linux gives Go.
+const ticksPerSecond = 100
+
+// Usage keeps the CPU time of every descendant over a load, so that it can be told for a window that is known
+// only afterwards. It is not safe for concurrent use.
+type Usage struct {
+	series map[int]*series
+}
+
+type series struct {
+	name   string
+	points []point
+}
+
+type point struct {
+	at    time.Time
+	ticks uint64
+}
+
+// NewUsage gives an empty Usage.
+func NewUsage() *Usage { return &Usage{series: map[int]*series{}} }
+
+// Sample notes the CPU time of every descendant.
+func (u *Usage) Sample() {
+	now := time.Now()
+	for _, p := range Descendants(os.Getpid()) {
+		u.add(p, now)
+	}
+}
+
+func (u *Usage) add(p Info, now time.Time) {
+	if p.Zombie {
+		return
+	}
+	s := u.series[p.PID]
+	if s == nil {
+		s = &series{}
+		u.series[p.PID] = s
+	}
+	s.name = p.Name
+	if n := len(s.points); n > 1 && s.points[n-1].ticks == p.Ticks && s.points[n-2].ticks == p.Ticks {
+		s.points[n-1].at = now // an idle process needs no more than the two ends of its rest
+		return
+	}
+	s.points = append(s.points, point{now, p.Ticks})
+}
+
+// Process is the CPU of one process over a window, in percent of one core.
+type Process struct {
+	Name    string // name and id
+	Percent float64
+}
+
+// Between is the mean CPU over a window, busiest process first.
+func (u *Usage) Between(from, to time.Time) []Process {
+	seconds := to.Sub(from).Seconds()
+	if seconds <= 0 {
+		return nil
+	}
+	var out []Process
+	for pid, s := range u.series {
+		ticks := s.at(to) - s.at(from)
+		out = append(out, Process{fmt.Sprintf("%s/%d", s.name, pid), 100 * max(0, ticks) / ticksPerSecond / seconds})
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].Percent != out[j].Percent {
+			return out[i].Percent > out[j].Percent
+		}
+		return out[i].Name < out[j].Name
+	})
+	return out
+}
+
+// at interpolates the ticks at a time; outside of the series it is the nearest end.
+func (s *series) at(t time.Time) float64 {
+	i := sort.Search(len(s.points), func(i int) bool { return !s.points[i].at.Before(t) })
+	switch {
+	case i == 0:
+		return float64(s.points[0].ticks)
+	case i == len(s.points):
+		return float64(s.points[i-1].ticks)
+	}
+	a, b := s.points[i-1], s.points[i]
+	share := t.Sub(a.at).Seconds() / b.at.Sub(a.at).Seconds()
+	return float64(a.ticks) + share*float64(b.ticks-a.ticks)
+}

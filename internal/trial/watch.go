@@ -1,0 +1,190 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/knee-bench/knee/internal/trial/cluster"
+	"github.com/knee-bench/knee/internal/trial/process"
+	"github.com/knee-bench/knee/internal/trial/steady"
+)
+
+// How often the load is sampled: an interval is at most 2 % of the load so far, so that the ends of a short load
+// are known well, and never more often than 10 or less often than once a second.
+const (
+	fastest      = 100 * time.Millisecond
+	slowest      = time.Second
+	share        = 50
+	heapInterval = 5 * time.Second
+)
+
+// watch samples the cluster's counters and the driver's CPU time while a load runs.
+type watch struct {
+	cluster *cluster.Client
+	index   string
+	cancel  context.CancelFunc
+	done    chan struct{}
+
+	mu        sync.Mutex
+	samples   []steady.Sample
+	last      cluster.Indexing
+	lastAt    time.Time
+	changed   time.Time         // when the count changed last
+	merging   time.Time         // when merges were seen last
+	problem   string            // why the counters cannot be used; the first
+	primaries map[string]string // at the first document
+	heap      map[string]int64  // highest seen, by node id
+	usage     *process.Usage
+	silent    int // samples that could not be taken since the first document
+}
+
+func startWatch(c *cluster.Client, index string) *watch {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &watch{cluster: c, index: index, cancel: cancel, done: make(chan struct{}), heap: map[string]int64{}, usage: process.NewUsage()}
+	go w.loop(ctx)
+	return w
+}
+
+// stop ends the sampling; what was seen can then be read without a lock.
+func (w *watch) stop() {
+	w.cancel()
+	<-w.done
+}
+
+func (w *watch) loop(ctx context.Context) {
+	defer close(w.done)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var heapAt, first time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		began := time.Now()
+		w.sample(ctx)
+		w.sampleUsage()
+		if first.IsZero() && w.total() > 0 {
+			first = began
+			w.notePrimaries(ctx)
+		}
+		if began.Sub(heapAt) >= heapInterval {
+			heapAt = began
+			w.sampleHeap(ctx)
+		}
+		timer.Reset(max(0, interval(first, began)-time.Since(began)))
+	}
+}
+
+// interval is the time from one sample to the next.
+func interval(first, now time.Time) time.Duration {
+	if first.IsZero() {
+		return fastest
+	}
+	return min(slowest, max(fastest, now.Sub(first)/share))
+}
+
+func (w *watch) sampleUsage() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.usage.Sample()
+}
+
+// loader is the CPU of the driver's processes over a window.
+func (w *watch) loader(from, to time.Time) []process.Process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.usage.Between(from, to)
+}
+
+func (w *watch) total() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last.Total
+}
+
+// sample takes one reading, dated in the middle of its call.
+func (w *watch) sample(ctx context.Context) {
+	began := time.Now()
+	s, err := w.cluster.IndexState(ctx, w.index)
+	at := began.Add(time.Since(began) / 2)
+	if ctx.Err() != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case cluster.NotFound(err):
+		if w.last.Total > 0 {
+			w.note("the index vanished during the load")
+		}
+		return
+	case err != nil:
+		if w.last.Total > 0 {
+			w.silent++
+		}
+		return
+	}
+	w.add(at, s)
+}
+
+// add takes in one reading.
+func (w *watch) add(at time.Time, s cluster.Indexing) {
+	if s.ShardsFailed > 0 {
+		if w.last.Total > 0 {
+			w.note(fmt.Sprintf("%d shards could not tell their counters", s.ShardsFailed))
+		}
+		return
+	}
+	if s.Total < w.last.Total {
+		w.note(fmt.Sprintf("the primaries' index_total went down from %d to %d", w.last.Total, s.Total))
+		return
+	}
+	if s.Total > w.last.Total || w.changed.IsZero() {
+		w.changed = at
+	}
+	if s.Merges > 0 {
+		w.merging = at
+	}
+	w.last, w.lastAt = s, at
+	w.samples = append(w.samples, steady.Sample{At: at, Count: s.Total})
+}
+
+func (w *watch) note(problem string) {
+	if w.problem == "" {
+		w.problem = problem
+	}
+}
+
+// notePrimaries remembers which allocations served the primaries when the load began.
+func (w *watch) notePrimaries(ctx context.Context) {
+	primaries, err := w.cluster.Primaries(ctx, w.index)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.primaries = primaries
+}
+
+func (w *watch) sampleHeap(ctx context.Context) {
+	heap, err := w.cluster.Heaps(ctx)
+	if err != nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id, used := range heap {
+		w.heap[id] = max(w.heap[id], used)
+	}
+}
+
+// state is the newest reading, and since when the count and the merges rest.
+func (w *watch) state() (last cluster.Indexing, at, changed, merging time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last, w.lastAt, w.changed, w.merging
+}

@@ -1,0 +1,245 @@
+package trial
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// linkCache lets the driver keep its downloads in the cache, when there is one.
+func (a *attempt) linkCache() error {
+	if !isFolder(a.Cache) {
+		a.Cache = ""
+		return nil
+	}
+	for name, link := range map[string]string{"data": driver.DataPath(a.osb.Home), "workloads": driver.WorkloadsPath(a.osb.Home)} {
+		kept := filepath.Join(a.Cache, name)
+		if err := os.MkdirAll(kept, 0o755); err != nil {
+			return fmt.Errorf("the loader's cache: %w", err)
+		}
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(kept, link); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return path != "" && err == nil && info.IsDir()
+}
+
+// kept is where laid-out workloads lie: in the cache, when there is one, else in the scratch folder.
+func (a *attempt) kept(name string) string {
+	if a.Cache != "" {
+		return filepath.Join(a.Cache, name)
+	}
+	return filepath.Join(a.Work, name)
+}
+
+// layWorkload brings the workload's folder to where the driver may write beside its corpus.
+func (a *attempt) layWorkload(ctx context.Context) error {
+	c := a.Config.OSB
+	var err error
+	switch {
+	case c.GitURL != "":
+		var repository string
+		if repository, err = a.clone(ctx); err == nil {
+			a.osb.WorkloadPath = filepath.Join(repository, c.Workload)
+		}
+	case c.Path != "":
+		source := filepath.Join(c.Path, c.Workload)
+		if c.Flat {
+			source = c.Path
+		}
+		a.osb.WorkloadPath = filepath.Join(a.kept("laid"), c.Workload)
+		err = mirror(source, a.osb.WorkloadPath, c.Flat)
+	default:
+		return nil // the driver's own repository
+	}
+	if err != nil {
+		return fail(record.ReasonDriverFailed, "the workload %s: %v", c.Workload, err)
+	}
+	downloads, err := inspect(a.osb.WorkloadPath)
+	if err != nil {
+		return fail(record.ReasonDriverFailed, "the workload %s: %v", c.Workload, err)
+	}
+	// Looking for a way to the internet costs seconds where there is none.
+	a.osb.Offline = !downloads
+	return nil
+}
+
+// inspect says whether the workload has anything that could be downloaded.
+func inspect(folder string) (downloads bool, err error) {
+	if _, err := os.Stat(filepath.Join(folder, "workload.json")); err != nil {
+		if _, py := os.Stat(filepath.Join(folder, "workload.py")); py != nil {
+			return false, fmt.Errorf("%s has no workload.json", folder)
+		}
+	}
+	err = filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		if info, err := d.Info(); err != nil || info.Size() >= bigFile {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		downloads = downloads || bytes.Contains(data, []byte("base-url"))
+		return err
+	})
+	return downloads, err
+}
+
+// bigFile is the size from which a file is linked to instead of copied: a corpus rather than a definition.
+const bigFile = 1 << 20
+
+// mirror lays a read-only folder out at a writable place: definitions are copied, corpora linked to. What the
+// driver made there beside an unchanged corpus (offsets, an unpacked file) stays from one trial to the next.
+func mirror(source, destination string, flat bool) error {
+	if err := os.MkdirAll(destination, 0o755); err != nil {
+		return err
+	}
+	if err := clearMirror(destination, source); err != nil {
+		return err
+	}
+	return lay(source, destination, "", flat)
+}
+
+// clearMirror removes what an earlier mirror brought: a definition that is gone from the source must not be
+// rendered still. Files that the driver made stay, unless the corpus that they belong to changed.
+func clearMirror(destination, source string) error {
+	return filepath.WalkDir(destination, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(destination, path)
+		if err != nil {
+			return err
+		}
+		made := d.Type().IsRegular() && (info.Size() >= bigFile || strings.HasSuffix(path, ".offset"))
+		if made && !outdated(info.ModTime(), filepath.Join(source, relative)) {
+			return nil
+		}
+		return os.Remove(path)
+	})
+}
+
+// outdated says whether a made file is older than one of the files that it may have been made from.
+func outdated(made time.Time, source string) bool {
+	base := strings.TrimSuffix(source, ".offset")
+	for _, suffix := range []string{"", ".bz2", ".gz", ".zst", ".zip"} {
+		if info, err := os.Stat(base + suffix); err == nil && info.ModTime().After(made) {
+			return true
+		}
+	}
+	return false
+}
+
+// lay copies and links the files below source; links in it (a ConfigMap's keys are such) count as what they lead to.
+func lay(source, destination, below string, flat bool) error {
+	entries, err := os.ReadDir(filepath.Join(source, below))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "..") || e.Name() == ".git" {
+			continue // the kubelet's own links, a repository's inside
+		}
+		from := filepath.Join(source, below, e.Name())
+		info, err := os.Stat(from)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(below, e.Name())
+		if flat {
+			name = strings.ReplaceAll(name, "__", "/")
+		}
+		to := filepath.Join(destination, name)
+		switch {
+		case info.IsDir():
+			err = lay(source, destination, filepath.Join(below, e.Name()), flat)
+		case info.Mode().IsRegular():
+			err = place(from, to, info.Size())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func place(from, to string, size int64) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	if size >= bigFile {
+		resolved, err := filepath.EvalSymlinks(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(resolved, to)
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, data, 0o644)
+}
+
+// cloneTimeout bounds fetching a repository of workloads.
+const cloneTimeout = 10 * time.Minute
+
+// clone brings the repository at the asked ref into the cache. What lies beside its files there stays.
+func (a *attempt) clone(ctx context.Context) (string, error) {
+	c := a.Config.OSB
+	ref := c.GitRef
+	if ref == "" {
+		ref = "HEAD"
+	}
+	folder := a.kept("git")
+	ctx, cancel := context.WithTimeout(ctx, cloneTimeout)
+	defer cancel()
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet"},
+		{"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "fetch", "--quiet", "--depth", "1", c.GitURL, ref},
+		{"checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"},
+	} {
+		if err := a.git(ctx, folder, args); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
+func (a *attempt) git(ctx context.Context, folder string, args []string) error {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir = folder
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Env = append(environment(), "HOME="+a.osb.Home, "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("git %s: %v: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+	}
+	return nil
+}
