@@ -1,0 +1,60 @@
+package driver
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestErrorsOfTheOutput(t *testing.T) {
+	for file, want := range map[string]struct {
+		rejected, other int
+		first           string
+	}{
+		"rej-continue-c16.stdout.txt":      {193, 0, "HTTP status: 429, message: rejected execution of"},
+		"fail-create-index-500.stdout.txt": {0, 21, "unsupported_operation_exception ({'error'"},
+		"timed-c4-b1000.stdout.txt":        {0, 0, ""},
+		"fail-node-killed.stdout.txt":      {0, 3, "Request returned an error. Error type: transport, Description: Cannot connect to host"},
+	} {
+		e := ParseOSBErrors(read(t, file))
+		if e.Rejected != want.rejected || e.Other != want.other {
+			t.Errorf("%s: %d rejections and %d others, want %d and %d", file, e.Rejected, e.Other, want.rejected, want.other)
+		}
+		if want.first == "" && len(e.Lines) > 0 || want.first != "" && (len(e.Lines) == 0 || !strings.HasPrefix(e.Lines[0], want.first)) {
+			t.Errorf("%s: lines %q, want %q first", file, e.Lines, want.first)
+		}
+		if len(e.Lines) > maxLines {
+			t.Errorf("%s: %d lines", file, len(e.Lines))
+		}
+	}
+}
+
+func TestTellingOutput(t *testing.T) {
+	for file, want := range map[string]string{
+		"fail-badport.stdout.txt":          "Cannot run. Error in test run orchestrator (expected string or bytes-like object, got 'NoneType')",
+		"fail-node-killed.stdout.txt":      "Error: Cannot run task [index]: Request returned an error. Error type: transport, Description: Cannot connect to host 127.0.0.1:19210",
+		"rej-abort-strict-c16.stdout.txt":  "HTTP status: 429, message: rejected execution",
+		"fail-create-index-500.stdout.txt": "This JRE does not have support for Thai segmentation",
+		"timed-c4-b1000.stdout.txt":        "SUCCESS",
+	} {
+		got := TellingOSBOutput(read(t, file), 600)
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: %q does not tell %q", file, got, want)
+		}
+		if strings.Contains(got, "\x1b") || strings.Contains(got, "% done") || strings.Contains(got, "Getting further help") || len(got) > 600 {
+			t.Errorf("%s: %q holds what tells nothing", file, got)
+		}
+	}
+	if got := TellingOSBOutput("only words\n", 4); got != "only" {
+		t.Errorf("bounded to %q", got)
+	}
+}

@@ -1,0 +1,77 @@
+package driver
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestParseIngest(t *testing.T) {
+	inline := `{"operations":[{"name":"bulk-a","operation-type":"bulk","bulk-size":"500","ingest-percentage":50}],
+	  "test_procedures":[{"name":"p","schedule":[
+	    {"operation":"delete-index"},
+	    {"parallel":{"time-period":30,"tasks":[{"operation":"bulk-a","name":"first"},{"operation":{"operation-type":"bulk","name":"second","bulk-size":7,"ingest-percentage":50}}]}},
+	    {"operation":{"operation-type":"bulk","looped":true,"bulk-size":1000},"name":"index"}]}]}`
+	for name, c := range map[string]struct {
+		rendered, procedure string
+		patterns            []string
+		want                OSBIngest
+		err                 string
+	}{
+		"the default procedure": {read(t, "rendered.json"), "", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 100, false}, ""},
+		"by type":               {read(t, "rendered.json"), "append-no-conflicts-index-only", []string{"type:bulk"}, OSBIngest{[]string{"index"}, 1000, 100, false}, ""},
+		"a looped one":          {read(t, "rendered.json"), "index-timed", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 100, true}, ""},
+		"looped, inline":        {inline, "p", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 100, true}, ""},
+		"within parallel":       {inline, "", []string{"first"}, OSBIngest{[]string{"first"}, 500, 50, true}, ""},
+		"in the asked order":    {inline, "p", []string{"second", "type:bulk"}, OSBIngest{[]string{"second", "first", "index"}, 7, 50, true}, ""},
+		"no such task":          {inline, "p", []string{"indx"}, OSBIngest{}, "has no task indx"},
+		"no such procedure":     {inline, "q", []string{"index"}, OSBIngest{}, `no test procedure "q"`},
+		"not JSON":              {"{", "", []string{"index"}, OSBIngest{}, "not JSON"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ParseOSBIngest([]byte(c.rendered), c.procedure, c.patterns)
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) {
+					t.Errorf("error %v, want %s", err, c.err)
+				}
+				return
+			}
+			if err != nil || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%+v, %v, want %+v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestDocumentsToSend(t *testing.T) {
+	real := read(t, "benchmark.log")
+	if path := RenderedWorkloadPath([]byte(real)); path != "/tmp/tmpkjaih17k.json" {
+		t.Errorf("rendered workload at %q", path)
+	}
+	line := func(from, to, docs int, corpus string) string {
+		return fmt.Sprintf("INFO Task-relative clients at index [%d-%d] will bulk index [%d] docs starting from line offset [0] for [i/None] from corpus [%s].\n", from, to, docs, corpus)
+	}
+	all := OSBIngest{Tasks: []string{"index"}, BulkSize: 1000, Share: 100}
+	part := func(share float64) OSBIngest {
+		return OSBIngest{Tasks: []string{"index"}, BulkSize: 1000, Share: share}
+	}
+	for name, c := range map[string]struct {
+		log    string
+		ingest OSBIngest
+		want   int64
+	}{
+		"a real run":                  {real, all, 200000},
+		"two corpora":                 {line(0, 1, 10, "a") + line(0, 1, 5, "b"), all, 15},
+		"timed":                       {real, OSBIngest{Timed: true, Share: 100}, 0},
+		"a tenth":                     {line(0, 0, 50_500, "a") + line(1, 1, 50_500, "a"), part(10), 12_000}, // 6 of 51 bulks each
+		"the last bulk is not full":   {line(0, 0, 1_500, "a"), part(99), 1_500},
+		"a share of several corpora":  {line(0, 1, 10_000, "a") + line(0, 1, 5_000, "b"), part(10), 0},
+		"a share without a bulk size": {line(0, 1, 10_000, "a"), OSBIngest{Tasks: []string{"index"}, Share: 10}, 0},
+		"nothing was said":            {"", all, 0},
+	} {
+		if got := DocumentsToSend([]byte(c.log), c.ingest); got != c.want {
+			t.Errorf("%s: %d documents, want %d", name, got, c.want)
+		}
+	}
+}
