@@ -133,16 +133,14 @@ func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) 
 			err = errors.Join(err, c.stop(stopping))
 		}
 	}()
-	// A supervisor that fails early does not come to answer.
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() { cancel(fmt.Errorf("the supervisor ended: %w", command.Wait())) }()
-	if err := c.watch(ctx, p, false); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return fmt.Errorf("%w%s", cause, supervisor.Tail(c.dir.Log("supervisor"), 15))
-		}
-		return err
+	// A supervisor that ends early does not come to answer.
+	watching, cancel := context.WithCancelCause(ctx)
+	go func() { cancel(fmt.Errorf("the supervisor ended: %v%s", command.Wait(), supervisor.Tail(c.dir.Log("supervisor"), 15))) }()
+	err = c.watch(watching, p, false)
+	if ctx.Err() == nil && watching.Err() != nil {
+		return context.Cause(watching)
 	}
-	return nil
+	return err
 }
 
 var nodeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$`)
@@ -261,13 +259,30 @@ func (c *cluster) record(pid int) error {
 	return sysctl.ThisHost(alive).Apply(c.dir, identity)
 }
 
-// watch prints the supervisor's steps until the cluster is ready.
+// watch prints the supervisor's steps until the cluster is ready. At the
+// deadline its error names what is being waited for.
 func (c *cluster) watch(ctx context.Context, p progress, quiet bool) error {
-	return control.NewClient(c.dir.Control()).Watch(ctx, func(event control.Event) {
+	client := control.NewClient(c.dir.Control())
+	err := client.Watch(ctx, func(event control.Event) {
 		if !quiet {
 			p.say("%s", event.Text)
 		}
 	})
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	status, statusErr := client.Status(asking)
+	if statusErr != nil {
+		return err
+	}
+	for _, d := range status.Daemons {
+		if d.Waiting != "" {
+			err = fmt.Errorf("%w; waiting for %s: %s%s", err, d.Name, d.Waiting, supervisor.Tail(c.dir.Log(d.Name), 15))
+		}
+	}
+	return err
 }
 
 // writeKubeconfig writes the administrator's kubeconfig, for the owner of the

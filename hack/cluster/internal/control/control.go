@@ -42,6 +42,8 @@ type Daemon struct {
 	Started  time.Time `json:"started"`
 	Restarts int       `json:"restarts"`
 	LastExit string    `json:"lastExit,omitempty"`
+	// Waiting is what the last check of the daemon found, while it is not ready.
+	Waiting string `json:"waiting,omitempty"`
 }
 
 // Status is the state of the whole cluster.

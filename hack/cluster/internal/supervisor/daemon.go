@@ -157,8 +157,10 @@ func (d *daemon) waitReady(ctx context.Context, check func(context.Context) erro
 		err := check(attempt)
 		cancel()
 		if err == nil {
+			d.update(func(s *control.Daemon) { s.Waiting = "" })
 			return nil
 		}
+		d.update(func(s *control.Daemon) { s.Waiting = err.Error() })
 		if status := d.snapshot(); status.Restarts >= hopeless {
 			return fmt.Errorf("%s ended %d times (%s)%s", d.name, status.Restarts, status.LastExit, d.logTail())
 		}
