@@ -22,7 +22,9 @@ import (
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/report"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/internal/version"
 )
 
 const (
@@ -67,12 +69,15 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		return ctrl.Result{}, err
 	}
 	now := r.Clock.Now()
-	assessment := analysis.Assess(p, c.Spec, observed.records)
-	decision := decide.Next(p, assessment, observed.world, c.Spec.Retain, now)
+	found := report.Input{
+		Name: c.Name, Namespace: c.Namespace, Version: version.Version, Spec: c.Spec, Plan: p,
+		Records: observed.records, Assessment: analysis.Assess(p, c.Spec, observed.records),
+	}
+	decision := decide.Next(p, found.Assessment, observed.world, c.Spec.Retain, now)
 	applyErr := r.apply(ctx, &c, p, decision.Actions)
-	reports, reportErr := r.writeReports(ctx, &c, p, assessment, observed.records)
+	reports, reportErr := r.writeReports(ctx, &c, found)
 	trouble := errors.Join(applyErr, reportErr)
-	status := nextStatus(&c, p, assessment, decision, observed.records, reports, trouble)
+	status := nextStatus(&c, found, decision, reports, trouble)
 	if err := r.writeStatus(ctx, &c, status); err != nil {
 		trouble = errors.Join(trouble, err)
 	}

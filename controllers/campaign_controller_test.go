@@ -38,7 +38,11 @@ func ready(c *v1alpha1.BenchmarkCampaign) func() string {
 }
 
 func message(c *v1alpha1.BenchmarkCampaign) string {
-	return meta.FindStatusCondition(get(c).Status.Conditions, v1alpha1.ConditionReady).Message
+	cond := meta.FindStatusCondition(get(c).Status.Conditions, v1alpha1.ConditionReady)
+	if cond == nil {
+		return ""
+	}
+	return cond.Message
 }
 
 // count is how many objects of a list's kind there are in a namespace, of a component if one is named.

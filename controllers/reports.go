@@ -11,26 +11,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/plan"
-	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
 	"github.com/knee-bench/knee/internal/resources"
 )
 
 // writeReports keeps the report's ConfigMaps as the records make them, and gives their names. A campaign
 // without records has none.
-func (r *CampaignReconciler) writeReports(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan,
-	a analysis.Assessment, records []record.Record) ([]string, error) {
-	if len(records) == 0 {
+func (r *CampaignReconciler) writeReports(ctx context.Context, c *v1alpha1.BenchmarkCampaign, in report.Input) ([]string, error) {
+	if len(in.Records) == 0 {
 		return nil, nil
 	}
-	wanted, err := resources.ReportConfigMaps(c, report.Files(report.Input{Campaign: c, Plan: p, Assessment: a, Records: records}))
-	if err != nil {
-		return nil, err
-	}
 	var names []string
-	for _, cm := range wanted {
+	for i, files := range report.Pack(report.Files(in)) {
+		cm := resources.ReportConfigMap(c, i+1, files)
 		if err := r.writeReport(ctx, c, cm); err != nil {
 			return names, err
 		}

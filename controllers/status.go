@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/decide"
-	"github.com/knee-bench/knee/internal/plan"
-	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
 )
 
@@ -24,20 +21,18 @@ import (
 const maxMessage = 2048
 
 // nextStatus is what the status should say: what the records show, what runs, and what a person has to do.
-func nextStatus(c *v1alpha1.BenchmarkCampaign, p plan.Plan, a analysis.Assessment, d decide.Decision,
-	records []record.Record, reports []string, trouble error) v1alpha1.BenchmarkCampaignStatus {
-	status := report.Status(report.Input{Campaign: c, Plan: p, Assessment: a, Records: records})
+func nextStatus(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decision, reports []string, trouble error) v1alpha1.BenchmarkCampaignStatus {
+	status := report.Status(found)
 	status.ObservedGeneration = c.Generation
 	status.Reports = reports
 	status.Running = d.Running
 	status.Conditions = c.DeepCopy().Status.Conditions
 	for i := range status.Cells {
-		status.Cells[i].Phase = d.Phases[p.Cells[i].Name]
+		status.Cells[i].Phase = d.Phases[found.Plan.Cells[i].Name]
 	}
-	status.StartedAt, status.CompletedAt = span(records, d.Over)
-	ready, stalled := readiness(c, a, d, status, trouble)
+	ready, stalled := readiness(c, found, d, status, trouble)
 	setReady(&status, c.Generation, ready, stalled)
-	ok, reason, message := a.Conclusive()
+	ok, reason, message := found.Assessment.Conclusive()
 	set(&status, c.Generation, v1alpha1.ConditionConclusive, truth(ok), reason, message)
 	return status
 }
@@ -53,18 +48,18 @@ func invalidStatus(c *v1alpha1.BenchmarkCampaign, invalid field.ErrorList) v1alp
 
 // readiness is the reason and message of Ready, and whether a person has to act. A campaign that is neither
 // stalled nor over is at work, unless it is suspended.
-func readiness(c *v1alpha1.BenchmarkCampaign, a analysis.Assessment, d decide.Decision,
+func readiness(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decision,
 	status v1alpha1.BenchmarkCampaignStatus, trouble error) (decide.Problem, bool) {
 	switch {
 	case errors.Is(trouble, errNameConflict):
 		return decide.Problem{Reason: v1alpha1.ReasonNameConflict, Message: trouble.Error()}, true
 	case d.Stalled != nil:
 		return *d.Stalled, true
-	case a.Finished && !a.Measured:
+	case d.Over && !found.Assessment.Measured:
 		return decide.Problem{Reason: v1alpha1.ReasonNothingMeasured, Message: nothingMeasured(status)}, true
 	case d.Over:
-		return decide.Problem{Reason: v1alpha1.ReasonFinished, Message: finished(status)}, false
-	case c.Spec.Suspend != nil && *c.Spec.Suspend && len(d.Running) == 0:
+		return decide.Problem{Reason: v1alpha1.ReasonFinished, Message: report.Sentence(found)}, false
+	case ptr.Deref(c.Spec.Suspend, false) && len(d.Running) == 0:
 		return decide.Problem{Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true: nothing new is started"}, false
 	}
 	return decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: progressing(status, d, trouble)}, false
@@ -76,17 +71,6 @@ func nothingMeasured(status v1alpha1.BenchmarkCampaignStatus) string {
 		if len(cell.Failed) > 0 {
 			return fmt.Sprintf("%s; %s on %s: %s", s, cell.Variant, cell.Topology, cell.Failed[0])
 		}
-	}
-	return s
-}
-
-func finished(status v1alpha1.BenchmarkCampaignStatus) string {
-	s := fmt.Sprintf("%s trials done; knees %s", status.Progress, status.Knees)
-	if status.SharedClients != "" {
-		s += "; shared clients " + status.SharedClients
-	}
-	if status.Result != "" {
-		s += "; " + status.Result
 	}
 	return s
 }
@@ -142,24 +126,6 @@ func truth(ok bool) metav1.ConditionStatus {
 		return metav1.ConditionTrue
 	}
 	return metav1.ConditionFalse
-}
-
-// span is from the start of the first trial to the end of the last, the latter only when all is over.
-func span(records []record.Record, over bool) (started, completed *metav1.Time) {
-	var first, last int64
-	for _, r := range records {
-		if r.StartedAt > 0 && (first == 0 || r.StartedAt < first) {
-			first = r.StartedAt
-		}
-		last = max(last, r.FinishedAt)
-	}
-	if first > 0 {
-		started = &metav1.Time{Time: time.UnixMilli(first).Truncate(time.Second)}
-	}
-	if over && last > 0 {
-		completed = &metav1.Time{Time: time.UnixMilli(last).Truncate(time.Second)}
-	}
-	return started, completed
 }
 
 // writeStatus writes the status once, if it changed, and then tells of what changed in it.

@@ -40,9 +40,8 @@ func TestControllers(t *testing.T) {
 
 var _ = BeforeSuite(func() {
 	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	stop, cancel := context.WithCancel(context.Background())
-	DeferCleanup(cancel)
-	ctx = stop
+	var cancel context.CancelFunc
+	ctx, cancel = context.WithCancel(context.Background())
 
 	env := &envtest.Environment{
 		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
@@ -68,10 +67,16 @@ var _ = BeforeSuite(func() {
 	Expect(nodes.SetupWithManager(mgr)).To(Succeed())
 	cluster, err = client.New(config, client.Options{Scheme: scheme.Scheme})
 	Expect(err).NotTo(HaveOccurred())
+	stopped := make(chan struct{})
 	go func() {
 		defer GinkgoRecover()
+		defer close(stopped)
 		Expect(mgr.Start(ctx)).To(Succeed())
 	}()
+	DeferCleanup(func() { // before the API server stops, which waits for open watches
+		cancel()
+		Eventually(stopped).Should(BeClosed(), "the manager ends")
+	})
 })
 
 // startControllerManager runs Kubernetes' own controllers of StatefulSets, Jobs, volumes and garbage, so that

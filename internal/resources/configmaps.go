@@ -2,8 +2,6 @@ package resources
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,9 +14,6 @@ import (
 
 // RecordKey is the key of a record's JSON in its ConfigMap.
 const RecordKey = "record.json"
-
-// maxReportBytes keeps a report's ConfigMap below the API server's limit of 1 MiB an object.
-const maxReportBytes = 900 << 10
 
 // RecordConfigMap holds the record of one attempt. It is immutable, and it outlives everything but the campaign.
 // Its name has a suffix of its own, so that no other ConfigMap of the cell can have it.
@@ -39,28 +34,13 @@ func RecordConfigMap(c *v1alpha1.BenchmarkCampaign, name string, t record.Trial,
 // RecordName is the name of the record of the attempt whose Job has the given name.
 func RecordName(job string) string { return job + "-record" }
 
-// ReportConfigMaps holds a report's files, in as many ConfigMaps as their size asks for: NAME-report,
-// NAME-report-2 and so on. A file larger than one ConfigMap is an error that names it.
-func ReportConfigMaps(c *v1alpha1.BenchmarkCampaign, files map[string]string) ([]*corev1.ConfigMap, error) {
-	var out []*corev1.ConfigMap
-	size := 0
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		n := len(name) + len(files[name])
-		if n > maxReportBytes {
-			return nil, fmt.Errorf("report file %s has %d bytes, more than a ConfigMap can hold", name, n)
-		}
-		if len(out) == 0 || size+n > maxReportBytes {
-			out = append(out, &corev1.ConfigMap{
-				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-				ObjectMeta: owned(c, reportName(c.Name, len(out)+1), ComponentReport),
-				Data:       map[string]string{},
-			})
-			size = 0
-		}
-		out[len(out)-1].Data[name] = files[name]
-		size += n
+// ReportConfigMap holds the part-th set of a report's files, counted from 1: NAME-report, NAME-report-2 and so on.
+func ReportConfigMap(c *v1alpha1.BenchmarkCampaign, part int, files map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: owned(c, reportName(c.Name, part), ComponentReport),
+		Data:       files,
 	}
-	return out, nil
 }
 
 // reportName is readable, since people type it; a very long campaign name is cut and told apart by a digest.

@@ -1,0 +1,75 @@
+// Package e2e runs campaigns on the embedded cluster: a real kubelet and containerd, the real OpenSearch, the
+// real opensearch-benchmark, and Knee as it is deployed. `make test-e2e` does the set-up.
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+var (
+	cluster client.Client
+	root    string
+)
+
+func TestE2E(t *testing.T) {
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(5 * time.Minute)
+	SetDefaultEventuallyPollingInterval(500 * time.Millisecond)
+	RunSpecs(t, "End to end")
+}
+
+var _ = BeforeSuite(func() {
+	var err error
+	root, err = filepath.Abs(filepath.Join("..", ".."))
+	Expect(err).NotTo(HaveOccurred())
+	kubeconfig := filepath.Join(root, ".cluster", "kubeconfig")
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	Expect(err).NotTo(HaveOccurred(), "the embedded cluster: run `make test-e2e`")
+	Expect(os.Setenv("KUBECONFIG", kubeconfig)).To(Succeed())
+	Expect(v1alpha1.AddToScheme(scheme.Scheme)).To(Succeed())
+	cluster, err = client.New(config, client.Options{Scheme: scheme.Scheme})
+	Expect(err).NotTo(HaveOccurred())
+})
+
+// kubectl runs the real kubectl and gives what it prints.
+func kubectl(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	out, err := exec.CommandContext(ctx, filepath.Join(root, "bin", "k8s", "kubectl"), args...).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "kubectl %v: %s", args, out)
+	return string(out)
+}
+
+// newNamespace makes a namespace that enforces the restricted pod security standard, and deletes it, with what
+// is in it told first if the spec failed.
+func newNamespace(ctx context.Context) string {
+	GinkgoHelper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		GenerateName: "knee-e2e-",
+		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+	}}
+	Expect(cluster.Create(ctx, ns)).To(Succeed())
+	DeferCleanup(func(ctx SpecContext) {
+		if CurrentSpecReport().Failed() {
+			AddReportEntry("what there is", kubectl(ctx, "-n", ns.Name, "get", "bcamp,sts,job,pod,pvc,events", "-o", "wide"))
+			AddReportEntry("campaigns", kubectl(ctx, "-n", ns.Name, "get", "bcamp", "-o", "yaml"))
+			AddReportEntry("manager", kubectl(ctx, "-n", "knee-system", "logs", "deploy/knee-manager", "--tail=100"))
+		}
+		Expect(client.IgnoreNotFound(cluster.Delete(ctx, ns))).To(Succeed())
+	})
+	return ns.Name
+}
