@@ -152,13 +152,10 @@ func cellName(c *v1alpha1.BenchmarkCampaign, variant, hash string) string {
 // head cuts a name to n characters that can begin or go on a DNS label.
 func head(s string, n int) string {
 	s = strings.ReplaceAll(s, ".", "-")
-	if len(s) > n {
-		s = s[:n]
-	}
 	if s[0] >= '0' && s[0] <= '9' {
-		s = "c" + s[:len(s)-1] // a Service's name must not begin with a digit
+		s = "c" + s // a Service's name must not begin with a digit
 	}
-	return strings.TrimRight(s, "-")
+	return strings.TrimRight(s[:min(len(s), n)], "-")
 }
 
 // AttemptName names the Job and the record of one attempt: at most 52 characters.

@@ -1,0 +1,194 @@
+package plan
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// A change of these values throws away every measurement that users have made. If a new field is the cause, make
+// it omitempty or omitzero; if the same spec really means another measurement now, raise identityVersion.
+func TestIdentityGolden(t *testing.T) {
+	full := Build(study()).Cells
+	small := study()
+	small.Spec.OpenSearch = v1alpha1.OpenSearch{Version: "3.1.0"}
+	small.Spec.Variants = []v1alpha1.Variant{{Name: "only"}}
+	small.Spec.Topologies = []v1alpha1.Topology{{Name: "t", Primaries: 1, RefreshInterval: "1s"}}
+	small.Spec.Loader = v1alpha1.Loader{}
+	small.Spec.Workload = v1alpha1.Workload{
+		Index: v1alpha1.Index{Name: "i"}, Measure: v1alpha1.MeasureWindow,
+		OSB: &v1alpha1.OSB{Version: "2.4.0", Workload: "w", IngestTasks: []string{"index"}},
+	}
+	for _, tt := range []struct {
+		what string
+		cell Cell
+		hash string
+		name string
+	}{
+		{"arm", full[0], "svhj2ueezbg366e6", "arm-against-arm-pr4hxq7mjo"},
+		{"intel", full[1], "e4b6iaosw7nhziep", "arm-against-intel-krpeipl5rp"},
+		{"the least spec", Build(small).Cells[0], "a6ohq5ayfgaov23f", "arm-against-only-jyrjufucdo"},
+	} {
+		if tt.cell.Hash != tt.hash || tt.cell.Name != tt.name {
+			t.Errorf("%s: identity %s, name %s; want %s, %s", tt.what, tt.cell.Hash, tt.cell.Name, tt.hash, tt.name)
+		}
+	}
+}
+
+func TestWhatAnIdentityIsMadeOf(t *testing.T) {
+	before := Build(study()).Cells[0]
+	for _, tt := range []struct {
+		what    string
+		change  func(*v1alpha1.BenchmarkCampaignSpec)
+		another bool
+	}{
+		{"nothing", func(*v1alpha1.BenchmarkCampaignSpec) {}, false},
+		{"clients", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Sweep.Clients = []int32{1} }, false},
+		{"gates", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Gates.MaxIOWaitPercent = v1alpha1.ToDecimal("5") }, false},
+		{"knee", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Knee.PercentOfPeak = v1alpha1.ToDecimal("95") }, false},
+		{"baseline", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Baseline = "arm" }, false},
+		{"price", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].PricePerHour = v1alpha1.ToDecimal("9") }, false},
+		{"repetitions", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Final.Repetitions = p(int32(9)) }, false},
+		{"retries", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Retries = p(int32(9)) }, false},
+		{"timeouts", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Timeouts.TrialSeconds = p(int32(99)) }, false},
+		{"parallelism", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Parallelism = p(int32(1)) }, false},
+		{"seed", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Seed = p(int64(7)) }, false},
+		{"suspend", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = p(true) }, false},
+		{"another variant", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[1].Architecture = "" }, false},
+		{"a new variant", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Variants = append(s.Variants, v1alpha1.Variant{Name: "amd"})
+		}, false},
+		{"a default said aloud", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].Nodes, s.Topologies[0].Replicas = nil, nil }, false},
+		{"a setting moved from the campaign to the variant", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Variants[0].OpenSearch.Settings = map[string]v1alpha1.ParamValue{"bootstrap.memory_lock": "true"}
+			delete(s.OpenSearch.Settings, "bootstrap.memory_lock")
+		}, false},
+
+		{"rerun", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Rerun = "2" }, true},
+		{"version", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Version = "3.2.0" }, true},
+		{"the variant's version", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].OpenSearch.Version = "3.2.0" }, true},
+		{"heap", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Heap = "30Gi" }, true},
+		{"the order of Java options", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.JavaOptions = []string{"-XX:G1ReservePercent=15", "-XX:+UseG1GC"}
+		}, true},
+		{"no Java options in the variant", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].OpenSearch.JavaOptions = []string{} }, true},
+		{"a setting", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Settings["bootstrap.memory_lock"] = "false" }, true},
+		{"resources", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Resources.CPU = "15" }, true},
+		{"storage", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Storage.StorageClassName = "pd" }, true},
+		{"the variant's name", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].Name = "axion" }, true},
+		{"architecture", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].Architecture = "amd64" }, true},
+		{"the node pool", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].NodePool.NodeSelector["pool"] = "other" }, true},
+		{"primaries", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].Primaries = 5 }, true},
+		{"refresh interval", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].RefreshInterval = "1s" }, true},
+		{"the loader's placement", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Loader.Placement = v1alpha1.LoaderShared }, true},
+		{"the loader's nodes", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Loader.NodePool.NodeSelector["pool"] = "other" }, true},
+		{"the window", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.Measure = v1alpha1.MeasureWindow }, true},
+		{"a parameter", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.OSB.Params["bulk_size"] = "5000" }, true},
+		{"the variant's parameter", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Variants[0].Params = map[string]v1alpha1.ParamValue{"bulk_size": "5000"}
+		}, true},
+		{"the index body", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "body", Key: "index.json"}
+		}, true},
+	} {
+		c := study()
+		tt.change(&c.Spec)
+		if after := Build(c).Cells[0]; (after.Hash != before.Hash) != tt.another {
+			t.Errorf("%s: identity %s was %s; want another: %t", tt.what, after.Hash, before.Hash, tt.another)
+		}
+	}
+}
+
+func TestMergeOpenSearch(t *testing.T) {
+	base := v1alpha1.OpenSearch{
+		Version: "3.1.0", Image: "mirror/opensearch:3.1.0", Heap: "4Gi", JavaOptions: []string{"-a"},
+		Settings:  map[string]v1alpha1.ParamValue{"x": "1", "y": "2"},
+		Resources: v1alpha1.Resources{CPU: "2", Memory: "8Gi"}, Storage: v1alpha1.Storage{Size: "10Gi", StorageClassName: "fast"},
+	}
+	got := mergeOpenSearch(base, v1alpha1.OpenSearch{
+		Version: "3.2.0", JavaOptions: []string{"-b"}, Settings: map[string]v1alpha1.ParamValue{"y": "3", "z": "4"},
+		Resources: v1alpha1.Resources{Memory: "16Gi"}, Storage: v1alpha1.Storage{Size: "20Gi"},
+	})
+	want := v1alpha1.OpenSearch{
+		Version: "3.2.0", Image: "", Heap: "4Gi", JavaOptions: []string{"-b"},
+		Settings:  map[string]v1alpha1.ParamValue{"x": "1", "y": "3", "z": "4"},
+		Resources: v1alpha1.Resources{CPU: "2", Memory: "16Gi"}, Storage: v1alpha1.Storage{Size: "20Gi", StorageClassName: "fast"},
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if base.Settings["y"] != "2" || base.Settings["z"] != "" {
+		t.Errorf("the campaign's defaults were changed: %v", base.Settings)
+	}
+	if own := mergeOpenSearch(base, v1alpha1.OpenSearch{Version: "3.2.0", Image: "own:1"}); own.Image != "own:1" {
+		t.Errorf("the variant's own image is %q", own.Image)
+	}
+	if same := mergeOpenSearch(base, v1alpha1.OpenSearch{}); same.Image != base.Image {
+		t.Errorf("without a version of its own the variant has image %q", same.Image)
+	}
+}
+
+func TestParamsMerge(t *testing.T) {
+	c := study()
+	c.Spec.Variants[0].Params = map[string]v1alpha1.ParamValue{"bulk_size": "5000", "more": "1"}
+	cells := Build(c).Cells
+	if got := fmt.Sprint(cells[0].Spec.OSB.Params); got != "map[bulk_size:5000 more:1]" {
+		t.Errorf("arm: %s", got)
+	}
+	if got := fmt.Sprint(cells[1].Spec.OSB.Params, c.Spec.Workload.OSB.Params); got != "map[bulk_size:10000] map[bulk_size:10000]" {
+		t.Errorf("intel, and the campaign: %s", got)
+	}
+}
+
+// Names are DNS labels that begin with a letter; a cell's has at most 36 characters, an attempt's at most 52.
+func TestNames(t *testing.T) {
+	label := regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
+	seen := map[string]string{}
+	for _, campaign := range []string{"c", "9", "0-9", "a.b.c", "12.34", strings.Repeat("x", 63), "eleven-char-and-more", "abcdefghijk-.x"} {
+		for _, variant := range []string{"v", "1", "3-1-0", strings.Repeat("y", 32), "ninechars-x"} {
+			for _, uid := range []types.UID{"first", "second"} {
+				c := study()
+				c.Name, c.UID = campaign, types.UID(campaign)+uid
+				c.Spec.Variants = []v1alpha1.Variant{{Name: v1alpha1.Name(variant)}}
+				cell := Build(c).Cells[0]
+				if !label.MatchString(cell.Name) || len(cell.Name) > 36 {
+					t.Errorf("campaign %q, variant %q: cell's name %q", campaign, variant, cell.Name)
+				}
+				name := cell.AttemptName(record.Trial{Phase: record.Warmup, Clients: 10000, Repetition: 401, Attempt: 9999})
+				if !label.MatchString(name) || len(name) > 52 {
+					t.Errorf("campaign %q, variant %q: attempt's name %q has %d characters", campaign, variant, name, len(name))
+				}
+				what := fmt.Sprint(campaign, variant, uid)
+				if other := seen[cell.Name]; other != "" {
+					t.Errorf("%s and %s share the name %s", what, other, cell.Name)
+				}
+				seen[cell.Name] = what
+			}
+		}
+	}
+}
+
+func TestAttemptNamesAreUnique(t *testing.T) {
+	cell := Build(study()).Cells[0]
+	seen := map[string]bool{}
+	n := 0
+	for _, phase := range []record.Phase{record.Warmup, record.Sweep, record.Final} {
+		for _, clients := range []int32{1, 11, 111} {
+			for _, repetition := range []int32{1, 11, 111} {
+				for _, attempt := range []int32{1, 11, 111} {
+					seen[cell.AttemptName(record.Trial{Phase: phase, Clients: clients, Repetition: repetition, Attempt: attempt})] = true
+					n++
+				}
+			}
+		}
+	}
+	if len(seen) != n {
+		t.Errorf("%d names for %d attempts", len(seen), n)
+	}
+}
