@@ -2,12 +2,12 @@
 # Installs what the images are made with, when run as root on Debian;
 # otherwise says in one sentence what to install.
 set -euo pipefail
-declare -A package=([mmdebstrap]=mmdebstrap [python3]=python3 [mvn]=maven [flock]=util-linux)
+declare -A package=([mmdebstrap]=mmdebstrap [python3]=python3 [mvn]=maven)
 missing=()
 for program in "${!package[@]}"; do
   command -v "$program" >/dev/null || missing+=("${package[$program]}")
 done
-python3 -c 'import pip, setuptools' 2>/dev/null || missing+=(python3-pip)
+python3 -c 'import pip' 2>/dev/null || missing+=(python3-pip)
 [ ${#missing[@]} = 0 ] && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
   echo "images: install these Debian packages first: ${missing[*]}" >&2

@@ -16,7 +16,7 @@ IMAGES_ENV = ARCH=$(IMAGE_ARCH) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION)
 IMAGES_DIR = $(ROOT)/hack/images
 # Only images of ours are built: another name is one that the cluster pulls.
 BUILT_IMAGES = $(filter knee.local/%,$(KNEE_IMAGE) $(OPENSEARCH_IMAGE) $(OSB_IMAGE) $(WORKLOAD_IMAGE))
-image_tar = $(ROOT)/.cache/images/$(notdir $(subst :,-,$(1)))-$(IMAGE_ARCH).tar
+image_tar = $(or $(KNEE_CACHE),$(ROOT)/.cache)/images/$(notdir $(subst :,-,$(1)))-$(IMAGE_ARCH).tar
 IMAGE_TARS = $(foreach image,$(BUILT_IMAGES),$(call image_tar,$(image)))
 
 ##@ Images

@@ -8,7 +8,7 @@ ARCH=${ARCH:-amd64}
 # One time for every file in every image (2025-01-01), so that the same inputs
 # give the same bytes; set it to build with another.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1735689600}
-export LC_ALL=C.UTF-8 PYTHONHASHSEED=0
+export LC_ALL=C.UTF-8 PYTHONHASHSEED=0 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1
 mkdir -p "$IMAGES"
 
 say() { echo "images: $*" >&2; }

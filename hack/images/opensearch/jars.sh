@@ -16,7 +16,7 @@ start=$SECONDS
 say "OpenSearch $VERSION: jars"
 rm -rf "$OUT"
 mkdir -p "$OUT"
-mvn -q -B -f "$DIR/pom.xml" -Dopensearch.version="$VERSION" -Dmaven.artifact.threads=16 \
+mvn -q -B -Dstyle.color=never -f "$DIR/pom.xml" -Dopensearch.version="$VERSION" -Dmaven.artifact.threads=16 \
   org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
   -DincludeScope=runtime -Dmdep.useRepositoryLayout=true -DoutputDirectory="$OUT" >&2 ||
   die "Maven could not fetch OpenSearch's jars"
