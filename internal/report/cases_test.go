@@ -268,14 +268,17 @@ func TestEnvironmentDifferences(t *testing.T) {
 	in := finished(twoVariants("t"), func(t record.Trial) record.Record {
 		r := plain(t)
 		if t.Variant == "b" {
-			r.Nodes[0].Environment.Kernel = "6.9.1"
+			r.Nodes[0].Environment.Kernel, r.Nodes[0].Environment.Mlockall = "6.9.1", true
+			// A second node of which the record had room for the host alone.
+			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: r.Nodes[0].CPU, Environment: record.Environment{Host: "node-c"}})
 		}
 		if t.Phase == record.Final && t.Repetition == 2 {
 			r.Loader.Host = "another"
 		}
 		return r
 	})
-	has(t, report.Files(in)["report.md"], "| kernel | 6.8.0 | 6.9.1 | yes |", "| JVM | 21.0.7 | 21.0.7 |  |", "| loader's nodes | another, loader | another, loader |  |")
+	has(t, report.Files(in)["report.md"], "| kernel | 6.8.0 | 6.9.1 | yes |", "| memory locked | false | true | yes |",
+		"| Kubernetes nodes | node-a | node-b, node-c | yes |", "| JVM | 21.0.7 | 21.0.7 |  |", "| loader's nodes | another, loader | another, loader |  |")
 }
 
 func TestWarningsWithoutGates(t *testing.T) {

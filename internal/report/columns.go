@@ -55,6 +55,9 @@ var resultColumns = []column{
 	{"pressure_cpu_percent", "PSI some, highest node", pressure(func(p record.Pressure) float64 { return p.CPU })},
 	{"pressure_memory_percent", "PSI some, highest node", pressure(func(p record.Pressure) float64 { return p.Memory })},
 	{"pressure_io_percent", "PSI some, highest node", pressure(func(p record.Pressure) float64 { return p.IO })},
+	{"disk_read_mib_per_second", "all disks of all OpenSearch nodes, mean over the window", disk(func(d record.Disk) float64 { return d.ReadMiBs })},
+	{"disk_write_mib_per_second", "the same", disk(func(d record.Disk) float64 { return d.WriteMiBs })},
+	{"disk_iops", "reads and writes completed a second, all disks of all OpenSearch nodes", disk(func(d record.Disk) float64 { return d.IOPS })},
 	{"docs_per_second_per_cpu_percent", "efficiency: docs/s for each busy percent (user + sys); a percent of SMT threads and one of full cores differ", efficiency},
 	{"cpu_seconds_per_million_documents", "busy core seconds of all OpenSearch nodes", cpuSeconds},
 	{"loader_cpu_cores", "mean CPU of the driver's processes", func(a attempt) string { return known(a.record.Loader.CPUCores) }},
@@ -204,6 +207,20 @@ func pressure(of func(record.Pressure) float64) func(attempt) string {
 		}
 		return figure(most)
 	}
+}
+
+// disk sums over the nodes; empty unless every node's disks were seen.
+func disk(of func(record.Disk) float64) func(attempt) string {
+	return nodes(func(ns []record.Node) string {
+		total := 0.0
+		for _, n := range ns {
+			if n.Disk == nil {
+				return ""
+			}
+			total += of(*n.Disk)
+		}
+		return figure(total)
+	})
 }
 
 func nodes(of func([]record.Node) string) func(attempt) string {

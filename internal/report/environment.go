@@ -28,7 +28,13 @@ var facts = []struct {
 	{"JVM", func(e record.Environment) string { return e.JVM }},
 	{"heap, bytes", func(e record.Environment) string { return knownInt(e.HeapBytes) }},
 	{"allocated processors", func(e record.Environment) string { return knownInt(int64(e.Processors)) }},
-	{"memory locked", func(e record.Environment) string { return strconv.FormatBool(e.Mlockall) }},
+	{"memory locked", func(e record.Environment) string {
+		host := e.Host
+		if e == (record.Environment{Host: host}) {
+			return "" // the record had room for the host alone
+		}
+		return strconv.FormatBool(e.Mlockall)
+	}},
 	{"max file descriptors", func(e record.Environment) string { return knownInt(e.MaxFiles) }},
 }
 
