@@ -2,9 +2,11 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -42,52 +44,27 @@ type step struct {
 	drop func(*Record) bool
 }
 
-// steps are in the order of leaving out: what can be had elsewhere first, what a verdict rests on never.
+// steps are in the order of leaving out: first what only informs, last what a verdict rests on. Their names stand
+// in Dropped and are short, for they take room themselves.
 var steps = []step{
-	{"settle note beyond 256 bytes", func(r *Record) bool { return cut(&r.Settle.Note, 256) }},
-	{"error message beyond 1024 bytes", func(r *Record) bool { return cutError(r, 1024) }},
-	{"processing percentiles of search tasks", func(r *Record) bool {
-		return eachTask(r, func(i int, t *Task) bool { return t.Search && thin(t) })
-	}},
-	{"latency of tasks after the first 16", func(r *Record) bool {
-		return eachTask(r, func(i int, t *Task) bool { return i >= 16 && strip(t) })
-	}},
-	{"environment of nodes that equals the first node's", func(r *Record) bool { return sharedEnvironment(r) }},
-	{"latency of search tasks after the first 4", func(r *Record) bool {
-		return eachTask(r, func(i int, t *Task) bool { return i > 4 && t.Search && strip(t) })
-	}},
-	{"tasks after the first 8", func(r *Record) bool { return cutTasks(r, 8) }},
-	{"latency of all tasks but the first", func(r *Record) bool {
-		return eachTask(r, func(i int, t *Task) bool { return i > 0 && strip(t) })
-	}},
-	{"tasks after the first", func(r *Record) bool { return cutTasks(r, 1) }},
-	{"error message beyond 512 bytes", func(r *Record) bool { return cutError(r, 512) }},
-	{"environment of all nodes but the first", func(r *Record) bool { return otherEnvironments(r) }},
-	{"nodes after the first 8", func(r *Record) bool { return cutNodes(r, 8) }},
-	{"notes, artifacts, names", func(r *Record) bool {
-		changed := cut(&r.Settle.Note, 0)
-		for _, s := range []*string{&r.Ingest.note().WindowNote, &r.Artifacts, &r.Loader.BusiestProcess, &r.Trial.Variant, &r.Trial.Topology} {
-			changed = cut(s, 64) || changed
-		}
-		for i := range r.Nodes {
-			changed = cut(&r.Nodes[i].Name, 64) || changed
-		}
-		for i := range r.Tasks {
-			changed = cut(&r.Tasks[i].Name, 64) || changed
-		}
-		return changed
-	}},
-	{"nodes", func(r *Record) bool { return cutNodes(r, 0) }},
+	{"settle.note>256", func(r *Record) bool { return cut(&r.Settle.Note, 256) }},
+	{"error.message>1024", func(r *Record) bool { return cutError(r, 1024) }},
+	{"search.percentiles", func(r *Record) bool { return eachTask(r, func(_ int, t *Task) bool { return t.Search && thin(t) }) }},
+	{"nodes.environment=first", sharedEnvironment},
+	{"tasks[16:].latency", func(r *Record) bool { return stripFrom(r, 16) }},
+	{"nodes.disk,gc", func(r *Record) bool { return eachNode(r, dropTraffic) }},
+	{"tasks[5:].latency", func(r *Record) bool { return stripFrom(r, 5) }},
+	{"tasks[8:]", func(r *Record) bool { return cutTasks(r, 8) }},
+	{"tasks[1:].latency", func(r *Record) bool { return stripFrom(r, 1) }},
+	{"tasks[1:]", func(r *Record) bool { return cutTasks(r, 1) }},
+	{"error.message>512", func(r *Record) bool { return cutError(r, 512) }},
+	{"nodes.pressure,heap", func(r *Record) bool { return eachNode(r, dropPressure) }},
+	{"nodes[1:].environment", otherEnvironments},
+	{"texts>64", cutTexts},
+	{"nodes but the 12 of most iowait", func(r *Record) bool { return keepWaiting(r, 12) }},
+	{"error.message>128", func(r *Record) bool { return cutError(r, 128) }},
 	{"tasks", func(r *Record) bool { return cutTasks(r, 0) }},
-	{"error message beyond 128 bytes", func(r *Record) bool { return cutError(r, 128) }},
-}
-
-// note gives an Ingest to write to even where the record has none.
-func (in *Ingest) note() *Ingest {
-	if in == nil {
-		return &Ingest{}
-	}
-	return in
+	{"nodes but the 4 of most iowait", func(r *Record) bool { return keepWaiting(r, 4) }},
 }
 
 // Decode reads a record that Encode made. A truncated or foreign message and an unknown version are errors.
@@ -218,9 +195,65 @@ func cutTasks(r *Record, n int) bool {
 	return changed
 }
 
-func cutNodes(r *Record, n int) bool {
-	changed := len(r.Nodes) > n
-	r.Nodes = r.Nodes[:min(n, len(r.Nodes))]
+// stripFrom leaves out the latencies of the tasks from the n-th on.
+func stripFrom(r *Record, n int) bool {
+	return eachTask(r, func(i int, t *Task) bool { return i >= n && strip(t) })
+}
+
+func eachNode(r *Record, f func(*Node) bool) bool {
+	changed := false
+	for i := range r.Nodes {
+		changed = f(&r.Nodes[i]) || changed
+	}
+	return changed
+}
+
+func dropTraffic(n *Node) bool {
+	changed := n.Disk != nil || n.GC != GC{}
+	n.Disk, n.GC = nil, GC{}
+	return changed
+}
+
+func dropPressure(n *Node) bool {
+	changed := n.Pressure != nil || n.HeapUsedMax != 0
+	n.Pressure, n.HeapUsedMax = nil, 0
+	return changed
+}
+
+// keepWaiting keeps the n nodes that waited most for their disks, which a gate looks at, in their order.
+func keepWaiting(r *Record, n int) bool {
+	if len(r.Nodes) <= n {
+		return false
+	}
+	waited := func(n Node) float64 {
+		if n.CPU == nil {
+			return -1
+		}
+		return n.CPU.IOWait
+	}
+	slices.SortStableFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(waited(b), waited(a)) })
+	r.Nodes = r.Nodes[:n]
+	slices.SortStableFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	return true
+}
+
+// cutTexts shortens every text but identities and the error.
+func cutTexts(r *Record) bool {
+	texts := []*string{&r.Settle.Note, &r.Artifacts, &r.Loader.BusiestProcess, &r.Loader.Host, &r.Trial.Variant, &r.Trial.Topology, &r.Driver.RunID, &r.Driver.Version}
+	if r.Ingest != nil {
+		texts = append(texts, &r.Ingest.WindowNote, &r.Ingest.RefreshInterval, &r.Ingest.SettingsDigest)
+	}
+	for i := range r.Nodes {
+		e := &r.Nodes[i].Environment
+		texts = append(texts, &r.Nodes[i].Name, &e.Host, &e.CPUModel, &e.Kernel, &e.JVM, &e.OpenSearch, &e.THP, &e.Arch)
+	}
+	for i := range r.Tasks {
+		texts = append(texts, &r.Tasks[i].Name, &r.Tasks[i].Unit)
+	}
+	changed := false
+	for _, text := range texts {
+		changed = cut(text, 64) || changed
+	}
 	return changed
 }
 

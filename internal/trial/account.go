@@ -52,6 +52,7 @@ func (a *attempt) countAfter(ctx context.Context) error {
 	if err == nil && !there {
 		return a.indexMissing()
 	}
+	started := time.Now()
 	quiet, cancel := context.WithTimeout(ctx, quietTimeout)
 	defer cancel()
 	err = until(quiet, watchEvery, func(context.Context) (bool, string) {
@@ -59,7 +60,7 @@ func (a *attempt) countAfter(ctx context.Context) error {
 		return at.Sub(changed) >= overFor && last.Current == 0, fmt.Sprintf("%d index operations are under way", last.Current)
 	})
 	if err != nil {
-		return fail(record.ReasonCountersUnusable, "the index still takes documents %s after the driver ended: %v", quietTimeout, err)
+		return fail(record.ReasonCountersUnusable, "the index still takes documents %s after the driver ended: %v", since(started), err)
 	}
 	if err := a.cluster.Refresh(ctx, index); err != nil {
 		return fail(record.ReasonCountersUnusable, "%v", err)
@@ -123,7 +124,7 @@ func choose(c record.Config, corpus int64, timed bool, samples []steady.Sample, 
 
 // drain waits until the merges that the load left are done: docs/s until then shows what deferring them hides.
 func (a *attempt) drain(ctx context.Context) error {
-	limit := drainTimeout
+	started, limit := time.Now(), drainTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		limit = min(limit, time.Until(deadline)/2)
 	}
@@ -136,7 +137,7 @@ func (a *attempt) drain(ctx context.Context) error {
 	a.stopWatch()
 	in := a.record.Ingest
 	if err != nil {
-		a.say("merges have not drained after %s: %v", limit, err)
+		a.say("merges have not drained after %s: %v", since(started), err)
 	} else {
 		end := a.facts.whole.To
 		if a.watch.merging.After(end) {

@@ -20,6 +20,7 @@ const (
 // awaitCluster waits until the cluster has all its nodes. It need not be green: an index of an earlier trial may
 // be what it lacks, and that goes next.
 func (a *attempt) awaitCluster(ctx context.Context) error {
+	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
 	err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (bool, string) {
@@ -35,7 +36,7 @@ func (a *attempt) awaitCluster(ctx context.Context) error {
 		return true, ""
 	})
 	if err != nil {
-		return fail(record.ReasonClusterNotReady, "%s is not ready after %s: %v", a.Config.Endpoint, reachTimeout, err)
+		return fail(record.ReasonClusterNotReady, "%s is not ready after %s: %v", a.Config.Endpoint, since(started), err)
 	}
 	return nil
 }
@@ -47,6 +48,7 @@ func (a *attempt) makeIndex(ctx context.Context) error {
 	if err := a.cluster.DeleteIndex(ctx, index.Name); err != nil {
 		return fail(record.ReasonIndexNotMade, "the old index could not be deleted: %v", err)
 	}
+	started := time.Now()
 	gone, cancel := context.WithTimeout(ctx, goneTimeout)
 	defer cancel()
 	err := until(gone, 200*time.Millisecond, func(ctx context.Context) (bool, string) {
@@ -57,7 +59,7 @@ func (a *attempt) makeIndex(ctx context.Context) error {
 		return !there, "it is still there"
 	})
 	if err != nil {
-		return fail(record.ReasonIndexNotMade, "the old index %s was deleted, but after %s: %v", index.Name, goneTimeout, err)
+		return fail(record.ReasonIndexNotMade, "the old index %s was deleted, but after %s: %v", index.Name, since(started), err)
 	}
 	if err := a.cluster.PutTemplate(ctx, index.Name, a.topology()); err != nil {
 		return fail(record.ReasonIndexNotMade, "the index template: %v", err)
@@ -86,6 +88,7 @@ func (a *attempt) createIndex(ctx context.Context) error {
 }
 
 func (a *attempt) awaitGreen(ctx context.Context) error {
+	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, greenTimeout)
 	defer cancel()
 	err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (bool, string) {
@@ -97,7 +100,7 @@ func (a *attempt) awaitGreen(ctx context.Context) error {
 			fmt.Sprintf("it is %s with %d nodes, %d shards unassigned", h.Status, h.Nodes, h.Unassigned)
 	})
 	if err != nil {
-		return fail(record.ReasonClusterNotReady, "the cluster is not green after %s: %v", greenTimeout, err)
+		return fail(record.ReasonClusterNotReady, "the cluster is not green after %s: %v", since(started), err)
 	}
 	return nil
 }

@@ -23,18 +23,17 @@ const (
 // what was restless.
 func (a *attempt) settle(ctx context.Context) error {
 	started := time.Now()
-	limit := time.Duration(a.Config.SettleSeconds) * time.Second
-	wait, cancel := context.WithTimeout(ctx, limit)
+	wait, cancel := context.WithTimeout(ctx, time.Duration(a.Config.SettleSeconds)*time.Second)
 	defer cancel()
-	indexed, since := map[string]int64{}, time.Now()
+	indexed, flatSince := map[string]int64{}, time.Now()
 	err := until(wait, settleInterval, func(ctx context.Context) (bool, string) {
 		restless := a.restlessProbes(ctx)
 		shards, counts := a.restlessCluster(ctx)
 		restless = append(restless, shards...)
 		if !sameCounts(indexed, counts) {
-			indexed, since = counts, time.Now()
+			indexed, flatSince = counts, time.Now()
 		}
-		if flat := time.Since(since); flat < flatFor {
+		if flat := time.Since(flatSince); flat < flatFor {
 			restless = append(restless, fmt.Sprintf("nodes indexed %.1f s ago", flat.Seconds()))
 		}
 		return len(restless) == 0, strings.Join(restless, "; ")
@@ -42,7 +41,7 @@ func (a *attempt) settle(ctx context.Context) error {
 	a.record.Settle.Seconds = time.Since(started).Seconds()
 	if err != nil && ctx.Err() == nil {
 		a.record.Settle.Note = err.Error()
-		a.say("not at rest after %s: %v", limit, err)
+		a.say("not at rest after %s: %v", since(started), err)
 	}
 	return ctx.Err()
 }

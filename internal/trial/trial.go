@@ -187,3 +187,6 @@ func until(ctx context.Context, every time.Duration, check func(context.Context)
 		}
 	}
 }
+
+// since is how long ago a time was, for a message.
+func since(t time.Time) time.Duration { return time.Since(t).Round(100 * time.Millisecond) }

@@ -14,8 +14,9 @@ const minBatches = 10
 
 // MSER5 says how many of the first samples belong to the warm-up: the truncation point that gives the mean of
 // the rest its smallest standard error, looked for over means of five samples (White, "An effective truncation
-// heuristic for bias reduction in simulation output", Simulation 69, 1997). A point in the second half says that
-// the series is not steady. Samples after the last whole batch do not count.
+// heuristic for bias reduction in simulation output", Simulation 69, 1997). Only points that leave ten batches are
+// looked at: the error of fewer is small by chance. A point in the second half, or the last one looked at, says
+// that the series is not steady. Samples after the last whole batch do not count.
 func MSER5(samples []float64) (int, error) {
 	n := len(samples) / batch
 	if n < minBatches {
@@ -27,18 +28,14 @@ func MSER5(samples []float64) (int, error) {
 			means[i] += x / batch
 		}
 	}
-	best, bestError := 0, math.Inf(1)
-	// The last batches make the standard error small by chance; White leaves them out.
-	for d := 0; d <= n-batch; d++ {
+	best, bestError, last := 0, math.Inf(1), n-minBatches
+	for d := 0; d <= last; d++ {
 		if e := errorOfMean(means[d:]); e < bestError {
 			best, bestError = d, e
 		}
 	}
-	if 2*best > n {
-		return 0, fmt.Errorf("not steady: the warm-up would be %d of %d s", best*batch, n*batch)
-	}
-	if n-best < minBatches {
-		return 0, fmt.Errorf("after a warm-up of %d s only %d s are left, fewer than %d batches of %d", best*batch, (n-best)*batch, minBatches, batch)
+	if 2*best > n || best > 0 && best == last {
+		return 0, fmt.Errorf("not steady: the warm-up would be at least %d of %d s", best*batch, n*batch)
 	}
 	return best * batch, nil
 }

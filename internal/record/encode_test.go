@@ -1,0 +1,215 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// full is a record with everything set, of so many nodes and tasks.
+func full(nodes, tasks int) Record {
+	r := Record{
+		Version: Version, StartedAt: 1795219727617, FinishedAt: 1795219804376, Artifacts: "trials/abc/sweep-c16",
+		Trial:  Trial{"2f1c3a9e-7d0b-4c55-9f35-0a5b6f3c1d2e", "0123456789abcdef", "intel", "6p0r", Final, 16, 3, 2},
+		Driver: Driver{"osb", "2.4.0", 0, "knee-0123456789abcdef-final-c16-r3-a2"},
+		Settle: Settle{12.5, "machine busy"},
+		Ingest: &Ingest{From: 1795219762841, To: 1795219793859, Seconds: 31.0179123, Window: WindowCorpus, Documents: 132277353, DocsPerSecond: 345964.123456,
+			WholeDocsPerSec: 340000.98765, DrainedDocsPerSec: 330000.1, OSBDocsPerSecond: 351000.5, TotalIndexed: 165346692, Count: 165346692,
+			Corpus: 165346692, IndexBytes: 24890123456, BulkSize: 10000, Primaries: 6, RefreshInterval: "30s", SettingsDigest: "b18c1e3f70a2eafb"},
+		Rejections: Rejections{1, 2, 3, 4},
+		Loader:     Loader{"loader-7", 3.21, 99.1, "opensearch-benc/315", 0.96},
+		Error:      &Error{ReasonRequestsFailed, "3 requests failed"},
+	}
+	for i := range nodes {
+		r.Nodes = append(r.Nodes, Node{Name: fmt.Sprintf("bcamp-intel-0123456789-%d", i), CPU: &CPU{83.9123, 4.0123, 6.3123, 0.1, 5.6, 16}, Pressure: &Pressure{90, 1, 7},
+			Disk: &Disk{12.3, 456.7, 3210.5}, HeapUsedMax: 30 << 30, GC: GC{1234, 56789},
+			Environment: Environment{fmt.Sprintf("gke-spr-c4-standard-16-%d", i), "amd64", "INTEL(R) XEON(R) PLATINUM 8581C CPU @ 2.30GHz", 16, 63 << 30,
+				"6.6.72+", "madvise", "Eclipse Adoptium 21.0.7+6-LTS", "3.1.0 8ff7c6ee924a", 31 << 30, 14, false, 1048576}})
+	}
+	latency := Latency{123.456789, 98.7654321, 234.567891, 345.678912, 456.789123, 567.891234}
+	for i := range tasks {
+		r.Tasks = append(r.Tasks, Task{fmt.Sprintf("date_histogram_calendar_interval_%d", i), i > 0, 345964.1, "ops/s", 0.0001, &latency, &latency})
+	}
+	return r
+}
+
+func TestEncodeFits(t *testing.T) {
+	long := strings.Repeat("ö ", 5000)
+	huge := full(40, 70)
+	huge.Settle.Note, huge.Error.Message, huge.Ingest.WindowNote, huge.Artifacts, huge.Loader.BusiestProcess, huge.Trial.Variant = long, long, long, long, long, long
+	for i := range huge.Tasks {
+		huge.Tasks[i].Name = long
+	}
+	noIngest := full(1, 0)
+	noIngest.Ingest, noIngest.Error.Message = nil, long
+	many := full(9, 12)
+	waiting := full(40, 1)
+	waiting.Nodes[33].CPU = &CPU{IOWait: 77, Cores: 16}
+	for name, c := range map[string]struct {
+		record Record
+		check  func(t *testing.T, got Record)
+	}{
+		"an ordinary one is whole": {full(1, 1), func(t *testing.T, got Record) {
+			if len(got.Dropped) != 0 || got.Tasks[0].Latency.P99 != 345.679 || got.Nodes[0].CPU.User != 83.9123 || got.Ingest.Documents != 132277353 {
+				t.Errorf("changed: %+v", got)
+			}
+		}},
+		"a Final with searches on three nodes keeps every median": {full(3, 6), func(t *testing.T, got Record) {
+			for _, task := range got.Tasks {
+				if task.ServiceTime == nil || task.ServiceTime.P50 == 0 {
+					t.Errorf("no median of %s; dropped %q", task.Name, got.Dropped)
+				}
+			}
+		}},
+		"nine nodes keep their CPU": {many, func(t *testing.T, got Record) {
+			if len(got.Nodes) != 9 || got.Nodes[8].CPU == nil || got.Tasks[0].ServiceTime == nil || got.Nodes[0].Environment.CPUModel == "" {
+				t.Errorf("%d nodes, dropped %q", len(got.Nodes), got.Dropped)
+			}
+		}},
+		"of forty nodes those that waited most stay": {waiting, func(t *testing.T, got Record) {
+			if !slices.ContainsFunc(got.Nodes, func(n Node) bool { return n.CPU.IOWait == 77 }) || !slices.IsSortedFunc(got.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) {
+				t.Errorf("%d nodes, dropped %q", len(got.Nodes), got.Dropped)
+			}
+		}},
+		"an error without a load keeps half a kilobyte of its message": {noIngest, func(t *testing.T, got Record) {
+			if len(got.Error.Message) < 500 || got.Ingest != nil {
+				t.Errorf("message of %d bytes", len(got.Error.Message))
+			}
+		}},
+		"the hugest keeps what a verdict needs": {huge, func(t *testing.T, got Record) {
+			if len(got.Nodes) == 0 || got.Ingest == nil || got.Ingest.DocsPerSecond != 345964 || got.Rejections.Total() != 10 || got.Error.Reason != ReasonRequestsFailed || len(got.Dropped) == 0 {
+				t.Errorf("%+v", got)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := fmt.Sprintf("%+v", c.record)
+			data, err := Encode(c.record)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) > MaxBytes {
+				t.Errorf("%d bytes", len(data))
+			}
+			if after := fmt.Sprintf("%+v", c.record); after != before {
+				t.Error("Encode changed its argument")
+			}
+			got, err := Decode(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Trial.Clients != 16 || got.Trial.Campaign != c.record.Trial.Campaign {
+				t.Errorf("trial %+v", got.Trial)
+			}
+			c.check(t, got)
+		})
+	}
+}
+
+func TestDropOrder(t *testing.T) {
+	// Each record needs one step more than the one before it: the order of Dropped is the order of the steps.
+	order := map[string]int{}
+	for i, s := range steps {
+		order[s.name] = i
+	}
+	last := -1
+	for tasks := 1; tasks <= 64; tasks++ {
+		data, err := Encode(full(2, tasks))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		previous := -1
+		for _, name := range got.Dropped {
+			at, known := order[name]
+			if !known || at <= previous {
+				t.Fatalf("%d tasks: dropped %q", tasks, got.Dropped)
+			}
+			previous = at
+		}
+		if previous < last {
+			t.Fatalf("%d tasks drop less than %d", tasks, tasks-1)
+		}
+		last = previous
+	}
+	if last < 3 {
+		t.Errorf("64 tasks needed only step %d", last)
+	}
+}
+
+func TestRound(t *testing.T) {
+	for in, want := range map[float64]float64{0: 0, 345964.123456: 345964, 0.000123456789: 0.000123457, -12.3456789: -12.3457, 12345678.9: 12345679, math.Inf(1): 0, math.NaN(): 0} {
+		if got := significant(in); got != want {
+			t.Errorf("%v becomes %v, want %v", in, got, want)
+		}
+	}
+	r := full(1, 1)
+	r.Ingest.DocsPerSecond, r.Nodes[0].CPU.Idle = math.NaN(), math.Inf(1)
+	if _, err := Encode(r); err != nil {
+		t.Errorf("a figure that is no number: %v", err)
+	}
+}
+
+func TestDecodeRefuses(t *testing.T) {
+	data, err := Encode(full(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(data) {
+		if r, err := Decode(data[:n]); err == nil {
+			t.Fatalf("the first %d of %d bytes give %+v", n, len(data), r)
+		}
+	}
+	for message, want := range map[string]string{
+		"":                      "empty",
+		" \n":                   "empty",
+		"OOMKilled":             "not whole",
+		"{}":                    "no version",
+		`{"version":2}`:         "version 2",
+		`{"version":0}`:         "version 0",
+		`{"version":"1"}`:       "not whole",
+		`[]`:                    "not whole",
+		string(data) + "more":   "not whole",
+		string(data) + "{}":     "not whole",
+		`{"version":1,"tasks":`: "not whole",
+	} {
+		if r, err := Decode([]byte(message)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q gives %+v, %v, want %q", message, r, err, want)
+		}
+	}
+	r, err := Decode(append(data, '\n'))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Encode(r)
+	if err != nil || string(again) != string(data) {
+		t.Errorf("encoding again gives another record: %v", err)
+	}
+	if got, _ := Decode(again); !reflect.DeepEqual(got, r) {
+		t.Error("decoding again gives another record")
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	data, err := Encode(full(1, 1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(`{"version":1}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := Decode(data)
+		if err != nil {
+			return
+		}
+		if out, err := Encode(r); err == nil && len(out) > MaxBytes {
+			t.Errorf("%d bytes", len(out))
+		}
+	})
+}
