@@ -78,47 +78,44 @@ lint: $(GOLANGCI_LINT)
 test: go assets ## Run the unit tests and the tests on a real API server.
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -timeout 10m $$(go list ./... | grep -v -e /test/e2e -e /test/scale)
 
-.PHONY: test-e2e
-test-e2e: cluster-up deploy ## Run real campaigns on the embedded cluster.
-	KUBECONFIG=$(KUBECONFIG) go test -timeout 40m -count=1 -v ./test/e2e/...
-
-.PHONY: bench-gap
-bench-gap: cluster-up deploy ## Measure the idle time between two trials of a cell, with Knee and with a bare loop of Jobs.
-	KUBECONFIG=$(KUBECONFIG) hack/bench-gap/run.sh
-
-##@ Embedded cluster
-
-ifneq ($(wildcard hack/cluster/cluster.mk),)
 include hack/cluster/cluster.mk
-else
-$(BIN)/knee-cluster: $(shell find hack/cluster -name '*.go' -o -name 'go.*') | go
-	hack/cluster/build.sh $(BIN)
-endif
 include hack/images/images.mk
+$(BIN)/knee-cluster: | go
 
 .PHONY: assets
-assets: $(BIN)/knee-cluster
+assets: $(BIN)/knee-cluster # What the tests on a real API server start: bin/k8s.
 
 ##@ Running Knee
 
-KUBECONFIG ?= $(ROOT)/.cluster/kubeconfig
 OVERLAY ?= config/embedded
-KUBECTL ?= $(BIN)/k8s/kubectl --kubeconfig=$(KUBECONFIG)
+ifeq ($(OVERLAY),config/embedded)
+export KUBECONFIG := $(CLUSTER_DIR)/kubeconfig
+KUBECTL := $(BIN)/k8s/kubectl
+deploy: cluster-images
+else
+KUBECTL ?= kubectl
+endif
 
 .PHONY: deploy
-deploy: $(KUSTOMIZE) ## Install Knee (OVERLAY=config/default KUBECONFIG=... for a cluster of your own).
+deploy: $(KUSTOMIZE) ## Install Knee on the embedded cluster (OVERLAY=config/default: on your kubectl's cluster).
 	$(KUSTOMIZE) build $(OVERLAY) | sed "s/: BUILD$$/: b$$(sha256sum $(BIN)/manager 2>/dev/null | cut -c 1-16)/" | $(KUBECTL) apply --server-side --force-conflicts -f -
 	$(KUBECTL) -n knee-system rollout status deployment/knee-manager --timeout=120s
 
 .PHONY: undeploy
 undeploy: $(KUSTOMIZE) ## Remove Knee, and with its CRD every campaign.
-	$(KUSTOMIZE) build $(OVERLAY) | $(KUBECTL) delete --ignore-not-found --wait=true -f -
+	$(KUSTOMIZE) build $(OVERLAY) | $(KUBECTL) delete --ignore-not-found --timeout=300s -f -
 
 .PHONY: demo
-demo: cluster-up deploy ## Run a real campaign on the embedded cluster and show what it finds.
-	KUBECONFIG=$(KUBECONFIG) hack/demo.sh
+demo: deploy ## Run a real campaign on the embedded cluster and show what it finds.
+	hack/demo.sh
 
-##@ Tools
+.PHONY: test-e2e
+test-e2e: deploy ## Run real campaigns on the embedded cluster.
+	go test -timeout 40m -count=1 -v ./test/e2e/...
+
+.PHONY: bench-gap
+bench-gap: deploy ## Measure the idle time between two trials of a cell, with Knee and with a bare loop of Jobs.
+	hack/bench-gap/run.sh
 
 # tool PACKAGE VERSION: builds it from the module proxy; its name carries the version, so a new pin builds anew.
 define tool
@@ -134,3 +131,11 @@ $(KUSTOMIZE): | go
 	$(call tool,sigs.k8s.io/kustomize/kustomize/v5,$(KUSTOMIZE_VERSION))
 $(GOLANGCI_LINT): | go
 	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION))
+
+##@ Embedded cluster
+
+.PHONY: cluster-images
+# The host's packages one after the other, since apt locks; then the two long builds side by side.
+cluster-images: go cluster-host images-host ## Start the embedded cluster and give it the images.
+	@+$(MAKE) --no-print-directory -j2 cluster-up images
+	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(IMAGE_TARS)
