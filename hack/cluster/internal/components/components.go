@@ -1,10 +1,11 @@
 // Package components holds the Kubernetes programs that knee-cluster can be
-// called as: each is the program of its own name, unchanged.
+// called as: each is the program of its own name.
 package components
 
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/coredns/coredns/coremain"
@@ -30,6 +31,7 @@ var programs = map[string]func(){
 	"coredns": coremain.Run,
 	"etcd":    func() { etcdmain.Main(os.Args) },
 	"kubectl": func() {
+		keepCacheHere()
 		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 			kubectlutil.CheckErr(err)
 		}
@@ -39,6 +41,18 @@ var programs = map[string]func(){
 	"kube-proxy":              cobraProgram(kubeproxy.NewProxyCommand),
 	"kube-scheduler":          cobraProgram(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 	"kubelet":                 cobraProgram(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
+}
+
+// keepCacheHere has kubectl keep what it learns of an API server in .cache beside
+// the folder that this program is in, rather than in the user's ~/.kube: a
+// cluster that is taken down leaves nothing there. KUBECACHEDIR overrides it.
+func keepCacheHere() {
+	program, err := os.Executable()
+	if err != nil || os.Getenv("KUBECACHEDIR") != "" {
+		return
+	}
+	// Without a place of its own kubectl would still work.
+	_ = os.Setenv("KUBECACHEDIR", filepath.Join(filepath.Dir(filepath.Dir(program)), ".cache", "kubectl"))
 }
 
 // cobraProgram defers the making of the command until the program is called:

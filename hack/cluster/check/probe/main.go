@@ -1,0 +1,89 @@
+// Command probe is the program of the image with which check.sh tries the
+// cluster: an HTTP server, and the few commands that the checks need.
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "probe:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	command, args := args[0], append(args[1:], "", "")
+	switch command {
+	case "serve":
+		host, err := os.Hostname()
+		if err != nil {
+			return err
+		}
+		http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, "hello from %s\n", host) })
+		fmt.Println("serving on :8080")
+		return http.ListenAndServe(":8080", nil)
+	case "get":
+		return get(args[0])
+	case "lookup":
+		addresses, err := net.LookupHost(args[0])
+		fmt.Println(addresses)
+		return err
+	case "cat":
+		data, err := os.ReadFile(args[0])
+		fmt.Print(string(data))
+		return err
+	case "write":
+		return os.WriteFile(args[0], []byte(args[1]), 0o644)
+	case "id":
+		fmt.Println(os.Getuid(), os.Getgid())
+		return nil
+	case "hog":
+		return hog()
+	case "sleep":
+		d, err := time.ParseDuration(args[0])
+		if err != nil {
+			return err
+		}
+		time.Sleep(d)
+		return nil
+	}
+	return fmt.Errorf("no command %q", command)
+}
+
+// get tries for half a minute: names and endpoints follow their pods with a delay.
+func get(url string) error {
+	client := &http.Client{Timeout: 2 * time.Second}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		response, err := client.Get(url)
+		if err == nil {
+			defer response.Body.Close()
+			_, err = io.Copy(os.Stdout, response.Body)
+			return err
+		}
+		if time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// hog takes memory until it is stopped.
+func hog() error {
+	var taken [][]byte
+	for {
+		block := make([]byte, 8<<20)
+		for i := 0; i < len(block); i += 4096 {
+			block[i] = 1
+		}
+		taken = append(taken, block)
+		if len(taken) > 1<<12 {
+			return fmt.Errorf("took %d MiB without being stopped", len(taken)*8)
+		}
+	}
+}
