@@ -33,7 +33,8 @@ func (r *CampaignReconciler) apply(ctx context.Context, c *v1alpha1.BenchmarkCam
 	}
 	var errs []error
 	for _, a := range actions {
-		log.FromContext(ctx).Info("acting", "action", a.Kind, "cell", a.Cell, "attempt", a.Attempt)
+		log.FromContext(ctx).Info("acting", "action", a.Kind, "cell", a.Cell, "phase", a.Attempt.Phase,
+			"clients", a.Attempt.Clients, "repetition", a.Attempt.Repetition, "attempt", a.Attempt.Attempt)
 		if err := ignoreConflict(r.act(ctx, c, p, cells[a.Cell], a)); err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", a.Kind, a.Cell, err))
 		}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -30,6 +31,7 @@ import (
 const (
 	minWake      = 100 * time.Millisecond // a deadline that has just passed is not looked at in a loop
 	conflictWake = 10 * time.Second
+	workers      = 4 // campaigns that are looked at at once
 )
 
 // CampaignReconciler brings campaigns to their verdict.
@@ -107,6 +109,7 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&corev1.ConfigMap{}).
 		Watches(&corev1.Pod{}, named).
 		Watches(&corev1.PersistentVolumeClaim{}, named).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(r)
 }
 

@@ -18,7 +18,11 @@ func line(s v1alpha1.BenchmarkCampaignStatus, now time.Time) string {
 	case len(s.Running) > 0:
 		parts = append(parts, strings.Join(s.Running, ", "))
 	case ready != nil:
-		parts = append(parts, shorten(ready.Message, 160))
+		_, rest, cut := strings.Cut(ready.Message, "trials done; ") // the bar says how many
+		if !cut {
+			rest = ready.Message
+		}
+		parts = append(parts, shorten(rest, 160))
 	}
 	if left, known := timeLeft(s, now); known {
 		parts = append(parts, fmt.Sprintf("about %s left", left))

@@ -24,7 +24,7 @@ func TestLine(t *testing.T) {
 		},
 		"waiting": {
 			v1alpha1.BenchmarkCampaignStatus{Progress: "0/12", Conditions: []metav1.Condition{{Type: "Ready", Message: "0/12 trials done; waiting: OpenSearch\nof arm"}}},
-			"[....................] 0 of 12 trials  0/12 trials done; waiting: OpenSearch",
+			"[....................] 0 of 12 trials  waiting: OpenSearch",
 		},
 		"over": {
 			v1alpha1.BenchmarkCampaignStatus{Progress: "12/12", StartedAt: &started, Knees: "arm=16 intel=12"},

@@ -128,7 +128,7 @@ func trialPod(p plan.Plan, cell plan.Cell, cfg string, o Options) corev1.PodSpec
 		NodeSelector:                 labels(loader.NodePool.NodeSelector),
 		Tolerations:                  tolerations(loader.NodePool.Tolerations),
 		InitContainers: []corev1.Container{{
-			Name: "agent", Image: o.AgentImage, Args: []string{"install", record.AgentPath},
+			Name: "agent", Image: o.AgentImage, Command: []string{agentInImage, "install", record.AgentPath},
 			SecurityContext:          restrictedContainer(true),
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 			VolumeMounts:             []corev1.VolumeMount{{Name: "agent", MountPath: "/knee/bin"}},

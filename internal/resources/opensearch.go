@@ -21,7 +21,8 @@ import (
 
 const (
 	openSearchHome = "/usr/share/opensearch"
-	maxHeap        = 31 << 30 // above it the JVM gives up compressed pointers
+	agentInImage   = "/knee-agent" // in Knee's own image
+	maxHeap        = 31 << 30      // above it the JVM gives up compressed pointers
 )
 
 // Service is the headless Service of a cell: its nodes find each other and are found by name before they are ready.
@@ -142,20 +143,20 @@ func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodS
 
 func preflight(cell plan.Cell, o Options) corev1.Container {
 	c := corev1.Container{
-		Name: "preflight", Image: o.AgentImage, Args: []string{"preflight", "--data=" + openSearchHome + "/data"},
+		Name: "preflight", Image: o.AgentImage, Command: []string{agentInImage, "preflight", "--data=" + openSearchHome + "/data"},
 		SecurityContext:          restrictedContainer(true),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts:             []corev1.VolumeMount{{Name: "data", MountPath: openSearchHome + "/data"}},
 	}
 	if cell.Spec.Topology.Nodes == 1 {
-		c.Args = append(c.Args, "--single-node")
+		c.Command = append(c.Command, "--single-node")
 	}
 	return c
 }
 
 func probe(o Options) corev1.Container {
 	return corev1.Container{
-		Name: "probe", Image: o.AgentImage, Args: []string{"probe"},
+		Name: "probe", Image: o.AgentImage, Command: []string{agentInImage, "probe"},
 		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
 		Env:             []corev1.EnvVar{hostEnv()},
 		Ports:           []corev1.ContainerPort{{Name: "probe", ContainerPort: record.ProbePort}},
