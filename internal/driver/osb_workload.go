@@ -14,6 +14,7 @@ import (
 type OSBIngest struct {
 	Tasks    []string // names, in the order of the patterns, then of the workload
 	BulkSize int64    // documents a request, of the first task; 0 when the workload does not say
+	Warmup   float64  // seconds that the program leaves out of its figures, of the first task
 	Share    float64  // percent of the corpus that each client sends
 	Timed    bool     // the corpus is looped or cut by a time: how many documents will be sent is not known
 }
@@ -33,6 +34,7 @@ func ParseOSBIngest(rendered []byte, procedure string, patterns []string) (OSBIn
 		if len(out.Tasks) == 0 {
 			out.BulkSize = int64(t.number("bulk-size", 0))
 			out.Share = t.number("ingest-percentage", 100)
+			out.Warmup = t.number("warmup-time-period", 0)
 		} else if out.Share != t.number("ingest-percentage", 100) {
 			out.Timed = true
 		}
@@ -99,7 +101,7 @@ func (w renderedWorkload) tasks(schedule []map[string]any, inherited map[string]
 			continue
 		}
 		t := w.leaf(spec)
-		for _, key := range []string{"time-period", "iterations"} {
+		for _, key := range []string{"time-period", "iterations", "warmup-time-period"} {
 			if v, set := inherited[key]; set && spec[key] == nil {
 				t.spec[key] = v
 			}

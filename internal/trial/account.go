@@ -93,7 +93,7 @@ func (a *attempt) measure(ctx context.Context) error {
 	a.facts.whole = whole
 	a.telemetry(ctx, window)
 	a.loaderCPU(window)
-	a.tasks()
+	a.tasks(samples)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"time"
 
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/steady"
@@ -57,8 +58,11 @@ func (a *attempt) loaderCPU(window steady.Window) {
 }
 
 // tasks takes the driver's figures of the ingest tasks, in the order that the campaign names them.
-func (a *attempt) tasks() {
+func (a *attempt) tasks(samples []steady.Sample) {
 	in := a.record.Ingest
+	// The driver's service time leaves its warm-up out: docs/s over the same stretch goes with it.
+	whole := a.facts.whole
+	measured := steady.Part(samples, whole.From.Add(time.Duration(a.ingest.Warmup*float64(time.Second))), whole.To)
 	for i, name := range a.ingest.Tasks {
 		t, found := a.facts.osb.result.Task(name)
 		if !found {
@@ -67,7 +71,7 @@ func (a *attempt) tasks() {
 		a.record.Tasks = append(a.record.Tasks, t)
 		if i == 0 {
 			in.OSBDocsPerSecond = t.Throughput
-			a.record.Loader.UtilizationOfTime = utilization(in.DocsPerSecond, t.ServiceTime, in.BulkSize, a.Config.Trial.Clients)
+			a.record.Loader.UtilizationOfTime = utilization(measured.Rate(), t.ServiceTime, in.BulkSize, a.Config.Trial.Clients)
 		}
 	}
 }

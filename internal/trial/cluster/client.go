@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/opensearch-project/opensearch-go/v4/opensearchtransport"
@@ -69,6 +70,7 @@ func NotFound(err error) bool {
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	name, _, _ := strings.Cut(path, "?")
 	var body io.Reader
 	if in != nil {
 		data, err := json.Marshal(in)
@@ -86,21 +88,21 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	}
 	resp, err := c.transport.Perform(req)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return fmt.Errorf("%s %s: %w", method, name, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+		return fmt.Errorf("%s %s: %w", method, name, err)
 	}
 	if resp.StatusCode >= 300 {
-		return &StatusError{Method: method, Path: path, Status: resp.StatusCode, Reason: reason(data)}
+		return &StatusError{Method: method, Path: name, Status: resp.StatusCode, Reason: reason(data)}
 	}
 	if out == nil {
 		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return fmt.Errorf("%s %s: the answer is not what it should be: %w", method, path, err)
+		return fmt.Errorf("%s %s: the answer is not what it should be: %w", method, name, err)
 	}
 	return nil
 }

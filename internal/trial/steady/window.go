@@ -94,8 +94,7 @@ func Steady(samples []Sample, refresh time.Duration) (Window, error) {
 		}
 		w.From = w.To.Add(-length)
 	}
-	w.Documents = countAt(samples, w.To) - countAt(samples, w.From)
-	return w, nil
+	return Part(samples, w.From, w.To), nil
 }
 
 // The shares of the corpus between which a full-corpus load is measured: the rate changes with the size of the
@@ -122,6 +121,11 @@ func Corpus(samples []Sample, corpus int64) (Window, error) {
 		return Window{}, fmt.Errorf("the load was over within one sample")
 	}
 	return w, nil
+}
+
+// Part is the documents accepted from one time to another.
+func Part(samples []Sample, from, to time.Time) Window {
+	return Window{From: from, To: to, Documents: countAt(samples, to) - countAt(samples, from)}
 }
 
 // countAt interpolates the count at a time.
