@@ -1,4 +1,4 @@
-"""bundle.py ARCHIVE BUNDLE [--netns PATH] [--env K=V]... [--bind SRC:DST]...
+"""bundle.py ARCHIVE BUNDLE [--netns PATH] [--env K=V]... [--bind SRC:DST[:ro]]...
 [--writable DST]... [--arg WORD]...: unpacks a docker-archive into a bundle that
 `runc run` starts as Kubernetes would: the image's own user, entry point and
 environment, no capabilities, a read-only root with the named folders writable."""
@@ -62,8 +62,8 @@ for destination in a.writable:
     os.chown(volume, uid, int(gid or uid))
     binds.append(f"{volume.resolve()}:{destination}")
 for bind in binds:
-    source, destination = bind.split(":")
-    mounts.append({"destination": destination, "type": "bind", "source": source, "options": ["rbind", "rw"]})
+    source, destination, *mode = bind.split(":")
+    mounts.append({"destination": destination, "type": "bind", "source": source, "options": ["rbind", *(mode or ["rw"])]})
 
 namespaces = [{"type": n} for n in ("pid", "ipc", "uts", "mount")]
 namespaces.append({"type": "network", "path": a.netns} if a.netns else {"type": "network"})

@@ -78,17 +78,14 @@ done
 echo "      Java $(value 'list(d["nodes"].values())[0]["jvm"]["version"]' < "$work/nodes"), modules $(value '" ".join(m["name"] for m in list(d["nodes"].values())[0]["modules"])' < "$work/nodes")"
 [ -s "$work/node/volumes/usr-share-opensearch-logs/gc.log" ] && ok "gc.log is written" || bad "no gc.log"
 
-# The init container's copy, then a short load.
-mkdir "$work/target"; chown 1000:1000 "$work/target"
-bundle copy "$workload" --bind "$work/target:/target"
-container copy && ok "workload copied: $(cd "$work/target" && find . -type f | wc -l) files"
-
+# The workload lies beside its corpus and cannot be written to, as in a trial.
+bundle workload "$workload"
 run=run id_flag=--test-run-id
 case $OSB_VERSION in 1.*) run=execute-test id_flag=--test-execution-id ;; esac
 # load PROCEDURE PARAMS NAME: one OSB run; leaves its result in $work/result.
 load() {
   # HOME itself must be writable: OSB 2.4 makes a link beside .benchmark.
-  bundle osb "$osb" --writable /home/benchmark --env HOME=/home/benchmark --bind "$work/target:/workload" \
+  bundle osb "$osb" --writable /home/benchmark --env HOME=/home/benchmark --bind "$work/workload/rootfs/workload:/workload:ro" \
     --arg opensearch-benchmark --arg $run --arg=--pipeline=benchmark-only --arg=--workload-path=/workload/nyc_taxis_mini \
     --arg=--target-hosts=127.0.0.1:9200 "--arg=--test-procedure=$1" "--arg=--workload-params=$2" "--arg=$id_flag=$3" --arg=--offline
   # The official image has no entry point, and so has this.
@@ -120,6 +117,6 @@ fi
 
 start=$(seconds)
 runc --root "$work/runc" kill "$id-node" TERM
-cp "$work/node.log" "${KNEE_KEEP_LOG:-/dev/null}"; rc=0; wait $pid || rc=$?
+rc=0; wait $pid || rc=$?
 [ $rc = 143 ] && ok "SIGTERM ends OpenSearch in $(since "$start") s" || bad "SIGTERM: exit $rc"
 exit $failed

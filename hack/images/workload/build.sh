@@ -17,7 +17,6 @@ documents=$STAGE/workload/nyc_taxis_mini/documents.json
 said=$(sed -n 's/.*"\(document-count\|uncompressed-bytes\)": \([0-9]*\).*/\2/p' "$DIR/nyc_taxis_mini/workload.json" | paste -sd' ')
 is=$(wc -lc < "$documents" | awk '{print $1, $2}')
 [ "$said" = "$is" ] || die "workload.json says $said documents and bytes, the corpus has $is"
-(cd "$ROOT" && GOARCH=$ARCH CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -buildvcs=false -o "$STAGE/copy" ./hack/images/workload/copy)
 archive "$TAG" "$OUT" "$DIR/Dockerfile" "$STAGE"
 rm -rf "$STAGE"
 made "$OUT" "$key"
