@@ -10,22 +10,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// server is a client of the API server that the tests share.
-var server client.Client
+var (
+	// server is a client of the API server that the tests share.
+	server client.Client
+	// environment is that API server.
+	environment *envtest.Environment
+)
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
 func run(m *testing.M) int {
-	env := &envtest.Environment{CRDDirectoryPaths: []string{"../../config/crd/bases"}, ErrorIfCRDPathMissing: true}
-	config, err := env.Start()
+	environment = &envtest.Environment{CRDDirectoryPaths: []string{"../../config/crd/bases"}, ErrorIfCRDPathMissing: true}
+	config, err := environment.Start()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "cannot start the API server; set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, or run make test: %v\n", err)
 		return 1
 	}
 	defer func() {
-		if err := env.Stop(); err != nil {
+		if err := environment.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, "cannot stop the API server:", err)
 		}
 	}()
