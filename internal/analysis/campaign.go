@@ -238,19 +238,19 @@ func (a *Assessment) compare(baseline string) {
 }
 
 func (a *Assessment) finalsDone(topology string) bool {
-	any := false
+	some := false
 	for _, c := range a.Cells {
 		if c.Topology != topology {
 			continue
 		}
 		for _, o := range c.Finals {
-			any = true
+			some = true
 			if !o.Done {
 				return false
 			}
 		}
 	}
-	return any
+	return some
 }
 
 // comparisons is how many ratios the finished campaign has: topologies without shared clients have none.

@@ -37,7 +37,7 @@ type Failure struct {
 
 // Judge gives a record its verdict. The agent names most errors itself; Judge does not rely on it.
 func Judge(r record.Record, g v1alpha1.Gates) Judgement {
-	if failures := errors(r); len(failures) > 0 {
+	if failures := problems(r); len(failures) > 0 {
 		return Judgement{Verdict: Errored, Failures: failures}
 	}
 	if failures := failedGates(r, g); len(failures) > 0 {
@@ -46,8 +46,8 @@ func Judge(r record.Record, g v1alpha1.Gates) Judgement {
 	return Judgement{Verdict: Measured}
 }
 
-// errors lists what keeps a record from being a valid measurement.
-func errors(r record.Record) []Failure {
+// problems lists what keeps a record from being a valid measurement.
+func problems(r record.Record) []Failure {
 	var out []Failure
 	fail := func(reason, format string, args ...any) {
 		out = append(out, Failure{Reason: reason, Message: fmt.Sprintf(format, args...)})

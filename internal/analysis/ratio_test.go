@@ -8,7 +8,7 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-func close(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
+func within(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
 
 // R's wilcox.test on the permeability of the human placenta (Hollander and Wolfe 1973, table 4.1):
 // W = 35, p = 0.2544, difference in location 0.305.
@@ -19,16 +19,16 @@ func TestPlacentaInR(t *testing.T) {
 	if err != nil || test.U != 35 {
 		t.Errorf("U = %+v, %v; want 35", test, err)
 	}
-	if p := mannWhitney(x, y); !close(p, 0.2544, 0.00005) {
+	if p := mannWhitney(x, y); !within(p, 0.2544, 0.00005) {
 		t.Errorf("p = %v, want 0.2544", p)
 	}
-	if d := Median(pairwise(x, y)); !close(d, 0.305, 1e-9) {
+	if d := Median(pairwise(x, y)); !within(d, 0.305, 1e-9) {
 		t.Errorf("difference = %v, want 0.305", d)
 	}
 	// R's interval at 0.95 is [-0.15, 0.76], the 9th smallest and the 9th largest of 50 differences.
 	k, _ := orderStatistic(stats.UDist{N1: 10, N2: 5}, 0.95)
 	d := pairwise(x, y)
-	if low, high := d[k-1], d[len(d)-k]; k != 9 || !close(low, -0.15, 1e-9) || !close(high, 0.76, 1e-9) {
+	if low, high := d[k-1], d[len(d)-k]; k != 9 || !within(low, -0.15, 1e-9) || !within(high, 0.76, 1e-9) {
 		t.Errorf("k = %d, interval [%v, %v]; want 9, [-0.15, 0.76]", k, low, high)
 	}
 	// The same on logs: exponentials of the data turn differences into ratios.
@@ -40,7 +40,7 @@ func TestPlacentaInR(t *testing.T) {
 		ey[i] = math.Exp(y[i])
 	}
 	e := Compare(ex, ey, 0.95)
-	if !close(e.Ratio, math.Exp(0.305), 1e-9) || !close(e.Low, math.Exp(-0.15), 1e-9) || !close(e.High, math.Exp(0.76), 1e-9) {
+	if !within(e.Ratio, math.Exp(0.305), 1e-9) || !within(e.Low, math.Exp(-0.15), 1e-9) || !within(e.High, math.Exp(0.76), 1e-9) {
 		t.Errorf("%+v", e)
 	}
 }
@@ -80,7 +80,7 @@ func TestCompare(t *testing.T) {
 			{"ratio", got.Ratio, tt.want.Ratio}, {"low", got.Low, tt.want.Low}, {"high", got.High, tt.want.High},
 			{"confidence", got.Confidence, tt.want.Confidence}, {"p", got.P, tt.want.P}, {"smallest p", got.MinP, tt.want.MinP},
 		} {
-			if !close(f.got, f.want, 1e-12) && !(math.IsNaN(f.got) && math.IsNaN(f.want)) {
+			if !within(f.got, f.want, 1e-12) && !(math.IsNaN(f.got) && math.IsNaN(f.want)) {
 				t.Errorf("%s: %s = %v, want %v", tt.name, f.what, f.got, f.want)
 			}
 		}
@@ -103,7 +103,7 @@ func TestHalfWidth(t *testing.T) {
 			e := Compare(noisy(rng, tt.n, 1, 0.015), noisy(rng, tt.n, 1, 0.015), 0.95)
 			sum += 100 * (e.High - e.Low) / 2
 		}
-		if got := sum / rounds; !close(got, tt.want, 0.06) {
+		if got := sum / rounds; !within(got, tt.want, 0.06) {
 			t.Errorf("n = %d: mean half-width %.3f %%, want %.2f %%", tt.n, got, tt.want)
 		}
 	}
@@ -130,11 +130,11 @@ func TestCoverage(t *testing.T) {
 	}
 	for _, n := range []int{2, 3, 4, 5, 8} {
 		got, p := coverage(n, 0)
-		if tolerance := 3 * math.Sqrt(p*(1-p)/rounds); !close(got, p, tolerance) {
+		if tolerance := 3 * math.Sqrt(p*(1-p)/rounds); !within(got, p, tolerance) {
 			t.Errorf("n = %d: the interval holds the truth in %.2f %%, says %.2f %% (+- %.2f)", n, 100*got, 100*p, 100*tolerance)
 		}
 	}
-	if got, p := coverage(4, 0.015); !close(got, 0.77, 0.02) {
+	if got, p := coverage(4, 0.015); !within(got, 0.77, 0.02) {
 		t.Errorf("with machine variance: %.2f %% of %.2f %%, want about 77 %%", 100*got, 100*p)
 	}
 }
@@ -152,7 +152,7 @@ func TestHolm(t *testing.T) {
 	// R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") is 0.03 0.06 0.06 0.02.
 	got := Holm([]float64{0.01, 0.04, math.NaN(), 0.03, 0.005})
 	for i, want := range []float64{0.03, 0.06, math.NaN(), 0.06, 0.02} {
-		if !close(got[i], want, 1e-12) && !(math.IsNaN(got[i]) && math.IsNaN(want)) {
+		if !within(got[i], want, 1e-12) && !(math.IsNaN(got[i]) && math.IsNaN(want)) {
 			t.Errorf("p[%d] = %v, want %v", i, got[i], want)
 		}
 	}

@@ -1,0 +1,131 @@
+package analysis_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+func TestConclusive(t *testing.T) {
+	type setup struct {
+		change  func(*v1alpha1.BenchmarkCampaign)
+		measure func(record.Trial) record.Record
+	}
+	curve := map[int32]float64{1: 50, 2: 110, 4: 100}
+	plain := func(t record.Trial) record.Record {
+		docs := curve[t.Clients] * (1 + float64(t.Repetition)/1000)
+		if t.Variant == "b" {
+			docs *= 1.3
+		}
+		return analysistest.Measured(t, docs)
+	}
+	with := func(change func(record.Trial, *record.Record)) func(record.Trial) record.Record {
+		return func(t record.Trial) record.Record {
+			r := plain(t)
+			change(t, &r)
+			return r
+		}
+	}
+	fail := func(when func(record.Trial) bool) func(record.Trial) record.Record {
+		return with(func(t record.Trial, r *record.Record) {
+			if when(t) {
+				*r = analysistest.Errored(t, record.ReasonDriverFailed, "exit code 64")
+			}
+		})
+	}
+	set := func(t record.Trial, r *record.Record, docs float64) { *r = analysistest.Measured(t, docs) }
+	repetitions := func(n int32) func(*v1alpha1.BenchmarkCampaign) {
+		return func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &n }
+	}
+	for _, tt := range []struct {
+		name string
+		setup
+		reason  string
+		message string
+	}{
+		{"all well", setup{nil, plain}, v1alpha1.ReasonConclusive, "told apart from noise"},
+		{"a failed Warmup changes no figure", setup{nil, fail(func(t record.Trial) bool { return t.Phase == record.Warmup })},
+			v1alpha1.ReasonConclusive, ""},
+		{"no knee", setup{nil, fail(func(t record.Trial) bool { return t.Variant == "b" })},
+			v1alpha1.ReasonKneeNotFound, "no client count of b was Measured"},
+		{"no shared clients", setup{nil, with(func(t record.Trial, r *record.Record) {
+			if t.Variant == "b" && t.Phase == record.Sweep {
+				set(t, r, map[int32]float64{1: 100, 2: 70, 4: 60}[t.Clients])
+			}
+		})}, v1alpha1.ReasonNoSharedClients, "no client count passes in every cell; at 2 the worst cell has 70.0 %"},
+		{"a gated peak", setup{nil, with(func(t record.Trial, r *record.Record) {
+			if t.Variant == "b" && t.Phase == record.Sweep && t.Clients == 4 {
+				set(t, r, 500)
+				r.Rejections.WritePool = 3
+			}
+		})}, v1alpha1.ReasonPeakGated, "the highest docs/s of b (4 clients) failed a gate"},
+		{"a peak at the edge", setup{nil, with(func(t record.Trial, r *record.Record) {
+			if t.Variant == "b" && t.Clients == 4 {
+				set(t, r, 144)
+			}
+		})}, v1alpha1.ReasonPeakAtRangeEdge, "the peak of b (4 clients)"},
+		{"a failed point", setup{nil, fail(func(t record.Trial) bool { return t.Variant == "a" && t.Clients == 1 && t.Phase == record.Sweep })},
+			v1alpha1.ReasonTrialsFailed, "no valid measurement of a Sweep 1 clients"},
+		{"a failed Final", setup{func(c *v1alpha1.BenchmarkCampaign) { repetitions(6)(c) },
+			fail(func(t record.Trial) bool { return t.Phase == record.Final && t.Variant == "b" && t.Repetition == 3 })},
+			v1alpha1.ReasonTrialsFailed, "no valid measurement of b Final 3"},
+		{"a gated Final", setup{func(c *v1alpha1.BenchmarkCampaign) { repetitions(6)(c) }, with(func(t record.Trial, r *record.Record) {
+			if t.Phase == record.Final && t.Repetition == 2 {
+				r.Nodes[0].CPU.IOWait = 40
+			}
+		})}, v1alpha1.ReasonTrialsFailed, "a gate failed in a Final 2, b Final 2"},
+		{"a shared loader", setup{func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Loader.Placement = v1alpha1.LoaderShared }, plain},
+			v1alpha1.ReasonLoaderShared, "spec.loader.placement"},
+		{"too few repetitions", setup{repetitions(3), plain}, v1alpha1.ReasonTooFewRepetitions,
+			"b against a (3 against 3) to tell any difference from noise: set spec.final.repetitions to at least 4"},
+		{"no repetitions", setup{repetitions(0), plain}, v1alpha1.ReasonTooFewRepetitions, "no Final repetitions"},
+		{"no difference", setup{nil, with(func(t record.Trial, r *record.Record) {
+			set(t, r, curve[t.Clients]*(1+float64(t.Repetition)/1000))
+		})}, v1alpha1.ReasonNotDistinguishable, "b against a cannot be told from no difference"},
+	} {
+		c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+		retries := int32(0)
+		c.Spec.Retries = &retries
+		if tt.change != nil {
+			tt.change(c)
+		}
+		_, a := measureAll(c, tt.measure)
+		ok, reason, message := a.Conclusive()
+		if ok != (tt.reason == v1alpha1.ReasonConclusive) || reason != tt.reason || !strings.Contains(message, tt.message) {
+			t.Errorf("%s: %t %s %q, want %s and %q", tt.name, ok, reason, message, tt.reason, tt.message)
+		}
+		if !a.Finished {
+			t.Errorf("%s: %d of %d trials done, want all", tt.name, a.Done, a.Planned)
+		}
+	}
+}
+
+func TestConclusiveListsEveryDoubt(t *testing.T) {
+	c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+	two := int32(2)
+	c.Spec.Final.Repetitions = &two
+	c.Spec.Loader.Placement = v1alpha1.LoaderShared
+	_, a := measureAll(c, func(t record.Trial) record.Record { return analysistest.Measured(t, float64(100*t.Clients)) })
+	ok, reason, message := a.Conclusive()
+	if ok || reason != v1alpha1.ReasonPeakAtRangeEdge {
+		t.Errorf("%t %s", ok, reason)
+	}
+	for _, part := range []string{"the peak of a (4 clients), b (4 clients)", "spec.loader.placement", "at least 4"} {
+		if !strings.Contains(message, part) {
+			t.Errorf("%q is not in %q", part, message)
+		}
+	}
+	if strings.Contains(message, "cannot be told from no difference") {
+		t.Errorf("too few repetitions and no difference are one doubt, not two: %q", message)
+	}
+	a = analysis.Assess(plan.Build(c), c.Spec, nil)
+	if ok, reason, message := a.Conclusive(); ok || reason != v1alpha1.ReasonNotFinished || message != fmt.Sprintf("0 of %d trials are done", a.Planned) {
+		t.Errorf("unfinished: %t %s %q", ok, reason, message)
+	}
+}

@@ -1,0 +1,98 @@
+package report_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
+)
+
+// The largest campaign that the API admits, every trial with two failed attempts before a valid one, and long
+// names and messages: every file fits a ConfigMap, the parts of results.csv hold every row, and the status stays
+// below 20 KiB with its conditions.
+func TestLargest(t *testing.T) {
+	var variants, topologies []string
+	for i := range 8 {
+		variants = append(variants, fmt.Sprintf("a-variant-with-a-name-as-long-%d", i))
+	}
+	for i := range 4 {
+		topologies = append(topologies, fmt.Sprintf("topology-of-the-longest-name-%d", i))
+	}
+	var clients []int32
+	for i := range int32(64) {
+		clients = append(clients, 9000+i)
+	}
+	c := analysistest.Campaign(variants, topologies, clients...)
+	repetitions := int32(50)
+	c.Spec.Final.Repetitions = &repetitions
+	tries := map[record.Trial]int{}
+	in := finished(c, func(t record.Trial) record.Record {
+		if tries[t]++; tries[t] < 3 {
+			return analysistest.Errored(t, record.ReasonDriverFailed, strings.Repeat("the driver's own words, \"quoted\" and long; ", 40))
+		}
+		r := analysistest.Measured(t, 100_000+float64(t.Clients)+float64(t.Repetition))
+		if t.Phase == record.Sweep && t.Clients%2 == 0 {
+			r.Nodes[0].CPU.IOWait = 99
+		}
+		return r
+	})
+	files := report.Files(in)
+	total := 0
+	for name, text := range files {
+		if len(text) > report.MaxFileBytes {
+			t.Errorf("%s has %d bytes", name, len(text))
+		}
+		if strings.HasPrefix(name, "results") {
+			total += len(rows(t, text))
+		}
+	}
+	if total != len(in.Records) {
+		t.Errorf("results hold %d rows of %d records", total, len(in.Records))
+	}
+	has(t, files["report.md"], "results.csv, results-002.csv to results-")
+	packed := 0
+	for _, set := range report.Pack(files) {
+		size := 0
+		for name, text := range set {
+			size += len(name) + len(text)
+			packed++
+		}
+		if size > 1<<20 {
+			t.Errorf("a set of %d bytes does not fit a ConfigMap", size)
+		}
+	}
+	if packed != len(files) {
+		t.Errorf("%d of %d files packed", packed, len(files))
+	}
+	s := report.Status(in)
+	_, reason, message := in.Assessment.Conclusive()
+	for _, condition := range []string{"Ready", "Reconciling", "Stalled", "Conclusive"} {
+		s.Conditions = append(s.Conditions, metav1.Condition{Type: condition, Reason: reason})
+	}
+	s.Conditions[3].Message = message
+	for i := range 32 {
+		s.Running = append(s.Running, fmt.Sprintf("%s %s Sweep clients=9000", variants[i/4], topologies[i%4]))
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) > 20<<10 {
+		t.Errorf("the status has %d bytes", len(text))
+	}
+	t.Logf("%d records: report.md %d bytes, %d files in %d ConfigMaps, status %d bytes", len(in.Records), len(files["report.md"]), len(files), len(report.Pack(files)), len(text))
+}
+
+func TestPack(t *testing.T) {
+	files := map[string]string{"b.csv": strings.Repeat("b", 600_000), "report.md": "r", "a.csv": strings.Repeat("a", 600_000), "c.csv": "c"}
+	sets := report.Pack(files)
+	if len(sets) != 2 || sets[0]["report.md"] != "r" || sets[0]["a.csv"] == "" || sets[1]["b.csv"] == "" || sets[1]["c.csv"] != "c" {
+		t.Errorf("%d sets, want report.md and a.csv, then b.csv and c.csv", len(sets))
+	}
+}
