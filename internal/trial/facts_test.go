@@ -1,0 +1,159 @@
+package trial
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial/cluster"
+)
+
+// measured is a task with figures.
+func measured(name string, errorRate float64) record.Task {
+	return record.Task{Name: name, Throughput: 40000, ErrorRate: errorRate, ServiceTime: &record.Latency{Mean: 100}}
+}
+
+// sound are the facts of a good full-corpus load of 200,000 documents in bulks of 1,000.
+func sound() facts {
+	return facts{
+		osb:   osbOutcome{result: driver.OSBResult{Tasks: []record.Task{measured("index", 0)}}},
+		tasks: []string{"index"}, made: cluster.Made{Primaries: 6, Replicas: 0, RefreshInterval: "30s"}, want: cluster.Topology{Primaries: 6, RefreshInterval: "30000ms"},
+		corpus: 200_000, bulk: 1000, count: 200_000, total: 200_000,
+	}
+}
+
+func TestFacts(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*facts)
+		reason string // empty: valid
+		words  string
+	}{
+		"a good load":  {func(*facts) {}, "", ""},
+		"a timed load": {func(f *facts) { f.corpus, f.count, f.total = 0, 1_234_000, 1_234_000 }, "", ""},
+		// The figures of two real loads: the first with a write queue of 1, the second with little heap.
+		"96.5 % rejected by the write pool": {func(f *facts) {
+			f.osb.result.Tasks[0].ErrorRate, f.osb.errors.Rejected = 0.965, 193
+			f.rejections.WritePool, f.count, f.total = 193, 7000, 7000
+		}, "", ""},
+		"80 % rejected by indexing pressure": {func(f *facts) {
+			f.osb.result.Tasks[0].ErrorRate, f.osb.errors.Rejected = 0.8, 16
+			f.rejections.IndexingPressure, f.bulk, f.count, f.total = 16, 10_000, 40_000, 40_000
+		}, "", ""},
+		"the index could not be created, exit 0": {func(f *facts) {
+			f.osb.result.Tasks = []record.Task{measured("create-index", 1), measured("check-cluster-health", 1), measured("index", 1)}
+			f.osb.errors = driver.OSBErrors{Other: 21, Lines: []string{"This JRE does not have support for Thai segmentation"}}
+		}, record.ReasonIndexNotMade, "setup task create-index failed: This JRE"},
+		"other shards than the topology's": {func(f *facts) { f.made.Primaries = 1 }, record.ReasonIndexNotMade, "has 1 primaries and 0 replicas, not the topology's 6 and 0"},
+		"other replicas":                   {func(f *facts) { f.made.Replicas = 1 }, record.ReasonIndexNotMade, "has 6 primaries and 1 replicas"},
+		"another refresh interval":         {func(f *facts) { f.made.RefreshInterval = "1s" }, record.ReasonIndexNotMade, "refresh interval 1s, not the topology's 30000ms"},
+		"no refresh interval asked":        {func(f *facts) { f.made.RefreshInterval, f.want.RefreshInterval = "1s", "" }, "", ""},
+		"the task is missing":              {func(f *facts) { f.osb.result.Tasks = nil; f.osb.output = "nothing to do" }, record.ReasonDriverIncomplete, "no figures of task index: nothing to do"},
+		"the warm-up outlasted the corpus": {func(f *facts) { f.osb.result.Tasks = []record.Task{{Name: "index"}} }, record.ReasonDriverIncomplete, "warm-up"},
+		"a node restarted":                 {func(f *facts) { f.nodesChanged = "node a restarted during the load" }, record.ReasonCountersUnusable, "restarted"},
+		"a counter went down":              {func(f *facts) { f.problem = "went down" }, record.ReasonCountersUnusable, "went down"},
+		"a primary moved":                  {func(f *facts) { f.moved = "primary 0 moved" }, record.ReasonCountersUnusable, "moved"},
+		"failures without rejections":      {func(f *facts) { f.osb.result.Tasks[0].ErrorRate = 0.01 }, record.ReasonRequestsFailed, "no node rejected any"},
+		"more failures than rejections":    {func(f *facts) { f.osb.result.Tasks[0].ErrorRate, f.rejections.WritePool = 0.5, 50 }, record.ReasonRequestsFailed, "about 100 requests of task index failed, but only 50 were rejected"},
+		"timeouts beside rejections": {func(f *facts) {
+			f.osb.errors = driver.OSBErrors{Rejected: 9, Other: 1, Lines: []string{"timed out"}}
+			f.rejections.WritePool = 9
+		}, record.ReasonRequestsFailed, "1 failures are not rejections: timed out"},
+		"a timed load that failed more":    {func(f *facts) { f.corpus, f.osb.result.Tasks[0].ErrorRate, f.rejections.WritePool = 0, 0.5, 100 }, record.ReasonRequestsFailed, "about 200 requests"},
+		"documents refused by the mapping": {func(f *facts) { f.failed = 3 }, record.ReasonRequestsFailed, "3 index operations failed"},
+		"a document is missing":            {func(f *facts) { f.count, f.total = 199_999, 199_999 }, record.ReasonCountMismatch, "of the 1 missing, 0 rejections explain 0"},
+		"more are missing than were refused": {func(f *facts) {
+			f.count, f.total, f.rejections.WritePool = 190_000, 190_000, 9
+			f.osb.result.Tasks[0].ErrorRate = 0.045
+		}, record.ReasonCountMismatch, "of the 10000 missing, 9 rejections explain 9000 at most"},
+		"documents too many":    {func(f *facts) { f.count, f.total = 200_001, 200_001 }, record.ReasonCountMismatch, "1 too many"},
+		"indexed but not found": {func(f *facts) { f.count = 199_000 }, record.ReasonCountMismatch, "holds 199000 documents, but its primaries indexed 200000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := sound()
+			c.change(&f)
+			err := f.check()
+			if c.reason == "" {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			var got *failure
+			if !errors.As(err, &got) || got.reason != c.reason || !strings.Contains(got.message, c.words) {
+				t.Errorf("%v, want %s with %q", err, c.reason, c.words)
+			}
+		})
+	}
+}
+
+func TestNodesThatChanged(t *testing.T) {
+	base := func() snapshot {
+		return snapshot{
+			nodes: []cluster.Node{{ID: "a", Name: "n1", WriteRejected: 5, MemoryRejected: 1}, {ID: "b", Name: "n2", ShardRejected: 4}},
+			infos: []cluster.NodeInfo{{ID: "a", Name: "n1", Started: 100}, {ID: "b", Name: "n2", Started: 200}},
+		}
+	}
+	for name, c := range map[string]struct {
+		change     func(*snapshot)
+		want       string
+		rejections record.Rejections
+	}{
+		"none": {func(*snapshot) {}, "", record.Rejections{}},
+		"rejections": {func(s *snapshot) {
+			s.nodes[0].WriteRejected, s.nodes[0].MemoryRejected, s.nodes[1].AdmissionRejected = 15, 3, 7
+		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7}},
+		"a shard's own counters": {func(s *snapshot) { s.nodes[1].ShardRejected = 0 }, "", record.Rejections{}},
+		"a restart":              {func(s *snapshot) { s.infos[1].Started = 300 }, "node n2 restarted", record.Rejections{}},
+		"a new node":             {func(s *snapshot) { s.infos[1].ID = "c" }, "node n2 was not there", record.Rejections{}},
+		"a lost node":            {func(s *snapshot) { s.infos = s.infos[:1] }, "2 nodes before the load, 1 after", record.Rejections{}},
+		"a decrease":             {func(s *snapshot) { s.nodes[0].WriteRejected = 0 }, "thread_pool.write.rejected of node n1 went down from 5 to 0", record.Rejections{}},
+	} {
+		after := base()
+		c.change(&after)
+		if got := changedNodes(base(), after); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if got := rejections(base().nodes, after.nodes); got != c.rejections {
+			t.Errorf("%s: %+v, want %+v", name, got, c.rejections)
+		}
+	}
+	if got := movedPrimaries(map[string]string{"i/0": "x/1", "i/1": "y/2"}, map[string]string{"i/0": "x/1", "i/1": "x/3"}); !strings.Contains(got, "i/1 moved") {
+		t.Errorf("a moved primary: %q", got)
+	}
+	if got := movedPrimaries(map[string]string{"i/0": "x/1"}, map[string]string{"i/0": "x/1", "i/1": "rolled over"}); got != "" {
+		t.Errorf("another primary: %q", got)
+	}
+	if got := movedPrimaries(nil, nil); got == "" {
+		t.Error("primaries that are not known were taken for unmoved")
+	}
+}
+
+func TestUtilization(t *testing.T) {
+	// 4 clients, bulks of 1,000 documents, 100 ms each: 40,000 docs/s when no client ever does anything but wait.
+	if u := utilization(36_000, &record.Latency{Mean: 100}, 1000, 4); u < 0.8999 || u > 0.9001 {
+		t.Errorf("%v, want 0.9", u)
+	}
+	if utilization(1, nil, 1000, 4) != 0 || utilization(1, &record.Latency{Mean: 1}, 0, 4) != 0 {
+		t.Error("what cannot be known is not 0")
+	}
+}
+
+func TestSearchTasks(t *testing.T) {
+	for name, c := range map[string]struct {
+		tasks  []record.Task
+		reason string
+	}{
+		"all measured": {[]record.Task{measured("match-all", 0), measured("range", 0)}, ""},
+		"one failing":  {[]record.Task{measured("match-all", 0), measured("range", 0.02)}, record.ReasonRequestsFailed},
+		"one empty":    {[]record.Task{measured("match-all", 0), {Name: "range"}}, record.ReasonDriverIncomplete},
+		"none":         {nil, record.ReasonDriverIncomplete},
+	} {
+		err := checkSearch(osbOutcome{result: driver.OSBResult{Tasks: c.tasks}})
+		var got *failure
+		if c.reason == "" && err != nil || c.reason != "" && (!errors.As(err, &got) || got.reason != c.reason) {
+			t.Errorf("%s: %v, want %s", name, err, c.reason)
+		}
+	}
+}
