@@ -60,7 +60,7 @@ options="-Xms1g -Xmx1g -XX:+UseG1GC -XX:G1ReservePercent=15 -XX:InitiatingHeapOc
 node --env discovery.type=single-node --env "OPENSEARCH_JAVA_OPTS=$options" --env DISABLE_SECURITY_PLUGIN=true \
   --env DISABLE_INSTALL_DEMO_CONFIG=true --env action.auto_create_index=false --env processors=2
 start=$(seconds)
-container node > "$work/node.log" 2>&1 &
+LIMIT=1200 container node > "$work/node.log" 2>&1 &
 pid=$!
 until inside "http://127.0.0.1:9200/_cluster/health?wait_for_status=green&timeout=5s" 2>/dev/null | grep -q '"green"'; do
   kill -0 $pid 2>/dev/null || { tail -40 "$work/node.log"; die "OpenSearch exited"; }
