@@ -81,7 +81,8 @@ func files(singleNode bool) Finding {
 	soft, ok := limit(unix.RLIMIT_NOFILE)
 	f := Finding{OK: ok && soft >= minFiles, Text: fmt.Sprintf("open files are limited to %d", soft)}
 	if !f.OK {
-		f.Remedy = fmt.Sprintf("raise the container runtime's limit to %d or more (LimitNOFILE); OpenSearch raises its own soft limit to the hard one", minFiles+1)
+		f.Fatal = !singleNode
+		f.Remedy = fmt.Sprintf("raise the container runtime's limit to %d or more (LimitNOFILE)", minFiles+1)
 	}
 	return f
 }
