@@ -3,6 +3,8 @@
 package resources
 
 import (
+	"maps"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -85,7 +87,7 @@ func owned(c *v1alpha1.BenchmarkCampaign, name, component string) metav1.ObjectM
 // podMeta is what a pod's template carries: labels to select by, and the way back to the campaign.
 func podMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Labels:      m.Labels,
+		Labels:      maps.Clone(m.Labels),
 		Annotations: map[string]string{AnnotationCampaignName: m.Annotations[AnnotationCampaignName]},
 	}
 }
