@@ -135,7 +135,9 @@ func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) 
 	}()
 	// A supervisor that ends early does not come to answer.
 	watching, cancel := context.WithCancelCause(ctx)
-	go func() { cancel(fmt.Errorf("the supervisor ended: %v%s", command.Wait(), supervisor.Tail(c.dir.Log("supervisor"), 15))) }()
+	go func() {
+		cancel(fmt.Errorf("the supervisor ended: %v%s", command.Wait(), supervisor.Tail(c.dir.Log("supervisor"), 15)))
+	}()
 	err = c.watch(watching, p, false)
 	if ctx.Err() == nil && watching.Err() != nil {
 		return context.Cause(watching)

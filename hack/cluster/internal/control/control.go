@@ -146,8 +146,11 @@ func (c *Client) Watch(ctx context.Context, each func(Event)) error {
 	defer response.Body.Close()
 	for lines := bufio.NewReader(response.Body); ; {
 		line, err := lines.ReadBytes('\n')
+		if ctx.Err() != nil {
+			return fmt.Errorf("the cluster is not ready: %w", context.Cause(ctx))
+		}
 		if err != nil {
-			return fmt.Errorf("the supervisor ended while the cluster was starting: %w", errors.Join(err, ctx.Err()))
+			return fmt.Errorf("the supervisor ended while the cluster was starting: %w", err)
 		}
 		var event Event
 		if err := json.Unmarshal(line, &event); err != nil {

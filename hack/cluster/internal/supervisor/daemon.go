@@ -2,11 +2,9 @@ package supervisor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,8 +21,6 @@ const (
 	stayedUp   = 30 * time.Second
 	// A daemon that ended this often before it was first ready will not be.
 	hopeless = 5
-	// maxLog is the size in bytes from which a log is set aside at the next start.
-	maxLog = 16 << 20
 )
 
 // A daemon is one of the cluster's processes, kept running.
@@ -32,6 +28,7 @@ type daemon struct {
 	name string
 	path string
 	argv []string
+	log  string // file that its output is added to
 
 	reaper *reaper
 	// cancel ends the keeping; stopped is closed when the process has ended, too.
@@ -95,7 +92,7 @@ func (d *daemon) run(ctx context.Context) string {
 }
 
 func (d *daemon) start() (int, <-chan syscall.WaitStatus, error) {
-	output, err := openLog(state.Inside.Log(d.name))
+	output, err := openLog(d.log)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -121,15 +118,6 @@ func environment() []string {
 		"HOME=/root",
 		"TMPDIR=" + state.Inside.Path("tmp"),
 	}
-}
-
-func openLog(file string) (*os.File, error) {
-	if info, err := os.Stat(file); err == nil && info.Size() > maxLog {
-		if err := os.Rename(file, file+".1"); err != nil {
-			return nil, err
-		}
-	}
-	return os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 }
 
 func (d *daemon) update(change func(*control.Daemon)) {
@@ -173,28 +161,7 @@ func (d *daemon) waitReady(ctx context.Context, check func(context.Context) erro
 }
 
 func (d *daemon) logTail() string {
-	return Tail(state.Inside.Log(d.name), 15)
-}
-
-// Tail quotes the last lines of a log file, for an error message.
-func Tail(file string, lines int) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	const most = 64 << 10
-	info, err := f.Stat()
-	if err != nil {
-		return ""
-	}
-	data := make([]byte, min(info.Size(), most))
-	if _, err := f.ReadAt(data, info.Size()-int64(len(data))); err != nil {
-		return ""
-	}
-	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
-	all = all[max(0, len(all)-lines):]
-	return "; the end of its log:\n    " + strings.Join(all, "\n    ")
+	return Tail(d.log, 15)
 }
 
 // describe says in words how a process ended.
@@ -206,36 +173,4 @@ func describe(status syscall.WaitStatus) string {
 		return fmt.Sprintf("exit status %d", status.ExitStatus())
 	}
 	return fmt.Sprintf("wait status %#x", uint32(status))
-}
-
-// runOnce runs a program to its end and returns what it printed.
-func (r *reaper) runOnce(ctx context.Context, path string, argv ...string) (string, error) {
-	output, err := os.CreateTemp(state.Inside.Path("tmp"), argv[0]+"-*.log")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(output.Name())
-	defer output.Close()
-	pid, ended, err := r.start(path, argv, &syscall.ProcAttr{
-		Dir: "/", Env: environment(), Files: []uintptr{0, output.Fd(), output.Fd()},
-	})
-	if err != nil {
-		return "", err
-	}
-	var status syscall.WaitStatus
-	var late error
-	select {
-	case status = <-ended:
-	case <-ctx.Done():
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-		status, late = <-ended, ctx.Err()
-	}
-	data, err := os.ReadFile(output.Name())
-	if err != nil {
-		return "", err
-	}
-	if status != 0 {
-		return "", errors.Join(fmt.Errorf("%s: %s: %s", strings.Join(argv, " "), describe(status), strings.TrimSpace(string(data))), late)
-	}
-	return string(data), nil
 }

@@ -103,7 +103,7 @@ func newDaemons(config state.Config, reaper *reaper) (map[string]*daemon, error)
 		}
 		argv := append([]string{name}, args...)
 		daemons[name] = &daemon{
-			name: name, path: path, argv: append(argv, config.ExtraArgs[name]...),
+			name: name, path: path, argv: append(argv, config.ExtraArgs[name]...), log: state.Inside.Log(name),
 			reaper: reaper, grace: 10 * time.Second,
 		}
 	}

@@ -1,11 +1,16 @@
 package supervisor
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
 // A reaper starts processes and collects the end of every process that is, or
@@ -60,4 +65,36 @@ func (r *reaper) collect() {
 			return
 		}
 	}
+}
+
+// runOnce runs a program to its end and returns what it printed.
+func (r *reaper) runOnce(ctx context.Context, path string, argv ...string) (string, error) {
+	output, err := os.CreateTemp(state.Inside.Path("tmp"), argv[0]+"-*.log")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(output.Name())
+	defer output.Close()
+	pid, ended, err := r.start(path, argv, &syscall.ProcAttr{
+		Dir: "/", Env: environment(), Files: []uintptr{0, output.Fd(), output.Fd()},
+	})
+	if err != nil {
+		return "", err
+	}
+	var status syscall.WaitStatus
+	var late error
+	select {
+	case status = <-ended:
+	case <-ctx.Done():
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		status, late = <-ended, ctx.Err()
+	}
+	data, err := os.ReadFile(output.Name())
+	if err != nil {
+		return "", err
+	}
+	if status != 0 {
+		return "", errors.Join(fmt.Errorf("%s: %s: %s", strings.Join(argv, " "), describe(status), strings.TrimSpace(string(data))), late)
+	}
+	return string(data), nil
 }

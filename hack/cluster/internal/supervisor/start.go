@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/dynamic"
@@ -83,13 +84,15 @@ func (s *supervisor) importPause(ctx context.Context, pause []byte) error {
 	if err := image.Pack(file, spec); err != nil {
 		return err
 	}
-	if _, err := s.reaper.runOnce(ctx, ctrPath, "ctr", "-a", state.Inside.Containerd(), "-n", "k8s.io", "images", "import", archive); err != nil {
+	ctr, err := exec.LookPath("ctr") // of the package containerd
+	if err != nil {
+		return err
+	}
+	if _, err := s.reaper.runOnce(ctx, ctr, "ctr", "-a", state.Inside.Containerd(), "-n", "k8s.io", "images", "import", archive); err != nil {
 		return fmt.Errorf("importing the pause image: %w", err)
 	}
 	return state.WriteFile(stamp, []byte(digest), 0o644)
 }
-
-const ctrPath = "/usr/bin/ctr"
 
 // startControlPlane waits for the API server and starts what needs it alone.
 func (s *supervisor) startControlPlane(ctx context.Context, client kubernetes.Interface, objects dynamic.Interface) error {
