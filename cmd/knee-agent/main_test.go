@@ -92,6 +92,10 @@ func TestInstallTree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(filepath.Join(from, "nyc_taxis/workload.json"), old, old); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink("workload.json", filepath.Join(from, "nyc_taxis/link.json")); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +110,9 @@ func TestInstallTree(t *testing.T) {
 		if data, err := os.ReadFile(filepath.Join(to, path)); err != nil || string(data) != want {
 			t.Errorf("%s: %s, %v", path, data, err)
 		}
+	}
+	if info, err := os.Stat(filepath.Join(to, "nyc_taxis/workload.json")); err != nil || !info.ModTime().Equal(old) {
+		t.Errorf("the copy is of %v, %v", info.ModTime(), err)
 	}
 	for _, source := range []string{from + "/none", from + "/nyc_taxis/workload.json"} {
 		if out, code := agent(t, nil, "install", "--tree", source, to); code != 1 {

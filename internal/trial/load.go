@@ -136,8 +136,10 @@ func (a *attempt) load(ctx context.Context) error {
 	}
 	a.osb = run
 	a.record.Driver.RunID = run.ID
+	began, own := time.Now(), process.OwnCPU()
 	a.watch = startWatch(a.cluster, a.Config.Index.Name)
 	o, err := a.runOSB(ctx, run)
+	a.say("the agent itself used %.2f %% of one core meanwhile", 100*(process.OwnCPU()-own).Seconds()/time.Since(began).Seconds())
 	a.record.Driver.ExitCode = o.exit
 	if err != nil {
 		return err

@@ -205,3 +205,25 @@ func (s shards) failure(what string) error {
 	}
 	return fmt.Errorf("%s: %d of %d shards failed", what, s.Failed, s.Total)
 }
+
+// Seconds reads a time value of the API, "30s" or "-1"; ok is false for what is none.
+func Seconds(value string) (seconds float64, ok bool) {
+	if value == "-1" {
+		return -1, true
+	}
+	units := []struct {
+		suffix string
+		factor float64
+	}{{"nanos", 1e-9}, {"micros", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}
+	for _, u := range units {
+		if len(value) > len(u.suffix) && value[len(value)-len(u.suffix):] == u.suffix {
+			if n, err := strconv.ParseFloat(value[:len(value)-len(u.suffix)], 64); err == nil {
+				return n * u.factor, true
+			}
+		}
+	}
+	if n, err := strconv.ParseFloat(value, 64); err == nil {
+		return n / 1e3, true
+	}
+	return 0, false
+}

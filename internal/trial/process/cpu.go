@@ -5,6 +5,8 @@ import (
 	"os"
 	"sort"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ticksPerSecond is USER_HZ, in which /proc counts CPU time: 100 on every architecture that Linux gives Go.
@@ -92,4 +94,13 @@ func (s *series) at(t time.Time) float64 {
 	a, b := s.points[i-1], s.points[i]
 	share := t.Sub(a.at).Seconds() / b.at.Sub(a.at).Seconds()
 	return float64(a.ticks) + share*float64(b.ticks-a.ticks)
+}
+
+// OwnCPU is the CPU time that this process itself has used.
+func OwnCPU() time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

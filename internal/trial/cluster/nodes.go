@@ -1,0 +1,210 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"sort"
+)
+
+// Node is what one node counts of itself.
+type Node struct {
+	ID                string
+	Name              string
+	Indexed           int64 // of all indices, primaries and replicas
+	Merges            int64 // under way
+	HeapUsed          int64
+	GCCount           int64
+	GCMillis          int64
+	WriteRejected     int64
+	MemoryRejected    int64
+	ShardRejected     int64
+	AdmissionRejected int64
+}
+
+type nodeStats struct {
+	Failures struct {
+		Failed int `json:"failed"`
+	} `json:"_nodes"`
+	Nodes map[string]struct {
+		Name    string `json:"name"`
+		Indices struct {
+			Indexing struct {
+				Total int64 `json:"index_total"`
+			} `json:"indexing"`
+			Merges struct {
+				Current int64 `json:"current"`
+			} `json:"merges"`
+		} `json:"indices"`
+		JVM struct {
+			Mem struct {
+				HeapUsed int64 `json:"heap_used_in_bytes"`
+			} `json:"mem"`
+			GC struct {
+				Collectors map[string]struct {
+					Count  int64 `json:"collection_count"`
+					Millis int64 `json:"collection_time_in_millis"`
+				} `json:"collectors"`
+			} `json:"gc"`
+		} `json:"jvm"`
+		ThreadPool struct {
+			Write struct {
+				Rejected int64 `json:"rejected"`
+			} `json:"write"`
+		} `json:"thread_pool"`
+		IndexingPressure struct {
+			Memory struct {
+				Total map[string]int64 `json:"total"`
+			} `json:"memory"`
+		} `json:"indexing_pressure"`
+		ShardPressure struct {
+			Stats map[string]any `json:"stats"`
+		} `json:"shard_indexing_pressure"`
+		Admission map[string]struct {
+			Transport struct {
+				Rejections map[string]int64 `json:"rejection_count"`
+			} `json:"transport"`
+		} `json:"admission_control"`
+	} `json:"nodes"`
+}
+
+// nodeFilter names the parts of _nodes/stats that hold what Node needs. A version that does not know one of the
+// names refuses the call, so they are asked for by filter instead of by path.
+const nodeFilter = "_nodes.failed,nodes.*.name,nodes.*.indices.indexing.index_total,nodes.*.indices.merges.current," +
+	"nodes.*.jvm.mem.heap_used_in_bytes,nodes.*.jvm.gc.collectors,nodes.*.thread_pool.write.rejected," +
+	"nodes.*.indexing_pressure.memory.total,nodes.*.shard_indexing_pressure.stats,nodes.*.admission_control"
+
+// Nodes asks every node for its counters, ordered by name. incomplete is the number of nodes that did not answer.
+func (c *Client) Nodes(ctx context.Context) (nodes []Node, incomplete int, err error) {
+	var s nodeStats
+	if err := c.call(ctx, http.MethodGet, "/_nodes/stats?filter_path="+nodeFilter, nil, &s); err != nil {
+		return nil, 0, err
+	}
+	return s.nodes(), s.Failures.Failed, nil
+}
+
+// Heaps asks only for the heap in use, by node id.
+func (c *Client) Heaps(ctx context.Context) (map[string]int64, error) {
+	var s nodeStats
+	err := c.call(ctx, http.MethodGet, "/_nodes/stats/jvm?filter_path=nodes.*.jvm.mem.heap_used_in_bytes", nil, &s)
+	out := map[string]int64{}
+	for id, n := range s.Nodes {
+		out[id] = n.JVM.Mem.HeapUsed
+	}
+	return out, err
+}
+
+func (s nodeStats) nodes() []Node {
+	var out []Node
+	for id, n := range s.Nodes {
+		node := Node{ID: id, Name: n.Name, Indexed: n.Indices.Indexing.Total, Merges: n.Indices.Merges.Current,
+			HeapUsed: n.JVM.Mem.HeapUsed, WriteRejected: n.ThreadPool.Write.Rejected,
+			ShardRejected: sumRejections(n.ShardPressure.Stats)}
+		for _, gc := range n.JVM.GC.Collectors {
+			node.GCCount += gc.Count
+			node.GCMillis += gc.Millis
+		}
+		for _, key := range []string{"coordinating_rejections", "primary_rejections", "replica_rejections"} {
+			node.MemoryRejected += n.IndexingPressure.Memory.Total[key]
+		}
+		for _, a := range n.Admission {
+			for _, count := range a.Transport.Rejections {
+				node.AdmissionRejected += count
+			}
+		}
+		out = append(out, node)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// sumRejections adds up every number below stats.SHARD.rejection whose name tells of rejections of a role
+// (coordinating, primary, replica); the breakup below it counts the same requests again, by cause.
+func sumRejections(stats map[string]any) int64 {
+	var sum int64
+	for _, shard := range stats {
+		s, _ := shard.(map[string]any)
+		rejection, _ := s["rejection"].(map[string]any)
+		for _, role := range rejection {
+			r, _ := role.(map[string]any)
+			for name, value := range r {
+				if f, ok := value.(float64); ok && (name == "coordinating_rejections" || name == "primary_rejections" || name == "replica_rejections") {
+					sum += int64(f)
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// NodeInfo is what one node says of itself.
+type NodeInfo struct {
+	ID         string
+	Name       string
+	Version    string // with the build's hash
+	JVM        string
+	Started    int64 // Unix ms; changes when the node restarts
+	HeapMax    int64
+	Processors int
+	Mlockall   bool
+	MaxFiles   int64
+	Arch       string
+}
+
+// NodeInfos asks every node what it is, ordered by name.
+func (c *Client) NodeInfos(ctx context.Context) ([]NodeInfo, error) {
+	var info struct {
+		Nodes map[string]struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			Hash    string `json:"build_hash"`
+			OS      struct {
+				Arch       string `json:"arch"`
+				Processors int    `json:"allocated_processors"`
+			} `json:"os"`
+			Process struct {
+				Mlockall bool `json:"mlockall"`
+			} `json:"process"`
+			JVM struct {
+				Vendor    string `json:"vm_vendor"`
+				Name      string `json:"vm_name"`
+				VMVersion string `json:"vm_version"`
+				Started   int64  `json:"start_time_in_millis"`
+				Mem       struct {
+					HeapMax int64 `json:"heap_max_in_bytes"`
+				} `json:"mem"`
+			} `json:"jvm"`
+		} `json:"nodes"`
+	}
+	if err := c.call(ctx, http.MethodGet, "/_nodes/os,process,jvm", nil, &info); err != nil {
+		return nil, err
+	}
+	var files struct {
+		Nodes map[string]struct {
+			Process struct {
+				MaxFiles int64 `json:"max_file_descriptors"`
+			} `json:"process"`
+		} `json:"nodes"`
+	}
+	if err := c.call(ctx, http.MethodGet, "/_nodes/stats/process?filter_path=nodes.*.process.max_file_descriptors", nil, &files); err != nil {
+		return nil, err
+	}
+	var out []NodeInfo
+	for id, n := range info.Nodes {
+		out = append(out, NodeInfo{ID: id, Name: n.Name, Version: n.Version + " " + n.Hash[:min(12, len(n.Hash))],
+			JVM: n.JVM.Vendor + " " + n.JVM.VMVersion, Started: n.JVM.Started, HeapMax: n.JVM.Mem.HeapMax,
+			Processors: n.OS.Processors, Mlockall: n.Process.Mlockall, MaxFiles: files.Nodes[id].Process.MaxFiles, Arch: goArch(n.OS.Arch)})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out, nil
+}
+
+// goArch gives the JVM's name of an architecture in GOARCH's words.
+func goArch(arch string) string {
+	switch arch {
+	case "aarch64":
+		return "arm64"
+	case "x86_64":
+		return "amd64"
+	}
+	return arch
+}
