@@ -115,7 +115,7 @@ test-e2e: deploy ## Run real campaigns on the embedded cluster.
 
 .PHONY: bench-gap
 bench-gap: deploy ## Measure the idle time between two trials of a cell, with Knee and with a bare loop of Jobs.
-	hack/bench-gap/run.sh
+	go run ./hack/bench-gap
 
 # tool PACKAGE VERSION: builds it from the module proxy; its name carries the version, so a new pin builds anew.
 define tool
