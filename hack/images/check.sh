@@ -41,7 +41,7 @@ node() { bundle node "$opensearch" "${volumes[@]}" "$@"; }
 fails() {
   local what=$1 reason=$2 rc=0; shift 2
   node "$@"
-  LIMIT=60 container node > "$work/out" 2>&1 || rc=$?
+  LIMIT=240 container node > "$work/out" 2>&1 || rc=$?
   if [ $rc != 0 ] && [ $rc != 124 ] && grep -q -- "$reason" "$work/out"; then
     ok "$what: exit $rc, \"$(grep -m1 -o -- "$reason.*" "$work/out" | cut -c1-100)\""
   else
