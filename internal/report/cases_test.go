@@ -161,6 +161,9 @@ func TestSentence(t *testing.T) {
 		if !strings.Contains(sentence, tt.want) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, sentence, tt.want)
 		}
+		if alone := report.Sentence(in); alone != sentence {
+			t.Errorf("%s: Sentence says %q, the report %q", tt.name, alone, sentence)
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func finalsOf(b *strings.Builder, in Input, topology string) {
 			runs.row("", o.Trial.Variant, integer(o.Trial.Repetition), "", "", "", "", "", "", "", "**Pending**")
 			continue
 		}
-		p := sweepPoint{
+		p := sweepPoint{ // for the same words as in a sweep's table
 			verdict: string(o.Judgement.Verdict), failures: failures(o.Judgement.Failures, 300),
 			attempts: o.Attempts, attempt: &attempt{*o.Record, o.Judgement},
 		}
