@@ -67,8 +67,10 @@ func (w *watch) loop(ctx context.Context) {
 		began := time.Now()
 		w.sample(ctx)
 		w.sampleUsage()
-		if first.IsZero() && w.total() > 0 {
-			first = began
+		if w.total() > 0 {
+			if first.IsZero() {
+				first = began
+			}
 			w.notePrimaries(ctx)
 		}
 		if began.Sub(heapAt) >= heapInterval {
@@ -159,8 +161,11 @@ func (w *watch) note(problem string) {
 	}
 }
 
-// notePrimaries remembers which allocations served the primaries when the load began.
+// notePrimaries remembers, once, which allocations serve the primaries as the load begins.
 func (w *watch) notePrimaries(ctx context.Context) {
+	if w.primaries != nil { // only this goroutine writes it
+		return
+	}
 	primaries, err := w.cluster.Primaries(ctx, w.index)
 	if err != nil {
 		return
