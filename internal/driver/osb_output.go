@@ -60,7 +60,7 @@ func isRejection(text string) bool {
 }
 
 // TellingOSBOutput is what of the program's output tells why it failed, at most max bytes: what stands between
-// "Cannot run" and the advice that follows it, else the error lines, else the last lines.
+// "Cannot run" and the advice that follows it, else the error lines, else its last words.
 func TellingOSBOutput(output string, max int) string {
 	lines := splitLines(output)
 	if text := cannotRun(lines); text != "" {
@@ -69,13 +69,24 @@ func TellingOSBOutput(output string, max int) string {
 	if e := ParseOSBErrors(output); len(e.Lines) > 0 {
 		return bound(strings.Join(e.Lines, "; "), max)
 	}
+	return bound(lastWords(lines), max)
+}
+
+// lastWords joins the last lines that are neither ornament nor progress; of lines that repeat, one.
+func lastWords(lines []string) string {
 	var last []string
 	for i := len(lines) - 1; i >= 0 && len(last) < 3; i-- {
-		if line := strings.TrimSpace(lines[i]); line != "" && strings.Trim(line, "-*_/\\ ") != "" {
-			last = append([]string{line}, last...)
+		line := strings.TrimSpace(lines[i])
+		progress := strings.HasPrefix(line, "Running ") && strings.Contains(line, "% done]")
+		if strings.Trim(line, "-*_/\\ ") == "" || progress && len(last) > 0 || repeats(last, line) {
+			continue
 		}
+		if progress {
+			line = strings.Join(strings.Fields(line), " ")
+		}
+		last = append([]string{line}, last...)
 	}
-	return bound(strings.Join(last, "; "), max)
+	return strings.Join(last, "; ")
 }
 
 // cannotRun joins the distinct lines of the program's last words.

@@ -54,6 +54,10 @@ func TestTellingOutput(t *testing.T) {
 			t.Errorf("%s: %q holds what tells nothing", file, got)
 		}
 	}
+	killed := "[INFO] [Test Run ID]: x\n\n" + strings.Repeat("\x1b[90DRunning index      [  6% done]", 40) + "\x1b[90DRunning index      [  7% done]"
+	if got := TellingOSBOutput(killed, 600); got != "[INFO] [Test Run ID]: x; Running index [ 7% done]" {
+		t.Errorf("of a killed one: %q", got)
+	}
 	if got := TellingOSBOutput("only words\n", 4); got != "only" {
 		t.Errorf("bounded to %q", got)
 	}

@@ -157,3 +157,11 @@ func TestSearchTasks(t *testing.T) {
 		}
 	}
 }
+
+func TestEnding(t *testing.T) {
+	for exit, want := range map[int]string{64: "ended with exit code 64", 137: "memory limit", 143: "was ended by signal 15"} {
+		if got := ending(exit); !strings.Contains(got, want) {
+			t.Errorf("%d: %s", exit, got)
+		}
+	}
+}

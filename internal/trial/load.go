@@ -145,10 +145,21 @@ func (a *attempt) load(ctx context.Context) error {
 		return err
 	}
 	if o.exit != 0 {
-		return fail(record.ReasonDriverFailed, "opensearch-benchmark ended with exit code %d: %s", o.exit, driver.TellingOSBOutput(o.output, maxMessage))
+		return fail(record.ReasonDriverFailed, "opensearch-benchmark %s: %s", ending(o.exit), driver.TellingOSBOutput(o.output, maxMessage))
 	}
 	a.facts.osb = o
 	return a.readIngest(o)
+}
+
+// ending says how the driver ended. The kernel's word when a pod's memory is used up is SIGKILL.
+func ending(exit int) string {
+	switch {
+	case exit == 128+9:
+		return "was killed (SIGKILL: was the memory limit of its pod reached?)"
+	case exit > 128:
+		return fmt.Sprintf("was ended by signal %d", exit-128)
+	}
+	return fmt.Sprintf("ended with exit code %d", exit)
 }
 
 // readIngest reads from the rendered workload and the log what was to be sent.
@@ -178,7 +189,7 @@ func (a *attempt) search(ctx context.Context) error {
 	}
 	if o.exit != 0 {
 		a.record.Driver.ExitCode = o.exit
-		return fail(record.ReasonDriverFailed, "opensearch-benchmark ended with exit code %d in the search tasks: %s", o.exit, driver.TellingOSBOutput(o.output, maxMessage))
+		return fail(record.ReasonDriverFailed, "opensearch-benchmark %s in the search tasks: %s", ending(o.exit), driver.TellingOSBOutput(o.output, maxMessage))
 	}
 	for _, t := range o.result.Tasks {
 		t.Search = true
