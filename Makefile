@@ -66,6 +66,7 @@ verify-format: go
 	[ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
 verify-tidy: go
 	go mod tidy -diff
+	cd hack/cluster && go mod tidy -diff
 verify-manifests: $(KUSTOMIZE)
 	@for overlay in config/default config/embedded config/samples; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
@@ -75,7 +76,7 @@ lint: $(GOLANGCI_LINT)
 	$(GOLANGCI_LINT) run --timeout 10m ./...
 
 .PHONY: test
-test: go assets ## Run the unit tests and the tests on a real API server.
+test: go assets cluster-test ## Run the unit tests and the tests on a real API server.
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -timeout 10m $$(go list ./... | grep -v -e /test/e2e -e /test/scale)
 
 include hack/cluster/cluster.mk
