@@ -148,6 +148,11 @@ func (a *attempt) load(ctx context.Context) error {
 		return fail(record.ReasonDriverFailed, "opensearch-benchmark %s: %s", ending(o.exit), driver.TellingOSBOutput(o.output, maxMessage))
 	}
 	a.facts.osb = o
+	if run.WorkloadPath != "" {
+		if err := os.Remove(unfinished(run.WorkloadPath)); err != nil {
+			return fmt.Errorf("take the mark off the workload's folder: %w", err)
+		}
+	}
 	return a.readIngest(o)
 }
 

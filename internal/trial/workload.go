@@ -54,9 +54,9 @@ func (a *attempt) layWorkload(ctx context.Context) error {
 	var err error
 	switch {
 	case c.GitURL != "":
-		var repository string
-		if repository, err = a.clone(ctx); err == nil {
-			a.osb.WorkloadPath = filepath.Join(repository, c.Workload)
+		a.osb.WorkloadPath = filepath.Join(a.kept("git"), c.Workload)
+		if err = dropUnfinished(a.osb.WorkloadPath); err == nil {
+			err = a.clone(ctx, a.kept("git"))
 		}
 	case c.Path != "":
 		source := filepath.Join(c.Path, c.Workload)
@@ -64,7 +64,9 @@ func (a *attempt) layWorkload(ctx context.Context) error {
 			source = c.Path
 		}
 		a.osb.WorkloadPath = filepath.Join(a.kept("laid"), c.Workload)
-		err = mirror(source, a.osb.WorkloadPath, c.Flat)
+		if err = dropUnfinished(a.osb.WorkloadPath); err == nil {
+			err = mirror(source, a.osb.WorkloadPath, c.Flat)
+		}
 	default:
 		return nil // the driver's own repository
 	}
@@ -75,9 +77,33 @@ func (a *attempt) layWorkload(ctx context.Context) error {
 	if err != nil {
 		return fail(record.ReasonDriverFailed, "the workload %s: %v", c.Workload, err)
 	}
+	if err := os.WriteFile(unfinished(a.osb.WorkloadPath), nil, 0o644); err != nil {
+		return fmt.Errorf("mark the workload's folder: %w", err)
+	}
 	// Looking for a way to the internet costs seconds where there is none.
 	a.osb.Offline = !downloads
 	return nil
+}
+
+// unfinished is the mark of a workload's folder in which a driver works, or worked when it was stopped.
+func unfinished(folder string) string { return folder + ".unfinished" }
+
+// dropUnfinished removes what a driver made in a folder since it was marked, when the mark is still there: a
+// corpus that was half unpacked must not be taken for a whole one by the next trial.
+func dropUnfinished(folder string) error {
+	mark, err := os.Stat(unfinished(folder))
+	if err != nil || !isFolder(folder) {
+		return nil
+	}
+	return filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		if info, err := d.Info(); err != nil || info.ModTime().Before(mark.ModTime()) {
+			return err
+		}
+		return os.Remove(path)
+	})
 }
 
 // inspect says whether the workload has anything that could be downloaded.
@@ -207,18 +233,17 @@ func place(from, to string, size int64) error {
 // cloneTimeout bounds fetching a repository of workloads.
 const cloneTimeout = 10 * time.Minute
 
-// clone brings the repository at the asked ref into the cache. What lies beside its files there stays.
-func (a *attempt) clone(ctx context.Context) (string, error) {
+// clone brings the repository at the asked ref into a folder. What lies beside its files there stays.
+func (a *attempt) clone(ctx context.Context, folder string) error {
 	c := a.Config.OSB
 	ref := c.GitRef
 	if ref == "" {
 		ref = "HEAD"
 	}
-	folder := a.kept("git")
 	ctx, cancel := context.WithTimeout(ctx, cloneTimeout)
 	defer cancel()
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
+		return err
 	}
 	for _, args := range [][]string{
 		{"init", "--quiet"},
@@ -226,10 +251,10 @@ func (a *attempt) clone(ctx context.Context) (string, error) {
 		{"checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"},
 	} {
 		if err := a.git(ctx, folder, args); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return folder, nil
+	return nil
 }
 
 func (a *attempt) git(ctx context.Context, folder string, args []string) error {

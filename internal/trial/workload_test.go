@@ -99,6 +99,38 @@ func TestMirrorFolder(t *testing.T) {
 	}
 }
 
+func TestAHalfMadeCorpusIsMadeAnew(t *testing.T) {
+	source := t.TempDir()
+	corpus := bytes.Repeat([]byte("{}\n"), bigFile/3+1)
+	put(t, source+"/taxis/workload.json", []byte("{}"))
+	put(t, source+"/taxis/documents.json.bz2", corpus)
+	a := prepared(t, record.OSBConfig{Workload: "taxis", Path: source})
+	lay := func(want ...string) {
+		t.Helper()
+		if err := a.layWorkload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantFiles(t, a.osb.WorkloadPath, append(want, "workload.json", "documents.json.bz2@")...)
+	}
+	lay()
+	// The driver was stopped while it unpacked: the mark is still there.
+	put(t, a.osb.WorkloadPath+"/documents.json", corpus)
+	put(t, a.osb.WorkloadPath+"/documents.json.offset", nil)
+	lay()
+	// It came to its end: the mark is gone.
+	put(t, a.osb.WorkloadPath+"/documents.json", corpus)
+	if err := os.Remove(unfinished(a.osb.WorkloadPath)); err != nil {
+		t.Fatal(err)
+	}
+	lay("documents.json")
+	// What an earlier trial finished outlives a later one that was stopped.
+	soon := time.Now().Add(time.Hour)
+	if err := os.Chtimes(unfinished(a.osb.WorkloadPath), soon, soon); err != nil {
+		t.Fatal(err)
+	}
+	lay("documents.json")
+}
+
 func TestMirrorFlat(t *testing.T) {
 	// A mounted ConfigMap: keys are links through ..data into a dated folder.
 	source, to := t.TempDir(), filepath.Join(t.TempDir(), "laid")
@@ -187,6 +219,7 @@ func TestClone(t *testing.T) {
 	git("tag", "v1")
 	commit(`{"n":2}`)
 	a := prepared(t, record.OSBConfig{Workload: "taxis", GitURL: "file://" + origin})
+	kept := false
 	for _, c := range []struct{ ref, want string }{{"v1", `{"n":1}`}, {"main", `{"n":2}`}, {first, `{"n":1}`}, {"", `{"n":2}`}} {
 		a.Config.OSB.GitRef = c.ref
 		if err := a.layWorkload(t.Context()); err != nil {
@@ -195,8 +228,14 @@ func TestClone(t *testing.T) {
 		if data, err := os.ReadFile(a.osb.WorkloadPath + "/workload.json"); err != nil || string(data) != c.want {
 			t.Errorf("%q: %s, %v, want %s", c.ref, data, err, c.want)
 		}
-		// A corpus unpacked beside the files stays.
+		if data, err := os.ReadFile(a.osb.WorkloadPath + "/documents.json"); kept && (err != nil || string(data) != "kept") {
+			t.Errorf("%q: the corpus unpacked beside the files is %s, %v", c.ref, data, err)
+		}
 		put(t, a.osb.WorkloadPath+"/documents.json", []byte("kept"))
+		kept = true
+		if err := os.Remove(unfinished(a.osb.WorkloadPath)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	a.Config.OSB.GitRef = "v2"
 	if err := a.layWorkload(t.Context()); err == nil || !strings.Contains(err.Error(), "v2") {
