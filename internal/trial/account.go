@@ -82,7 +82,7 @@ func (a *attempt) measure(ctx context.Context) error {
 	a.watch.mu.Unlock()
 	whole, err := steady.Whole(samples)
 	if err != nil {
-		return a.noDocuments(err)
+		return unmeasured(err, a.watch.total(), a.facts.osb.errors, a.facts.osb.output, a.record.Rejections)
 	}
 	window, kind, note := choose(a.Config, a.facts.corpus, a.ingest.Timed, samples, whole)
 	a.record.Ingest = &record.Ingest{

@@ -140,13 +140,16 @@ func (a *attempt) indexMissing() error {
 	return fail(record.ReasonIndexNotMade, "there is no index %s after the load: %s", a.Config.Index.Name, strings.Join(a.facts.osb.errors.Lines, "; "))
 }
 
-// noDocuments is the failure of a load that left an index without a window to measure.
-func (a *attempt) noDocuments(err error) error {
-	e := a.facts.osb.errors
-	if e.Other > 0 || e.Rejected == 0 && a.record.Rejections.Total() == 0 {
-		return fail(record.ReasonRequestsFailed, "%v: %s", err, driver.TellingOSBOutput(a.facts.osb.output, maxMessage))
+// unmeasured is the failure of a load that left no window to measure: all of it was refused, it failed, or it was
+// too short to be seen.
+func unmeasured(why error, accepted int64, e driver.OSBErrors, output string, r record.Rejections) error {
+	switch {
+	case accepted > 0:
+		return fail(record.ReasonCountersUnusable, "%d documents were accepted, but %v: give the load more documents", accepted, why)
+	case e.Other > 0 || r.Total() == 0:
+		return fail(record.ReasonRequestsFailed, "%v: %s", why, driver.TellingOSBOutput(output, maxMessage))
 	}
-	return fail(record.ReasonCountersUnusable, "%v (%d rejections)", err, a.record.Rejections.Total())
+	return fail(record.ReasonCountersUnusable, "%v: all requests were rejected (%d rejections)", why, r.Total())
 }
 
 // changedNodes says which node is another, or another process, than before the load.

@@ -130,6 +130,28 @@ func TestNodesThatChanged(t *testing.T) {
 	}
 }
 
+func TestUnmeasured(t *testing.T) {
+	none := errors.New("no document was accepted")
+	for name, c := range map[string]struct {
+		accepted   int64
+		errors     driver.OSBErrors
+		rejections int64
+		reason     string
+	}{
+		"over at once":       {500, driver.OSBErrors{}, 0, record.ReasonCountersUnusable},
+		"all rejected":       {0, driver.OSBErrors{Rejected: 20}, 20, record.ReasonCountersUnusable},
+		"all failed":         {0, driver.OSBErrors{Other: 20}, 0, record.ReasonRequestsFailed},
+		"nothing was said":   {0, driver.OSBErrors{}, 0, record.ReasonRequestsFailed},
+		"rejected and worse": {0, driver.OSBErrors{Rejected: 5, Other: 1}, 5, record.ReasonRequestsFailed},
+	} {
+		err := unmeasured(none, c.accepted, c.errors, "", record.Rejections{WritePool: c.rejections})
+		var got *failure
+		if !errors.As(err, &got) || got.reason != c.reason {
+			t.Errorf("%s: %v, want %s", name, err, c.reason)
+		}
+	}
+}
+
 func TestUtilization(t *testing.T) {
 	// 4 clients, bulks of 1,000 documents, 100 ms each: 40,000 docs/s when no client ever does anything but wait.
 	if u := utilization(36_000, &record.Latency{Mean: 100}, 1000, 4); u < 0.8999 || u > 0.9001 {
