@@ -11,10 +11,13 @@ trap 'rm -rf "$work"' EXIT
 # thespian is published as source only. A wheel of it, made here, lets pip
 # resolve for another platform; the lock holds the source's digest.
 python3 -m pip wheel --quiet --no-deps "thespian==$THESPIAN" -w "$work/wheels"
+# 1.x imports pkg_resources, which is setuptools', and does not say so.
+extra=()
+case $VERSION in 1.*) extra=($(cat "$DIR/constraints.txt")) ;; esac
 for arch in amd64 arm64; do
   python3 -m pip install --quiet --dry-run --ignore-installed --report "$work/$arch.json" --target "$work/none" \
     --only-binary=:all: --python-version 3.11 $(platforms "$arch") --find-links "$work/wheels" \
-    "opensearch-benchmark==$VERSION" "thespian==$THESPIAN"
+    "opensearch-benchmark==$VERSION" "thespian==$THESPIAN" ${extra[@]+"${extra[@]}"}
 done
 python3 "$DIR/lock.py" "$work"/*.json > "$DIR/osb-$VERSION.lock"
 say "$DIR/osb-$VERSION.lock: $(grep -c == "$DIR/osb-$VERSION.lock") packages"
