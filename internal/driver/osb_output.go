@@ -7,7 +7,7 @@ import (
 
 // OSBErrors are the program's error lines: it prints one for each failed request, and one when it cannot go on.
 type OSBErrors struct {
-	Rejected int      // lines that tell of status 429 or a rejected execution
+	Rejected int      // lines that tell of status 429, a rejected execution or a circuit breaker
 	Other    int      // all other lines
 	Lines    []string // distinct, in order, those that are not rejections first; at most maxLines
 }
@@ -18,7 +18,9 @@ const maxLines = 8
 var (
 	escape = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 	// digits and addresses in a line that differ from request to request
-	volatile = regexp.MustCompile(`@[0-9a-f]+|\d+`)
+	volatile = regexp.MustCompile(`@[0-9a-f]+|\d[\d.]*`)
+	// an answer of the API as Python prints it: type and reason of its first cause tell all of it
+	answer = regexp.MustCompile(`'type': '([^']*)', 'reason': (?:'([^']*)'|"([^"]*)")`)
 )
 
 // ParseOSBErrors reads what the program printed.
@@ -33,6 +35,9 @@ func ParseOSBErrors(output string) OSBErrors {
 		}
 		text = strings.TrimSpace(strings.Replace(text, "❌", "", 1))
 		rejected := isRejection(text)
+		if m := answer.FindStringSubmatch(text); m != nil {
+			text = m[1] + ": " + m[2] + m[3]
+		}
 		if rejected {
 			e.Rejected++
 		} else {
@@ -56,7 +61,7 @@ func ParseOSBErrors(output string) OSBErrors {
 
 func isRejection(text string) bool {
 	return strings.Contains(text, "status: 429") || strings.Contains(text, "rejected execution") ||
-		strings.Contains(text, "rejected_execution_exception")
+		strings.Contains(text, "rejected_execution_exception") || strings.Contains(text, "circuit_breaking_exception")
 }
 
 // TellingOSBOutput is what of the program's output tells why it failed, at most max bytes: what stands between

@@ -21,7 +21,8 @@ func TestErrorsOfTheOutput(t *testing.T) {
 		first           string
 	}{
 		"rej-continue-c16.stdout.txt":      {193, 0, "HTTP status: 429, message: rejected execution of"},
-		"fail-create-index-500.stdout.txt": {0, 21, "unsupported_operation_exception ({'error'"},
+		"fail-create-index-500.stdout.txt": {0, 21, "unsupported_operation_exception: This JRE does not have support for Thai segmentation"},
+		"breaker-c16.stdout.txt":           {16, 0, "rejected_execution_exception: rejected execution of coordinating operation"},
 		"timed-c4-b1000.stdout.txt":        {0, 0, ""},
 		"fail-node-killed.stdout.txt":      {0, 3, "Request returned an error. Error type: transport, Description: Cannot connect to host"},
 	} {
@@ -31,6 +32,9 @@ func TestErrorsOfTheOutput(t *testing.T) {
 		}
 		if want.first == "" && len(e.Lines) > 0 || want.first != "" && (len(e.Lines) == 0 || !strings.HasPrefix(e.Lines[0], want.first)) {
 			t.Errorf("%s: lines %q, want %q first", file, e.Lines, want.first)
+		}
+		if strings.Contains(strings.Join(e.Lines, ""), "'error'") {
+			t.Errorf("%s: %q", file, e.Lines)
 		}
 		if len(e.Lines) > maxLines {
 			t.Errorf("%s: %d lines", file, len(e.Lines))

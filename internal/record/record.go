@@ -98,11 +98,12 @@ type Rejections struct {
 	IndexingPressure int64 `json:"indexingPressure"` // indexing_pressure.memory.total.*_rejections
 	ShardPressure    int64 `json:"shardPressure"`    // shard_indexing_pressure rejections
 	AdmissionControl int64 `json:"admissionControl"` // admission_control rejections
+	CircuitBreakers  int64 `json:"circuitBreakers"`  // breakers.*.tripped: requests refused for want of heap
 }
 
 // Total is the sum of all counters, in requests.
 func (r Rejections) Total() int64 {
-	return r.WritePool + r.IndexingPressure + r.ShardPressure + r.AdmissionControl
+	return r.WritePool + r.IndexingPressure + r.ShardPressure + r.AdmissionControl + r.CircuitBreakers
 }
 
 // Node is one OpenSearch node over the load window.

@@ -185,6 +185,7 @@ func decreased(before, after []cluster.Node) string {
 			{"thread_pool.write.rejected", o.WriteRejected, n.WriteRejected},
 			{"indexing_pressure rejections", o.MemoryRejected, n.MemoryRejected},
 			{"admission_control rejections", o.AdmissionRejected, n.AdmissionRejected},
+			{"breakers.tripped", o.BreakersTripped, n.BreakersTripped},
 		} {
 			if c.now < c.before {
 				return fmt.Sprintf("%s of node %s went down from %d to %d", c.name, n.Name, c.before, c.now)
@@ -204,6 +205,7 @@ func rejections(before, after []cluster.Node) record.Rejections {
 		r.IndexingPressure += max(0, n.MemoryRejected-o.MemoryRejected)
 		r.ShardPressure += max(0, n.ShardRejected-o.ShardRejected)
 		r.AdmissionControl += max(0, n.AdmissionRejected-o.AdmissionRejected)
+		r.CircuitBreakers += max(0, n.BreakersTripped-o.BreakersTripped)
 	}
 	return r
 }

@@ -41,6 +41,11 @@ func TestFacts(t *testing.T) {
 			f.osb.result.Tasks[0].ErrorRate, f.osb.errors.Rejected = 0.8, 16
 			f.rejections.IndexingPressure, f.bulk, f.count, f.total = 16, 10_000, 40_000, 40_000
 		}, "", ""},
+		"80 % rejected, a part of it by a circuit breaker": {func(f *facts) {
+			f.osb.result.Tasks[0].ErrorRate, f.osb.errors.Rejected = 0.8, 16
+			f.rejections = record.Rejections{IndexingPressure: 14, CircuitBreakers: 2}
+			f.bulk, f.count, f.total = 10_000, 40_000, 40_000
+		}, "", ""},
 		"the index could not be created, exit 0": {func(f *facts) {
 			f.osb.result.Tasks = []record.Task{measured("create-index", 1), measured("check-cluster-health", 1), measured("index", 1)}
 			f.osb.errors = driver.OSBErrors{Other: 21, Lines: []string{"This JRE does not have support for Thai segmentation"}}
@@ -103,7 +108,8 @@ func TestNodesThatChanged(t *testing.T) {
 		"none": {func(*snapshot) {}, "", record.Rejections{}},
 		"rejections": {func(s *snapshot) {
 			s.nodes[0].WriteRejected, s.nodes[0].MemoryRejected, s.nodes[1].AdmissionRejected = 15, 3, 7
-		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7}},
+			s.nodes[1].BreakersTripped = 2
+		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7, CircuitBreakers: 2}},
 		"a shard's own counters": {func(s *snapshot) { s.nodes[1].ShardRejected = 0 }, "", record.Rejections{}},
 		"a restart":              {func(s *snapshot) { s.infos[1].Started = 300 }, "node n2 restarted", record.Rejections{}},
 		"a new node":             {func(s *snapshot) { s.infos[1].ID = "c" }, "node n2 was not there", record.Rejections{}},

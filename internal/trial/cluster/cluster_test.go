@@ -65,14 +65,14 @@ func TestNodes(t *testing.T) {
 // The real one could not be made to reject by shard pressure or admission control: these are its documented answers.
 func TestOtherRejections(t *testing.T) {
 	c := fakeCluster(t, map[string]string{"GET /_nodes/stats": `{"_nodes":{"failed":1},"nodes":{
-	 "b":{"name":"n2","admission_control":{"global_cpu_usage":{"transport":{"rejection_count":{"indexing":4,"search":3}}},"global_io_usage":{"transport":{"rejection_count":{"indexing":1}}}}},
+	 "b":{"name":"n2","breakers":{"parent":{"tripped":2},"in_flight_requests":{"tripped":1}},"admission_control":{"global_cpu_usage":{"transport":{"rejection_count":{"indexing":4,"search":3}}},"global_io_usage":{"transport":{"rejection_count":{"indexing":1}}}}},
 	 "a":{"name":"n1","shard_indexing_pressure":{"stats":{"[i][0]":{"memory":{"current":{"primary_in_bytes":9}},"rejection":{
 	   "coordinating":{"coordinating_rejections":2,"breakup":{"node_limits":2}},"primary":{"primary_rejections":5,"breakup":{"node_limits":5}},"replica":{"replica_rejections":1}}}}}}}}`})
 	nodes, missing, err := c.Nodes(t.Context())
 	if err != nil || missing != 1 {
 		t.Fatalf("%d missing, %v", missing, err)
 	}
-	want := []Node{{ID: "a", Name: "n1", ShardRejected: 8}, {ID: "b", Name: "n2", AdmissionRejected: 8}}
+	want := []Node{{ID: "a", Name: "n1", ShardRejected: 8}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3}}
 	if !reflect.DeepEqual(nodes, want) {
 		t.Errorf("%+v, want %+v", nodes, want)
 	}

@@ -19,6 +19,7 @@ type Node struct {
 	MemoryRejected    int64
 	ShardRejected     int64
 	AdmissionRejected int64
+	BreakersTripped   int64
 }
 
 type nodeStats struct {
@@ -59,6 +60,9 @@ type nodeStats struct {
 		ShardPressure struct {
 			Stats map[string]any `json:"stats"`
 		} `json:"shard_indexing_pressure"`
+		Breakers map[string]struct {
+			Tripped int64 `json:"tripped"`
+		} `json:"breakers"`
 		Admission map[string]struct {
 			Transport struct {
 				Rejections map[string]int64 `json:"rejection_count"`
@@ -71,7 +75,7 @@ type nodeStats struct {
 // names refuses the call, so they are asked for by filter instead of by path.
 const nodeFilter = "_nodes.failed,nodes.*.name,nodes.*.indices.indexing.index_total,nodes.*.indices.merges.current," +
 	"nodes.*.jvm.mem.heap_used_in_bytes,nodes.*.jvm.gc.collectors,nodes.*.thread_pool.write.rejected," +
-	"nodes.*.indexing_pressure.memory.total,nodes.*.shard_indexing_pressure.stats,nodes.*.admission_control"
+	"nodes.*.indexing_pressure.memory.total,nodes.*.shard_indexing_pressure.stats,nodes.*.admission_control,nodes.*.breakers.*.tripped"
 
 // Nodes asks every node for its counters, ordered by name. incomplete is the number of nodes that did not answer.
 func (c *Client) Nodes(ctx context.Context) (nodes []Node, incomplete int, err error) {
@@ -105,6 +109,9 @@ func (s nodeStats) nodes() []Node {
 		}
 		for _, key := range []string{"coordinating_rejections", "primary_rejections", "replica_rejections"} {
 			node.MemoryRejected += n.IndexingPressure.Memory.Total[key]
+		}
+		for _, b := range n.Breakers {
+			node.BreakersTripped += b.Tripped
 		}
 		for _, a := range n.Admission {
 			for _, count := range a.Transport.Rejections {
