@@ -72,8 +72,10 @@ func TestFacts(t *testing.T) {
 			f.count, f.total, f.rejections.WritePool = 190_000, 190_000, 9
 			f.osb.result.Tasks[0].ErrorRate = 0.045
 		}, record.ReasonCountMismatch, "of the 10000 missing, 9 rejections explain 9000 at most"},
-		"documents too many":    {func(f *facts) { f.count, f.total = 200_001, 200_001 }, record.ReasonCountMismatch, "1 too many"},
-		"indexed but not found": {func(f *facts) { f.count = 199_000 }, record.ReasonCountMismatch, "holds 199000 documents, but its primaries indexed 200000"},
+		"a bulk size that is not known": {func(f *facts) { f.bulk, f.count, f.total, f.rejections.WritePool = 0, 150_000, 150_000, 1 }, "", ""},
+		"missing without a rejection":   {func(f *facts) { f.bulk, f.count, f.total = 0, 150_000, 150_000 }, record.ReasonCountMismatch, "of the 50000 missing"},
+		"documents too many":            {func(f *facts) { f.count, f.total = 200_001, 200_001 }, record.ReasonCountMismatch, "1 too many"},
+		"indexed but not found":         {func(f *facts) { f.count = 199_000 }, record.ReasonCountMismatch, "holds 199000 documents, but its primaries indexed 200000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := sound()
