@@ -100,7 +100,7 @@ func (d *decider) removeStrays() {
 // advance moves one group on: its cells take turns, and only the cell whose turn it is has nodes.
 func (d *decider) advance(group int) {
 	for _, i := range d.plan.Groups[group] {
-		d.Phases[d.plan.Cells[i].Name] = d.restingPhase(i)
+		d.Phases[d.plan.Cells[i].Name] = d.restingPhase()
 	}
 	turn, ok := d.currentTurn(group)
 	if !ok {
@@ -116,8 +116,8 @@ func (d *decider) advance(group int) {
 	}
 }
 
-// restingPhase is a cell's phase when it is not its turn.
-func (d *decider) restingPhase(cell int) string {
+// restingPhase is the phase of a cell when it is not its turn.
+func (d *decider) restingPhase() string {
 	if d.assessment.Finished {
 		return PhaseDone
 	}

@@ -164,10 +164,11 @@ func trialPod(p plan.Plan, cell plan.Cell, cfg string, o Options) corev1.PodSpec
 	return spec
 }
 
+// addVolume mounts a volume in the trial's container: a source of its own, not a copy, is read-only.
 func addVolume(spec *corev1.PodSpec, name, path string, source corev1.VolumeSource) {
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
 	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
-		corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: true})
+		corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: source.EmptyDir == nil})
 }
 
 // addWorkload brings the workload's files into the pod. An image needs no shell and no volume feature: the

@@ -3,10 +3,13 @@ package trial
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,7 +133,7 @@ func inspect(folder string) (downloads bool, err error) {
 // bigFile is the size from which a file is linked to instead of copied: a corpus rather than a definition.
 const bigFile = 1 << 20
 
-// mirror lays a read-only folder out at a writable place: definitions are copied, corpora linked to. What the
+// mirror lays a folder out at a writable place: definitions are copied, corpora linked to where that will do. What the
 // driver made there beside an unchanged corpus (offsets, an unpacked file) stays from one trial to the next.
 func mirror(source, destination string, flat bool) error {
 	if err := os.MkdirAll(destination, 0o755); err != nil {
@@ -168,7 +171,7 @@ func clearMirror(destination, source string) error {
 // outdated says whether a made file is older than one of the files that it may have been made from.
 func outdated(made time.Time, source string) bool {
 	base := strings.TrimSuffix(source, ".offset")
-	for _, suffix := range []string{"", ".bz2", ".gz", ".zst", ".zip"} {
+	for _, suffix := range append([]string{""}, packings...) {
 		if info, err := os.Stat(base + suffix); err == nil && info.ModTime().After(made) {
 			return true
 		}
@@ -209,25 +212,62 @@ func lay(source, destination, below string, flat bool) error {
 	return nil
 }
 
+// place copies a definition and links to a corpus. opensearch-benchmark opens an unpacked corpus for writing,
+// though it only reads it: one on a read-only volume is copied, once where the campaign names a cache.
 func place(from, to string, size int64) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(to); err != nil {
-		return err
-	}
-	if size >= bigFile {
+	if size >= bigFile && (packed(from) || writable(from)) {
 		resolved, err := filepath.EvalSymlinks(from)
 		if err != nil {
 			return err
 		}
+		if err := os.RemoveAll(to); err != nil {
+			return err
+		}
 		return os.Symlink(resolved, to)
 	}
-	data, err := os.ReadFile(from)
+	if info, err := os.Lstat(to); err == nil && info.Mode().IsRegular() && size >= bigFile && info.Size() == size {
+		return nil // kept by clearMirror: no older than its source
+	}
+	return copyFile(from, to)
+}
+
+// packings are the endings of corpora that the driver unpacks before it reads them.
+var packings = []string{".bz2", ".gz", ".zst", ".zip"}
+
+func packed(name string) bool {
+	return slices.Contains(packings, filepath.Ext(name))
+}
+
+func writable(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// copyFile makes a copy that is there whole or not at all.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, data, 0o644)
+	defer in.Close()
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	return os.Rename(to+".part", to)
 }
 
 // cloneTimeout bounds fetching a repository of workloads.

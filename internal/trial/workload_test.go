@@ -2,6 +2,7 @@ package trial
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -129,6 +130,42 @@ func TestAHalfMadeCorpusIsMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	lay("documents.json")
+}
+
+// A running program cannot be opened for writing, not even by root: it stands for a corpus on a read-only volume.
+func TestACorpusThatCannotBeOpenedForWritingIsCopied(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, destination := t.TempDir(), t.TempDir()
+	for _, name := range []string{"documents.json", "documents.json.bz2"} {
+		if err := os.Symlink(program, filepath.Join(source, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied := filepath.Join(destination, "documents.json")
+	var first os.FileInfo
+	for range 2 {
+		if err := mirror(source, destination, false); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(copied, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatalf("the driver could not open its corpus: %v", err)
+		}
+		info, err := f.Stat()
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if first != nil && !os.SameFile(first, info) {
+			t.Error("the corpus is copied again for the second trial")
+		}
+		first = info
+	}
+	if packed, err := os.Lstat(copied + ".bz2"); err != nil || packed.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the packed corpus is %v (%v), want a link: it is only read", packed, err)
+	}
 }
 
 func TestMirrorFlat(t *testing.T) {
