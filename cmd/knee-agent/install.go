@@ -69,7 +69,8 @@ func copyTree(from, to string) error {
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is neither a file nor a folder", path)
 		}
-		if err := copyFile(path, target, info.Mode().Perm()|0o444); err != nil {
+		// opensearch-benchmark opens a corpus for writing, though it only reads it.
+		if err := copyFile(path, target, info.Mode().Perm()|0o644); err != nil {
 			return err
 		}
 		// What was made from a corpus is made anew when the corpus is younger: its date must outlive the copy.

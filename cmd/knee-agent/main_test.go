@@ -88,7 +88,7 @@ func TestInstallTree(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(from, path)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(from, path), []byte(data), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(from, path), []byte(data), 0o400); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -104,7 +104,7 @@ func TestInstallTree(t *testing.T) {
 	}
 	for path, want := range map[string]string{"nyc_taxis/workload.json": "{}", "nyc_taxis/operations/default.json": "[]", "nyc_taxis/link.json": "{}"} {
 		info, err := os.Lstat(filepath.Join(to, path))
-		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o444 != 0o444 {
+		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != 0o644 {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
 		if data, err := os.ReadFile(filepath.Join(to, path)); err != nil || string(data) != want {
