@@ -78,14 +78,17 @@ done
 echo "      Java $(value 'list(d["nodes"].values())[0]["jvm"]["version"]' < "$work/nodes"), modules $(value '" ".join(m["name"] for m in list(d["nodes"].values())[0]["modules"])' < "$work/nodes")"
 [ -s "$work/node/volumes/usr-share-opensearch-logs/gc.log" ] && ok "gc.log is written" || bad "no gc.log"
 
-# The workload lies beside its corpus and cannot be written to, as in a trial.
+# OSB opens the corpus for writing, though it only reads it: the folder is a copy of
+# the user's own, as the agent makes it in a trial.
 bundle workload "$workload"
+mv "$work/workload/rootfs/workload" "$work/target"
+chown -R 1000:1000 "$work/target"
 run=run id_flag=--test-run-id
 case $OSB_VERSION in 1.*) run=execute-test id_flag=--test-execution-id ;; esac
 # load PROCEDURE PARAMS NAME: one OSB run; leaves its result in $work/result.
 load() {
   # HOME itself must be writable: OSB 2.4 makes a link beside .benchmark.
-  bundle osb "$osb" --writable /home/benchmark --env HOME=/home/benchmark --bind "$work/workload/rootfs/workload:/workload:ro" \
+  bundle osb "$osb" --writable /home/benchmark --env HOME=/home/benchmark --bind "$work/target:/workload" \
     --arg opensearch-benchmark --arg $run --arg=--pipeline=benchmark-only --arg=--workload-path=/workload/nyc_taxis_mini \
     --arg=--target-hosts=127.0.0.1:9200 "--arg=--test-procedure=$1" "--arg=--workload-params=$2" "--arg=$id_flag=$3" --arg=--offline
   # The official image has no entry point, and so has this.
