@@ -47,6 +47,7 @@ var resultColumns = []column{
 	{"rejections_indexing_pressure", "indexing_pressure.memory.total.*_rejections", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.IndexingPressure, 10) })},
 	{"rejections_shard_pressure", "shard_indexing_pressure", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.ShardPressure, 10) })},
 	{"rejections_admission_control", "admission_control", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.AdmissionControl, 10) })},
+	{"rejections_circuit_breakers", "breakers.*.tripped: refused for want of heap", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.CircuitBreakers, 10) })},
 	{"cpu_user_percent", "of all cores, mean over the OpenSearch nodes and the window; user + nice", cpu(func(c record.CPU) float64 { return c.User })},
 	{"cpu_sys_percent", "the same; system + irq + softirq", cpu(func(c record.CPU) float64 { return c.Sys })},
 	{"cpu_iowait_percent", "the same; the gate looks at the highest node", cpu(func(c record.CPU) float64 { return c.IOWait })},
