@@ -17,6 +17,7 @@ type OSBIngest struct {
 	Warmup   float64  // seconds that the program leaves out of its figures, of the first task
 	Share    float64  // percent of the corpus that each client sends
 	Timed    bool     // the corpus is looped or cut by a time: how many documents will be sent is not known
+	Clients  []int64  // of each task, in the order of Tasks
 }
 
 // ParseOSBIngest reads the workload as the program rendered it. Patterns are names or type:TYPE.
@@ -42,6 +43,7 @@ func ParseOSBIngest(rendered []byte, procedure string, patterns []string) (OSBIn
 		_, period := t.spec["time-period"]
 		out.Timed = out.Timed || looped || period || t.spec["iterations"] != nil
 		out.Tasks = append(out.Tasks, t.name)
+		out.Clients = append(out.Clients, t.clients())
 	}
 	if len(out.Tasks) == 0 {
 		return out, fmt.Errorf("the workload's test procedure %q has no task %s", procedure, strings.Join(patterns, " or "))
@@ -83,6 +85,7 @@ type task struct {
 	kind      string // the operation's type
 	spec      map[string]any
 	operation map[string]any
+	parallel  map[string]any // the element that it runs in, if any
 }
 
 // tasks flattens a schedule; what a parallel element sets holds for its tasks that do not set it.
@@ -101,6 +104,7 @@ func (w renderedWorkload) tasks(schedule []map[string]any, inherited map[string]
 			continue
 		}
 		t := w.leaf(spec)
+		t.parallel = inherited
 		for _, key := range []string{"time-period", "iterations", "warmup-time-period"} {
 			if v, set := inherited[key]; set && spec[key] == nil {
 				t.spec[key] = v
@@ -144,7 +148,20 @@ func (w renderedWorkload) leaf(spec map[string]any) task {
 
 // number reads a parameter of the task or its operation, which may be text.
 func (t task) number(key string, otherwise float64) float64 {
-	for _, m := range []map[string]any{t.spec, t.operation} {
+	return number(key, otherwise, t.spec, t.operation)
+}
+
+// clients is how many of the program's clients run the task at once. The program reads the figure from the task
+// alone, 1 when it says none; what a parallel element sets is no default for its tasks (parse_parallel and
+// parse_task of osbenchmark/workload/loader.py), but the clients that it has for all of them.
+func (t task) clients() int64 {
+	own := number("clients", 1, t.spec)
+	return int64(min(own, number("clients", own, t.parallel)))
+}
+
+// number reads a parameter of the first of the objects that has it.
+func number(key string, otherwise float64, objects ...map[string]any) float64 {
+	for _, m := range objects {
 		switch v := m[key].(type) {
 		case float64:
 			return v

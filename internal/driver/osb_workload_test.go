@@ -11,23 +11,27 @@ func TestParseIngest(t *testing.T) {
 	inline := `{"operations":[{"name":"bulk-a","operation-type":"bulk","bulk-size":"500","ingest-percentage":50}],
 	  "test_procedures":[{"name":"p","schedule":[
 	    {"operation":"delete-index"},
-	    {"parallel":{"time-period":30,"warmup-time-period":9,"tasks":[{"operation":"bulk-a","name":"first"},{"operation":{"operation-type":"bulk","name":"second","bulk-size":7,"ingest-percentage":50}}]}},
+	    {"parallel":{"time-period":30,"warmup-time-period":9,"tasks":[{"operation":"bulk-a","name":"first"},{"operation":{"operation-type":"bulk","name":"second","bulk-size":7,"ingest-percentage":50},"clients":"3"}]}},
 	    {"operation":{"operation-type":"bulk","looped":true,"bulk-size":1000},"name":"index"}]}]}`
+	// A parallel element's clients are all that its tasks have, and no default: the program reads them so.
+	bounded := `{"test_procedures":[{"name":"p","schedule":[{"parallel":{"clients":4,"tasks":[
+	    {"operation":{"operation-type":"bulk","name":"b"},"clients":8},{"operation":{"operation-type":"bulk","name":"c","clients":9},"clients":2}]}}]}]}`
 	for name, c := range map[string]struct {
 		rendered, procedure string
 		patterns            []string
 		want                OSBIngest
 		err                 string
 	}{
-		"the default procedure": {read(t, "rendered.json"), "", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 0, 100, false}, ""},
-		"by type":               {read(t, "rendered.json"), "append-no-conflicts-index-only", []string{"type:bulk"}, OSBIngest{[]string{"index"}, 1000, 0, 100, false}, ""},
-		"a looped one":          {read(t, "rendered.json"), "index-timed", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 15, 100, true}, ""},
-		"looped, inline":        {inline, "p", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 0, 100, true}, ""},
-		"within parallel":       {inline, "", []string{"first"}, OSBIngest{[]string{"first"}, 500, 9, 50, true}, ""},
-		"in the asked order":    {inline, "p", []string{"second", "type:bulk"}, OSBIngest{[]string{"second", "first", "index"}, 7, 9, 50, true}, ""},
-		"no such task":          {inline, "p", []string{"indx"}, OSBIngest{}, "has no task indx"},
-		"no such procedure":     {inline, "q", []string{"index"}, OSBIngest{}, `no test procedure "q"`},
-		"not JSON":              {"{", "", []string{"index"}, OSBIngest{}, "not JSON"},
+		"the default procedure":    {read(t, "rendered.json"), "", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 0, 100, false, []int64{2}}, ""},
+		"by type":                  {read(t, "rendered.json"), "append-no-conflicts-index-only", []string{"type:bulk"}, OSBIngest{[]string{"index"}, 1000, 0, 100, false, []int64{2}}, ""},
+		"a looped one":             {read(t, "rendered.json"), "index-timed", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 15, 100, true, []int64{2}}, ""},
+		"looped, inline":           {inline, "p", []string{"index"}, OSBIngest{[]string{"index"}, 1000, 0, 100, true, []int64{1}}, ""},
+		"within parallel":          {inline, "", []string{"first"}, OSBIngest{[]string{"first"}, 500, 9, 50, true, []int64{1}}, ""},
+		"in the asked order":       {inline, "p", []string{"second", "type:bulk"}, OSBIngest{[]string{"second", "first", "index"}, 7, 9, 50, true, []int64{3, 1, 1}}, ""},
+		"fewer clients than asked": {bounded, "p", []string{"type:bulk"}, OSBIngest{[]string{"b", "c"}, 0, 0, 100, false, []int64{4, 2}}, ""},
+		"no such task":             {inline, "p", []string{"indx"}, OSBIngest{}, "has no task indx"},
+		"no such procedure":        {inline, "q", []string{"index"}, OSBIngest{}, `no test procedure "q"`},
+		"not JSON":                 {"{", "", []string{"index"}, OSBIngest{}, "not JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := ParseOSBIngest([]byte(c.rendered), c.procedure, c.patterns)

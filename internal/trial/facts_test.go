@@ -195,3 +195,24 @@ func TestEnding(t *testing.T) {
 		}
 	}
 }
+
+func TestALoadOfOtherClients(t *testing.T) {
+	in := driver.OSBIngest{Tasks: []string{"a", "b"}, Clients: []int64{8, 1}}
+	err := checkClients(in, 8)
+	var f *failure
+	if !errors.As(err, &f) || f.reason != record.ReasonDriverIncomplete {
+		t.Fatalf("%v, want %s", err, record.ReasonDriverIncomplete)
+	}
+	for _, words := range []string{"task b", "1 clients", "trial's 8", "spec.workload.osb.clientsParam"} {
+		if !strings.Contains(f.message, words) {
+			t.Errorf("%q does not tell %q", f.message, words)
+		}
+	}
+	in.Clients[1] = 8
+	if err := checkClients(in, 8); err != nil {
+		t.Errorf("the asked clients: %v", err)
+	}
+	if err := checkClients(driver.OSBIngest{}, 8); err != nil {
+		t.Errorf("nothing is known: %v", err)
+	}
+}

@@ -181,6 +181,17 @@ func (a *attempt) readIngest(o osbOutcome) error {
 		return fail(record.ReasonDriverIncomplete, "%v", err)
 	}
 	a.facts.corpus = driver.DocumentsToSend(o.log, a.ingest)
+	return checkClients(a.ingest, a.Config.Trial.Clients)
+}
+
+// checkClients finds a load of other clients than the trial is to measure: a workload that sets them by itself, or
+// does not know the parameter that was to set them, makes the same load at every count without a word.
+func checkClients(in driver.OSBIngest, want int32) error {
+	for i, clients := range in.Clients {
+		if clients != int64(want) {
+			return fail(record.ReasonDriverIncomplete, "the workload ran task %s with %d clients, not with the trial's %d: spec.workload.osb.clientsParam must name the workload's parameter that sets that task's clients", in.Tasks[i], clients, want)
+		}
+	}
 	return nil
 }
 
