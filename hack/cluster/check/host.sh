@@ -37,6 +37,7 @@ snapshot() {
   echo "# sysctls"
   for key in vm/overcommit_memory vm/panic_on_oom vm/max_map_count kernel/panic kernel/panic_on_oops kernel/keys/root_maxkeys \
     kernel/keys/root_maxbytes kernel/hostname net/ipv4/ip_forward net/ipv4/conf/all/route_localnet net/bridge/bridge-nf-call-iptables \
+    net/bridge/bridge-nf-call-ip6tables net/bridge/bridge-nf-call-arptables \
     net/netfilter/nf_conntrack_max net/netfilter/nf_conntrack_tcp_timeout_established net/netfilter/nf_conntrack_tcp_timeout_close_wait; do
     echo "$key $(cat /proc/sys/$key 2>/dev/null || echo absent)"
   done
@@ -95,8 +96,19 @@ if diff -q "$temporary/before" "$temporary/after" >/dev/null; then
 fi
 echo "ok - while the cluster runs these lines differ:"
 diff "$temporary/before" "$temporary/after" | grep '^[<>]' | grep -v kubepods | sed 's/^/    /' || true
+# A client that watches must not hold back the end.
+"$bin/k8s/kubectl" --kubeconfig "$dir/kubeconfig" get pods -A --watch >"$temporary/watch" 2>&1 &
+watch=$!
+for _ in $(seq 50); do [ -s "$temporary/watch" ] && break; sleep 0.1; done
+[ -s "$temporary/watch" ] || { echo "not ok - the watch shows no pod within 5 s" >&2; exit 1; }
 cluster down >/dev/null
+wait "$watch" || true
 compare "down"
+if grep 'is killed' "$dir/log/supervisor.log" >&2; then
+  echo "not ok - down: a daemon had to be killed (line above)" >&2
+  exit 1
+fi
+echo "ok - down: every daemon stopped by itself, beside an open watch"
 
 cluster up --name "$name" >/dev/null
 "$bin/k8s/kubectl" --kubeconfig "$dir/kubeconfig" rollout status statefulset/pause --timeout=60s >/dev/null

@@ -61,6 +61,8 @@ func flags(config state.Config) map[string][]string {
 			"--service-account-issuer=https://kubernetes.default.svc." + domain,
 			"--service-account-signing-key-file=" + key("sa.key"), "--service-account-key-file=" + key("sa.pub"),
 			"--profiling=false",
+			// Without it open watches, of pods and from the host, hold back its end for a minute.
+			"--shutdown-watch-termination-grace-period=1s",
 		},
 		controllerManager: {
 			"--kubeconfig=" + kubeconfig(controllerManager), "--leader-elect=false",
