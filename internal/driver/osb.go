@@ -84,8 +84,9 @@ func DataPath(home string) string { return filepath.Join(home, ".benchmark/bench
 // WorkloadsPath is where the program keeps its own repository of workloads.
 func WorkloadsPath(home string) string { return filepath.Join(home, ".benchmark/benchmarks/workloads") }
 
-// target gives an endpoint in the program's words. Its client retries nothing, so that one failed request is
-// one line of output and one count of the error rate.
+// target gives an endpoint in the program's words. Its client, which would try a request thrice more after a status
+// of 502, 503 or 504 or a lost connection, retries nothing: one failed request is one line of output and one count
+// of the error rate.
 func target(endpoint string) (hosts, options string, err error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" {
@@ -95,7 +96,7 @@ func target(endpoint string) (hosts, options string, err error) {
 	if port == "" {
 		port = "9200"
 	}
-	options = "timeout:60"
+	options = "timeout:60,max_retries:0"
 	if u.Scheme == "https" {
 		options += ",use_ssl:true"
 	}

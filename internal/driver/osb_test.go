@@ -13,7 +13,7 @@ import (
 func TestArgs(t *testing.T) {
 	base := OSBRun{Version: "2.4.0", Home: "/h", Endpoint: "http://cell-0.cell:9200", WorkloadPath: "/w/nyc_taxis",
 		ParamsFile: "/w/params.json", ID: "id", Tasks: []string{"type:create-index", "index"}, Offline: true}
-	common := []string{"--pipeline=benchmark-only", "--target-hosts=cell-0.cell:9200", "--client-options=timeout:60", "--workload-params=/w/params.json"}
+	common := []string{"--pipeline=benchmark-only", "--target-hosts=cell-0.cell:9200", "--client-options=timeout:60,max_retries:0", "--workload-params=/w/params.json"}
 	for name, c := range map[string]struct {
 		change func(*OSBRun)
 		want   []string
@@ -41,7 +41,7 @@ func TestArgs(t *testing.T) {
 		})
 	}
 	for endpoint, want := range map[string]string{
-		"https://es.example:443": "--client-options=timeout:60,use_ssl:true",
+		"https://es.example:443": "--client-options=timeout:60,max_retries:0,use_ssl:true",
 		"http://es.example":      "--target-hosts=es.example:9200",
 	} {
 		r := base
