@@ -96,14 +96,15 @@ const (
 type Rejections struct {
 	WritePool        int64 `json:"writePool"`        // thread_pool.write.rejected
 	IndexingPressure int64 `json:"indexingPressure"` // indexing_pressure.memory.total.*_rejections
-	ShardPressure    int64 `json:"shardPressure"`    // shard_indexing_pressure rejections
+	ShardPressure    int64 `json:"shardPressure"`    // shard_indexing_pressure.total_rejections_breakup: part of IndexingPressure
 	AdmissionControl int64 `json:"admissionControl"` // admission_control rejections
 	CircuitBreakers  int64 `json:"circuitBreakers"`  // breakers.*.tripped: requests refused for want of heap
 }
 
-// Total is the sum of all counters, in requests.
+// Total is the sum of all counters, in requests. OpenSearch counts what its shard indexing pressure refuses in the
+// node's indexing_pressure as well (ShardIndexingPressure.markCoordinatingOperationStarted and its like).
 func (r Rejections) Total() int64 {
-	return r.WritePool + r.IndexingPressure + r.ShardPressure + r.AdmissionControl + r.CircuitBreakers
+	return r.WritePool + r.IndexingPressure + r.AdmissionControl + r.CircuitBreakers
 }
 
 // Node is one OpenSearch node over the load window.

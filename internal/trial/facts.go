@@ -176,7 +176,8 @@ func changedNodes(before, after snapshot) string {
 	return decreased(before.nodes, after.nodes)
 }
 
-// decreased says which counter of a node went down. The shards' own counters vanish with their shards.
+// decreased says which counter of a node went down. That of shard indexing pressure, a part of another, is there
+// only while the pressure is enforced.
 func decreased(before, after []cluster.Node) string {
 	old := byID(before)
 	for _, n := range after {

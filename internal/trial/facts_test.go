@@ -112,11 +112,12 @@ func TestNodesThatChanged(t *testing.T) {
 			s.nodes[0].WriteRejected, s.nodes[0].MemoryRejected, s.nodes[1].AdmissionRejected = 15, 3, 7
 			s.nodes[1].BreakersTripped = 2
 		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7, CircuitBreakers: 2}},
-		"a shard's own counters": {func(s *snapshot) { s.nodes[1].ShardRejected = 0 }, "", record.Rejections{}},
-		"a restart":              {func(s *snapshot) { s.infos[1].Started = 300 }, "node n2 restarted", record.Rejections{}},
-		"a new node":             {func(s *snapshot) { s.infos[1].ID = "c" }, "node n2 was not there", record.Rejections{}},
-		"a lost node":            {func(s *snapshot) { s.infos = s.infos[:1] }, "2 nodes before the load, 1 after", record.Rejections{}},
-		"a decrease":             {func(s *snapshot) { s.nodes[0].WriteRejected = 0 }, "thread_pool.write.rejected of node n1 went down from 5 to 0", record.Rejections{}},
+		"shard pressure":     {func(s *snapshot) { s.nodes[0].MemoryRejected, s.nodes[0].ShardRejected = 4, 3 }, "", record.Rejections{IndexingPressure: 3, ShardPressure: 3}},
+		"no longer enforced": {func(s *snapshot) { s.nodes[1].ShardRejected = 0 }, "", record.Rejections{}},
+		"a restart":          {func(s *snapshot) { s.infos[1].Started = 300 }, "node n2 restarted", record.Rejections{}},
+		"a new node":         {func(s *snapshot) { s.infos[1].ID = "c" }, "node n2 was not there", record.Rejections{}},
+		"a lost node":        {func(s *snapshot) { s.infos = s.infos[:1] }, "2 nodes before the load, 1 after", record.Rejections{}},
+		"a decrease":         {func(s *snapshot) { s.nodes[0].WriteRejected = 0 }, "thread_pool.write.rejected of node n1 went down from 5 to 0", record.Rejections{}},
 	} {
 		after := base()
 		c.change(&after)

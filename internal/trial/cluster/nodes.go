@@ -17,7 +17,7 @@ type Node struct {
 	GCMillis          int64
 	WriteRejected     int64
 	MemoryRejected    int64
-	ShardRejected     int64
+	ShardRejected     int64 // the part of MemoryRejected that shard indexing pressure refused; 0 unless it is enforced
 	AdmissionRejected int64
 	BreakersTripped   int64
 }
@@ -58,7 +58,7 @@ type nodeStats struct {
 			} `json:"memory"`
 		} `json:"indexing_pressure"`
 		ShardPressure struct {
-			Stats map[string]any `json:"stats"`
+			Breakup map[string]int64 `json:"total_rejections_breakup"`
 		} `json:"shard_indexing_pressure"`
 		Breakers map[string]struct {
 			Tripped int64 `json:"tripped"`
@@ -75,7 +75,7 @@ type nodeStats struct {
 // names refuses the call, so they are asked for by filter instead of by path.
 const nodeFilter = "_nodes.failed,nodes.*.name,nodes.*.indices.indexing.index_total,nodes.*.indices.merges.current," +
 	"nodes.*.jvm.mem.heap_used_in_bytes,nodes.*.jvm.gc.collectors,nodes.*.thread_pool.write.rejected," +
-	"nodes.*.indexing_pressure.memory.total,nodes.*.shard_indexing_pressure.stats,nodes.*.admission_control,nodes.*.breakers.*.tripped"
+	"nodes.*.indexing_pressure.memory.total,nodes.*.shard_indexing_pressure.total_rejections_breakup,nodes.*.admission_control,nodes.*.breakers.*.tripped"
 
 // Nodes asks every node for its counters, ordered by name. incomplete is the number of nodes that did not answer.
 func (c *Client) Nodes(ctx context.Context) (nodes []Node, incomplete int, err error) {
@@ -101,14 +101,16 @@ func (s nodeStats) nodes() []Node {
 	var out []Node
 	for id, n := range s.Nodes {
 		node := Node{ID: id, Name: n.Name, Indexed: n.Indices.Indexing.Total, Merges: n.Indices.Merges.Current,
-			HeapUsed: n.JVM.Mem.HeapUsed, WriteRejected: n.ThreadPool.Write.Rejected,
-			ShardRejected: sumRejections(n.ShardPressure.Stats)}
+			HeapUsed: n.JVM.Mem.HeapUsed, WriteRejected: n.ThreadPool.Write.Rejected}
 		for _, gc := range n.JVM.GC.Collectors {
 			node.GCCount += gc.Count
 			node.GCMillis += gc.Millis
 		}
 		for _, key := range []string{"coordinating_rejections", "primary_rejections", "replica_rejections"} {
 			node.MemoryRejected += n.IndexingPressure.Memory.Total[key]
+		}
+		for _, cause := range n.ShardPressure.Breakup {
+			node.ShardRejected += cause
 		}
 		for _, b := range n.Breakers {
 			node.BreakersTripped += b.Tripped
@@ -122,25 +124,6 @@ func (s nodeStats) nodes() []Node {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out
-}
-
-// sumRejections adds up every number below stats.SHARD.rejection whose name tells of rejections of a role
-// (coordinating, primary, replica); the breakup below it counts the same requests again, by cause.
-func sumRejections(stats map[string]any) int64 {
-	var sum int64
-	for _, shard := range stats {
-		s, _ := shard.(map[string]any)
-		rejection, _ := s["rejection"].(map[string]any)
-		for _, role := range rejection {
-			r, _ := role.(map[string]any)
-			for name, value := range r {
-				if f, ok := value.(float64); ok && (name == "coordinating_rejections" || name == "primary_rejections" || name == "replica_rejections") {
-					sum += int64(f)
-				}
-			}
-		}
-	}
-	return sum
 }
 
 // NodeInfo is what one node says of itself.
