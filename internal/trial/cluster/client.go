@@ -22,7 +22,7 @@ type Client struct {
 	transport opensearchtransport.Interface
 }
 
-// callTimeout bounds one call whose own deadline is not set: the API's answers here are small and quick.
+// callTimeout bounds one call: the API's answers here are small and quick, but for a refresh.
 const callTimeout = 15 * time.Second
 
 // New gives a client of the cluster at an endpoint, http://host:9200. It retries nothing: a repeated call would
@@ -36,11 +36,10 @@ func New(endpoint string) (*Client, error) {
 		URLs:         []*url.URL{u},
 		DisableRetry: true,
 		Transport: &http.Transport{
-			DialContext:           (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-			TLSHandshakeTimeout:   5 * time.Second,
-			ResponseHeaderTimeout: 60 * time.Second,
-			MaxIdleConnsPerHost:   2,
-			IdleConnTimeout:       90 * time.Second,
+			DialContext:         (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+			TLSHandshakeTimeout: 5 * time.Second,
+			MaxIdleConnsPerHost: 2,
+			IdleConnTimeout:     90 * time.Second,
 		},
 	})
 	if err != nil {
@@ -66,10 +65,15 @@ func NotFound(err error) bool {
 	return errors.As(err, &s) && s.Status == http.StatusNotFound
 }
 
-// call makes one request; in and out are JSON, either may be nil.
+// call makes one request within callTimeout.
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	return c.within(ctx, method, path, in, out)
+}
+
+// within makes one request within the context's deadline; in and out are JSON, either may be nil.
+func (c *Client) within(ctx context.Context, method, path string, in, out any) error {
 	name, _, _ := strings.Cut(path, "?")
 	var body io.Reader
 	if in != nil {

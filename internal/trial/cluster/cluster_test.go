@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -66,13 +67,13 @@ func TestNodes(t *testing.T) {
 func TestOtherRejections(t *testing.T) {
 	c := fakeCluster(t, map[string]string{"GET /_nodes/stats": `{"_nodes":{"failed":1},"nodes":{
 	 "b":{"name":"n2","breakers":{"parent":{"tripped":2},"in_flight_requests":{"tripped":1}},"admission_control":{"global_cpu_usage":{"transport":{"rejection_count":{"indexing":4,"search":3}}},"global_io_usage":{"transport":{"rejection_count":{"indexing":1}}}}},
-	 "a":{"name":"n1","shard_indexing_pressure":{"stats":{"[i][0]":{"memory":{"current":{"primary_in_bytes":9}},"rejection":{
-	   "coordinating":{"coordinating_rejections":2,"breakup":{"node_limits":2}},"primary":{"primary_rejections":5,"breakup":{"node_limits":5}},"replica":{"replica_rejections":1}}}}}}}}`})
+	 "a":{"name":"n1","shard_indexing_pressure":{"stats":{},"total_rejections_breakup":{"node_limits":4,"no_successful_request_limits":3,"throughput_degradation_limits":1},"enabled":true,"enforced":true}},
+	 "c":{"name":"n3","shard_indexing_pressure":{"stats":{},"total_rejections_breakup_shadow_mode":{"node_limits":0,"no_successful_request_limits":9,"throughput_degradation_limits":0},"enabled":true,"enforced":false}}}}`})
 	nodes, missing, err := c.Nodes(t.Context())
 	if err != nil || missing != 1 {
 		t.Fatalf("%d missing, %v", missing, err)
 	}
-	want := []Node{{ID: "a", Name: "n1", ShardRejected: 8}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3}}
+	want := []Node{{ID: "a", Name: "n1", ShardRejected: 8}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3}, {ID: "c", Name: "n3"}}
 	if !reflect.DeepEqual(nodes, want) {
 		t.Errorf("%+v, want %+v", nodes, want)
 	}
@@ -219,5 +220,59 @@ func TestSeconds(t *testing.T) {
 		if got, ok := Seconds(bad); ok {
 			t.Errorf("%q is %v s", bad, got)
 		}
+	}
+}
+
+// asked keeps the requests that a client makes.
+type asked struct {
+	requests []*http.Request
+	bodies   []string
+}
+
+func (a *asked) Perform(r *http.Request) (*http.Response, error) {
+	body := ""
+	if r.Body != nil {
+		data, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		body = string(data)
+	}
+	a.requests, a.bodies = append(a.requests, r), append(a.bodies, body)
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader("{}"))}, nil
+}
+
+func TestOnlyARefreshMayTakeMinutes(t *testing.T) {
+	var a asked
+	c := &Client{transport: &a}
+	short, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for name, call := range map[string]struct {
+		do          func() error
+		least, most time.Duration
+	}{
+		"a count":                        {func() error { _, err := c.Count(t.Context(), "x"); return err }, 0, callTimeout},
+		"a refresh":                      {func() error { return c.Refresh(t.Context(), "x") }, 5 * time.Minute, refreshTimeout},
+		"a refresh near the trial's end": {func() error { return c.Refresh(short, "x") }, 0, time.Minute},
+	} {
+		if err := call.do(); err != nil {
+			t.Fatal(err)
+		}
+		at, ok := a.requests[len(a.requests)-1].Context().Deadline()
+		if left := time.Until(at); !ok || left < call.least || left > call.most {
+			t.Errorf("%s may take %s, want %s to %s", name, left, call.least, call.most)
+		}
+	}
+}
+
+func TestTheTemplateGivesWay(t *testing.T) {
+	var a asked
+	c := &Client{transport: &a}
+	if err := c.PutTemplate(t.Context(), "taxis", Topology{Primaries: 6, Replicas: 1}); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"index_patterns":["taxis"],"order":-1,"settings":{"index.number_of_replicas":"1","index.number_of_shards":"6"}}`
+	if r := a.requests[0]; r.Method != http.MethodPut || r.URL.Path != "/_template/knee-taxis" || a.bodies[0] != want {
+		t.Errorf("%s %s %s, want %s", r.Method, r.URL.Path, a.bodies[0], want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // DeleteIndex deletes an index; none there is as good.
@@ -49,15 +50,17 @@ func (t Topology) settings() map[string]any {
 	return s
 }
 
-// PutTemplate covers what a workload's own create body leaves out. Its priority is the lowest, so that it never
-// hides a template that the workload brings for its mapping; a body's settings win over a template's.
+// PutTemplate covers what a workload's own create body leaves out. It is a legacy template of an order below the
+// default 0: it joins the legacy templates that the workload may bring, and theirs win; it gives way altogether to a
+// composable one that matches the index. A composable template here would, at any priority, put all legacy ones out
+// of force. A body's settings win over a template's.
 func (c *Client) PutTemplate(ctx context.Context, index string, t Topology) error {
 	body := map[string]any{
 		"index_patterns": []string{index},
-		"priority":       0,
-		"template":       map[string]any{"settings": t.settings()},
+		"order":          -1,
+		"settings":       t.settings(),
 	}
-	return c.call(ctx, http.MethodPut, "/_index_template/"+url.PathEscape("knee-"+index), body, nil)
+	return c.call(ctx, http.MethodPut, "/_template/"+url.PathEscape("knee-"+index), body, nil)
 }
 
 // CreateIndex creates an index from a body that IndexBody made.
@@ -170,12 +173,18 @@ func digestOf(settings, mappings map[string]any) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
+// refreshTimeout bounds one refresh: under a long refresh interval all that the load left in memory becomes segments
+// now.
+const refreshTimeout = 10 * time.Minute
+
 // Refresh makes all that was accepted visible to Count.
 func (c *Client) Refresh(ctx context.Context, index string) error {
 	var out struct {
 		Shards shards `json:"_shards"`
 	}
-	if err := c.call(ctx, http.MethodPost, "/"+url.PathEscape(index)+"/_refresh", nil, &out); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	if err := c.within(ctx, http.MethodPost, "/"+url.PathEscape(index)+"/_refresh", nil, &out); err != nil {
 		return err
 	}
 	return out.Shards.failure("refresh of " + index)
