@@ -22,7 +22,7 @@ other() { grep -q ':/knee-' "$1/cgroup" && ! grep -q ":/knee-$name-" "$1/cgroup"
 others=no
 if [ -e /run/knee-cluster ]; then
   others=yes
-  echo "# another cluster runs: that the sysctls are restored shows only without one"
+  echo "# another cluster runs: that the sysctls and cgroup controllers are restored shows only without one"
 fi
 
 snapshot() {
@@ -47,6 +47,10 @@ snapshot() {
     find "$mount" -maxdepth 1 -mindepth 1 -type d
   done | sort -u | grep -vE "/knee-" || true
   find $(awk '/ - cgroup2? / {print $5}' /proc/self/mountinfo | sort -u) -type d -path "*/knee-$name-*" 2>/dev/null | sort || true
+  echo "# cgroup v2 controllers"
+  [ "$others" = yes ] || awk '/ - cgroup2 / {print $5}' /proc/self/mountinfo | sort -u | while read -r mount; do
+    cat "$mount/cgroup.subtree_control" 2>/dev/null || true
+  done
   echo "# files"
   [ "$others" = yes ] || ls -d /run/knee* 2>/dev/null || true
   ls -d /tmp/hostpath_pv /etc/cni /etc/kubernetes /opt/cni /opt/containerd /usr/libexec/kubernetes /var/lib/cni /var/lib/kubelet \

@@ -72,15 +72,19 @@ func parse(mountinfo string) []Hierarchy {
 	return hierarchies
 }
 
+// A Remember is told which controllers are about to be enabled for the children
+// of a v2 hierarchy's root, which outlives the cluster.
+type Remember func(mount string, controllers []string) error
+
 // Create makes the cgroup in every hierarchy, with a child for the daemons.
-func Create(root, daemons string) error {
+func Create(root, daemons string, remember Remember) error {
 	hierarchies, err := Hierarchies()
 	if err != nil {
 		return err
 	}
 	for _, h := range hierarchies {
 		for _, dir := range []string{root, filepath.Join(root, daemons)} {
-			if err := h.create(dir); err != nil {
+			if err := h.create(dir, remember); err != nil {
 				return fmt.Errorf("cgroup %s in %s: %w", dir, h.Mount, err)
 			}
 		}
@@ -97,14 +101,14 @@ func Create(root, daemons string) error {
 	return nil
 }
 
-func (h Hierarchy) create(dir string) error {
+func (h Hierarchy) create(dir string, remember Remember) error {
 	path := filepath.Join(h.Mount, dir)
 	if err := os.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	switch {
 	case h.Unified:
-		return h.delegate(filepath.Dir(path))
+		return h.delegate(filepath.Dir(path), remember)
 	case h.has("cpuset"):
 		// A new v1 cpuset is empty, and takes no process until it is not.
 		for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
@@ -122,7 +126,7 @@ func (h Hierarchy) create(dir string) error {
 
 // delegate enables, for the children of a v2 cgroup, those controllers it has
 // and that a kubelet needs.
-func (h Hierarchy) delegate(parent string) error {
+func (h Hierarchy) delegate(parent string, remember Remember) error {
 	data, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers"))
 	if err != nil {
 		return err
@@ -131,11 +135,20 @@ func (h Hierarchy) delegate(parent string) error {
 	if err != nil {
 		return err
 	}
+	var missing []string
 	for _, controller := range strings.Fields(string(data)) {
-		if slices.Contains(strings.Fields(string(enabled)), controller) ||
-			!slices.Contains([]string{"cpu", "cpuset", "memory", "pids", "io", "hugetlb"}, controller) {
-			continue
+		if !slices.Contains(strings.Fields(string(enabled)), controller) &&
+			slices.Contains([]string{"cpu", "cpuset", "memory", "pids", "io", "hugetlb"}, controller) {
+			missing = append(missing, controller)
 		}
+	}
+	// What is enabled in the cluster's own cgroup goes with it.
+	if len(missing) > 0 && parent == filepath.Clean(h.Mount) {
+		if err := remember(h.Mount, missing); err != nil {
+			return err
+		}
+	}
+	for _, controller := range missing {
 		if err := os.WriteFile(filepath.Join(parent, "cgroup.subtree_control"), []byte("+"+controller), 0o644); err != nil {
 			return fmt.Errorf("enabling the %s controller: %w", controller, err)
 		}

@@ -36,7 +36,7 @@ func TestCreateCopiesTheCpuset(t *testing.T) {
 	}
 	for range 2 { // the second time it is there already
 		for _, dir := range []string{"/knee", "/knee/daemons"} {
-			if err := h.create(dir); err != nil {
+			if err := h.create(dir, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -54,11 +54,45 @@ func TestDelegateEnablesWhatIsMissing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := h.create("/knee"); err != nil {
+	var remembered []string
+	remember := func(mount string, controllers []string) error {
+		if got, err := os.ReadFile(control); err != nil || string(got) != "cpu\n" {
+			t.Errorf("subtree_control was written %q (%v) before that was remembered", got, err)
+		}
+		remembered = append([]string{mount}, controllers...)
+		return nil
+	}
+	if err := h.create("/knee", remember); err != nil {
 		t.Fatal(err)
+	}
+	if want := []string{h.Mount, "memory"}; !reflect.DeepEqual(remembered, want) {
+		t.Errorf("remembered %v, want %v", remembered, want)
 	}
 	// An ordinary file keeps the last write; the kernel would add to the list.
 	if got, err := os.ReadFile(control); err != nil || string(got) != "+memory" {
+		t.Errorf("subtree_control was written %q (%v), want +memory", got, err)
+	}
+}
+
+func TestTheClustersOwnControllersAreNotRemembered(t *testing.T) {
+	h := Hierarchy{Mount: t.TempDir(), Unified: true}
+	own := filepath.Join(h.Mount, "knee")
+	if err := os.Mkdir(own, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, value := range map[string]string{"cgroup.controllers": "memory\n", "cgroup.subtree_control": "\n"} {
+		if err := os.WriteFile(filepath.Join(own, file), []byte(value), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remember := func(mount string, controllers []string) error {
+		t.Errorf("remembered %v of %s", controllers, mount)
+		return nil
+	}
+	if err := h.create("/knee/daemons", remember); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(own, "cgroup.subtree_control")); err != nil || string(got) != "+memory" {
 		t.Errorf("subtree_control was written %q (%v), want +memory", got, err)
 	}
 }

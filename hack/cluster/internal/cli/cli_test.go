@@ -4,12 +4,14 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/knee-bench/knee/hack/cluster/internal/image"
+	"github.com/knee-bench/knee/hack/cluster/internal/process"
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
@@ -148,5 +150,21 @@ func TestDeadSupervisorIsNotRunning(t *testing.T) {
 	}
 	if _, err := c.running(); err != ErrDown {
 		t.Errorf("another process with the same id: %v, want %v", err, ErrDown)
+	}
+}
+
+func TestAbandonedSupervisorIsGone(t *testing.T) {
+	command := exec.Command("sleep", "600")
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := abandon(command); err != nil {
+		t.Fatal(err)
+	}
+	if command.ProcessState == nil {
+		t.Error("it was not waited for")
+	}
+	if _, running := process.StartTime(command.Process.Pid); running {
+		t.Errorf("process %d still runs", command.Process.Pid)
 	}
 }

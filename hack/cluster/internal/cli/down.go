@@ -12,8 +12,8 @@ import (
 
 	"github.com/knee-bench/knee/hack/cluster/internal/cgroup"
 	"github.com/knee-bench/knee/hack/cluster/internal/control"
+	"github.com/knee-bench/knee/hack/cluster/internal/host"
 	"github.com/knee-bench/knee/hack/cluster/internal/process"
-	"github.com/knee-bench/knee/hack/cluster/internal/sysctl"
 )
 
 func downCommand(c *cluster) *cobra.Command {
@@ -111,7 +111,7 @@ func (c *cluster) cleanUp(ctx context.Context) error {
 		defer cancel()
 		errs = append(errs, cgroup.Remove(removing, config.CgroupRoot))
 	}
-	errs = append(errs, sysctl.ThisHost(alive).Release(c.dir), c.dir.Clear())
+	errs = append(errs, host.ThisHost(alive).Release(c.dir), c.dir.Clear())
 	return errors.Join(errs...)
 }
 

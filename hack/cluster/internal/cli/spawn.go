@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -8,11 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 
+	"github.com/knee-bench/knee/hack/cluster/internal/cgroup"
+	"github.com/knee-bench/knee/hack/cluster/internal/host"
 	"github.com/knee-bench/knee/hack/cluster/internal/process"
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 	"github.com/knee-bench/knee/hack/cluster/internal/supervisor"
-	"github.com/knee-bench/knee/hack/cluster/internal/sysctl"
 )
 
 // listenAPI opens the API server's port on the host: the one of the last time if
@@ -32,12 +35,21 @@ func listenAPI(config *state.Config) (*net.TCPListener, error) {
 	return listener.(*net.TCPListener), nil
 }
 
-// loadModules loads what a stock Debian has as modules; where they are built in
-// there is nothing to load. What is really missing is noticed by who needs it.
-func loadModules() {
-	if program, err := exec.LookPath("modprobe"); err == nil {
-		_ = exec.Command(program, "-q", "-a", "overlay", "br_netfilter", "nf_conntrack").Run()
+// prepareHost makes what the supervisor needs to find on the host. This process
+// holds what that changes there until the supervisor runs.
+func (c *cluster) prepareHost(config state.Config) error {
+	this := host.ThisHost(alive)
+	if err := this.LoadModules(); err != nil {
+		return err
 	}
+	self, err := identify(os.Getpid())
+	if err != nil {
+		return err
+	}
+	if err := this.Hold(c.dir, self); err != nil {
+		return err
+	}
+	return cgroup.Create(config.CgroupRoot, supervisor.DaemonsCgroup, this.RememberControllers)
 }
 
 // spawn starts the supervisor in namespaces of its own, detached from this
@@ -73,19 +85,43 @@ func (c *cluster) spawn(listener *net.TCPListener, socket *net.UnixListener) (*e
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("starting the supervisor in namespaces of its own: %w", err)
 	}
-	return command, c.record(command.Process.Pid)
+	if err := c.record(command.Process.Pid); err != nil {
+		return nil, errors.Join(err, abandon(command))
+	}
+	return command, nil
 }
 
 // record writes down the supervisor's identity and sets the node's sysctls.
 func (c *cluster) record(pid int) error {
-	boot, err := process.BootID()
+	identity, err := identify(pid)
 	if err != nil {
 		return err
 	}
-	started, _ := process.StartTime(pid)
-	identity := state.Supervisor{PID: pid, StartTime: started, BootID: boot}
 	if err := c.dir.SaveSupervisor(identity); err != nil {
 		return err
 	}
-	return sysctl.ThisHost(alive).Apply(c.dir, identity)
+	return host.ThisHost(alive).Apply(c.dir, identity)
+}
+
+// identify tells a process from one that is given the same id later.
+func identify(pid int) (state.Supervisor, error) {
+	boot, err := process.BootID()
+	started, _ := process.StartTime(pid)
+	return state.Supervisor{PID: pid, StartTime: started, BootID: boot}, err
+}
+
+// abandon ends a supervisor which no later command would find. As it is process
+// 1 of its PID namespace nothing of that is left.
+func abandon(command *exec.Cmd) error {
+	if err := command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	// Not Wait at once: it has no deadline.
+	killing, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := process.Wait(killing, command.Process.Pid); err != nil {
+		return fmt.Errorf("the supervisor (process %d) is %w after SIGKILL", command.Process.Pid, err)
+	}
+	_ = command.Wait() // says that it was killed
+	return nil
 }

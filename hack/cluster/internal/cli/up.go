@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/knee-bench/knee/hack/cluster/internal/cgroup"
 	"github.com/knee-bench/knee/hack/cluster/internal/control"
 	"github.com/knee-bench/knee/hack/cluster/internal/pki"
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
@@ -112,9 +111,8 @@ func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) 
 	if err := pki.Ensure(c.dir.PKI(), pki.Identities(config.Name, supervisor.NodeIP, supervisor.ServiceIP)); err != nil {
 		return err
 	}
-	loadModules()
-	if err := cgroup.Create(config.CgroupRoot, supervisor.DaemonsCgroup); err != nil {
-		return err
+	if err := c.prepareHost(config); err != nil {
+		return errors.Join(err, c.cleanUp(ctx))
 	}
 	command, err := c.spawn(listener, socket)
 	if err != nil {
