@@ -37,8 +37,15 @@ if [ ! -e "$policy" ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 install() { apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}" </dev/null; }
+# For the lock on its lists apt has no timeout: another apt-get update gets time to end.
+update() {
+  apt-get -qq update && return
+  grep -q '/lists/lock' "$log" || return 1
+  sleep 30
+  apt-get -qq update
+}
 log=$(mktemp)
-if ! { install || { apt-get -qq update && install; }; } >"$log" 2>&1; then
+if ! { install || { update && install; }; } >"$log" 2>&1; then
   tail -n 20 "$log" >&2
   echo "ensure-host: apt-get could not install ${missing[*]} (its last lines are above)" >&2
   rm -f "$log"

@@ -15,4 +15,15 @@ if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
 fi
 echo "images: installing ${missing[*]}" >&2
 export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+# For the lock on its lists apt has no timeout: another apt-get update gets time to end.
+update() {
+  local output
+  output=$(apt-get -qq update 2>&1) && return
+  if [[ $output == */lists/lock* ]]; then
+    sleep 30
+    output=$(apt-get -qq update 2>&1) && return
+  fi
+  echo "$output" >&2
+  return 1
+}
+update && apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}" >/dev/null </dev/null
