@@ -1,7 +1,10 @@
 package driver
 
 import (
+	"bytes"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,8 +15,13 @@ type OSBErrors struct {
 	Lines    []string // distinct, in order, those that are not rejections first; at most maxLines
 }
 
-// maxLines bounds how many distinct error lines are kept.
-const maxLines = 8
+// Bounds of what is kept of the program's output, which a cluster that rejects a lot makes as long as the load is.
+const (
+	maxLines = 8         // distinct error lines
+	maxLook  = 1000      // error lines of a kind that are looked at for distinct ones: that takes regular expressions
+	maxLine  = 64 << 10  // bytes of a line
+	keptEnds = 128 << 10 // bytes of the output's beginning, and of its end
+)
 
 var (
 	escape = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
@@ -23,40 +31,101 @@ var (
 	answer = regexp.MustCompile(`'type': '([^']*)', 'reason': (?:'([^']*)'|"([^"]*)")`)
 )
 
+// OSBOutput takes in what the program prints, as it prints it: it counts every error and keeps the two ends of the
+// text. It is not safe for concurrent use.
+type OSBOutput struct {
+	head, tail, line []byte
+	total            int // bytes taken in
+	rejected, other  errorLines
+}
+
+// errorLines are the error lines of a kind.
+type errorLines struct {
+	count    int
+	seen     map[string]bool
+	distinct []string
+}
+
+// Write takes in a piece of the output.
+func (o *OSBOutput) Write(p []byte) (int, error) {
+	o.total += len(p)
+	n := min(len(p), keptEnds-len(o.head))
+	o.head = append(o.head, p[:n]...)
+	o.tail = append(o.tail, p[n:]...)
+	if extra := len(o.tail) - keptEnds; extra > keptEnds { // not at every piece: moving takes time
+		o.tail = append(o.tail[:0], o.tail[extra:]...)
+	}
+	for rest := p; len(rest) > 0; {
+		end := bytes.IndexAny(rest, lineEnds)
+		piece := rest
+		if end >= 0 {
+			piece = rest[:end]
+		}
+		o.line = append(o.line, piece[:min(len(piece), maxLine-len(o.line))]...)
+		if end < 0 {
+			break
+		}
+		o.endLine()
+		rest = rest[end+1:]
+	}
+	return len(p), nil
+}
+
+// lineEnds are what a line ends at: the program's progress uses carriage returns and cursor movements.
+const lineEnds = "\n\r\x1b"
+
+func (o *OSBOutput) endLine() {
+	if _, text, found := bytes.Cut(o.line, []byte("[ERROR]")); found {
+		o.addError(string(text))
+	}
+	o.line = o.line[:0]
+}
+
+func (o *OSBOutput) addError(text string) {
+	text = strings.TrimSpace(strings.Replace(text, "❌", "", 1))
+	kind := &o.other
+	if isRejection(text) {
+		kind = &o.rejected
+	}
+	kind.count++
+	if kind.count > maxLook || len(kind.distinct) >= maxLines {
+		return
+	}
+	if m := answer.FindStringSubmatch(text); m != nil {
+		text = m[1] + ": " + m[2] + m[3]
+	}
+	key := volatile.ReplaceAllString(text, "#")
+	if kind.seen[key] {
+		return
+	}
+	if kind.seen == nil {
+		kind.seen = map[string]bool{}
+	}
+	kind.seen[key] = true
+	kind.distinct = append(kind.distinct, text)
+}
+
+// Errors are those of the whole output, the last line included.
+func (o *OSBOutput) Errors() OSBErrors {
+	o.endLine()
+	lines := append(slices.Clone(o.other.distinct), o.rejected.distinct...)
+	return OSBErrors{Rejected: o.rejected.count, Other: o.other.count, Lines: lines[:min(maxLines, len(lines))]}
+}
+
+// Text is the output, without its middle when that is long.
+func (o *OSBOutput) Text() string {
+	tail := o.tail[max(0, len(o.tail)-keptEnds):]
+	if out := o.total - len(o.head) - len(tail); out > 0 {
+		return fmt.Sprintf("%s\n(%d bytes are left out)\n%s", o.head, out, tail)
+	}
+	return string(o.head) + string(tail)
+}
+
 // ParseOSBErrors reads what the program printed.
 func ParseOSBErrors(output string) OSBErrors {
-	var e OSBErrors
-	var rejections []string
-	seen := map[string]bool{}
-	for _, line := range splitLines(output) {
-		_, text, found := strings.Cut(line, "[ERROR]")
-		if !found {
-			continue
-		}
-		text = strings.TrimSpace(strings.Replace(text, "❌", "", 1))
-		rejected := isRejection(text)
-		if m := answer.FindStringSubmatch(text); m != nil {
-			text = m[1] + ": " + m[2] + m[3]
-		}
-		if rejected {
-			e.Rejected++
-		} else {
-			e.Other++
-		}
-		key := volatile.ReplaceAllString(text, "#")
-		if seen[key] || len(seen) >= 4*maxLines {
-			continue
-		}
-		seen[key] = true
-		if rejected {
-			rejections = append(rejections, text)
-		} else {
-			e.Lines = append(e.Lines, text)
-		}
-	}
-	e.Lines = append(e.Lines, rejections...)
-	e.Lines = e.Lines[:min(maxLines, len(e.Lines))]
-	return e
+	var o OSBOutput
+	_, _ = o.Write([]byte(output)) // never fails
+	return o.Errors()
 }
 
 func isRejection(text string) bool {

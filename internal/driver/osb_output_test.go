@@ -1,7 +1,9 @@
 package driver
 
 import (
+	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -64,5 +66,62 @@ func TestTellingOutput(t *testing.T) {
 	}
 	if got := TellingOSBOutput("only words\n", 4); got != "only" {
 		t.Errorf("bounded to %q", got)
+	}
+}
+
+func TestOutputIsReadAsItComes(t *testing.T) {
+	for _, file := range []string{"rej-continue-c16.stdout.txt", "fail-node-killed.stdout.txt", "fail-create-index-500.stdout.txt"} {
+		text := read(t, file)
+		var o OSBOutput
+		for rest := text; rest != ""; {
+			n := min(7, len(rest))
+			if _, err := o.Write([]byte(rest[:n])); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if got, want := o.Errors(), ParseOSBErrors(text); !reflect.DeepEqual(got, want) || got.Rejected+got.Other == 0 {
+			t.Errorf("%s: in pieces %+v, whole %+v", file, got, want)
+		}
+		if o.Text() != text {
+			t.Errorf("%s: the text is another", file)
+		}
+	}
+}
+
+func TestLongOutputIsBounded(t *testing.T) {
+	var o OSBOutput
+	say := func(text string) {
+		if _, err := o.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("the first words\n")
+	const lines = 50_000
+	for i := range lines {
+		say(fmt.Sprintf("[ERROR] HTTP status: 429, message: rejected execution of %d on %s\n", i, strings.Repeat("x", 100)))
+		if i == lines/2 {
+			say("[ERROR] mapper_parsing_exception in the middle\n")
+		}
+	}
+	say(strings.Repeat("y", 10*maxLine) + "\nthe last words\n[ERROR] no line's end")
+	e := o.Errors()
+	if e.Rejected != lines || e.Other != 2 || len(e.Lines) != 3 || e.Lines[0] != "mapper_parsing_exception in the middle" {
+		t.Errorf("%+v", e)
+	}
+	text := o.Text()
+	if !strings.HasPrefix(text, "the first words\n") || !strings.HasSuffix(text, "the last words\n[ERROR] no line's end") || !strings.Contains(text, "bytes are left out") {
+		t.Errorf("of the text: %.100q", text)
+	}
+	if most := 2*keptEnds + 100; len(text) > most || cap(o.head)+cap(o.tail)+cap(o.line) > 10*keptEnds {
+		t.Errorf("%d bytes of text, %d kept", len(text), cap(o.head)+cap(o.tail)+cap(o.line))
+	}
+}
+
+func BenchmarkRejectedLine(b *testing.B) {
+	line := []byte("[ERROR] HTTP status: 429, message: " + strings.Repeat("rejected by the queue of the node ", 12) + "rejected execution\n")
+	var o OSBOutput
+	for b.Loop() {
+		_, _ = o.Write(line)
 	}
 }

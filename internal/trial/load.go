@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -76,9 +77,9 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, er
 	if err != nil {
 		return osbOutcome{}, err
 	}
-	output := filepath.Join(a.Work, run.ID+".out")
 	a.say("%s %s", filepath.Base(a.program), strings.Join(args, " "))
-	child, err := process.Start(a.program, args, append(environment(), run.Env(a.temp())...), a.Work, output)
+	var output driver.OSBOutput
+	child, err := process.Start(a.program, args, append(environment(), run.Env(a.temp())...), a.Work, &output)
 	if err != nil {
 		return osbOutcome{}, fail(record.ReasonDriverFailed, "%s does not start: %v", a.program, err)
 	}
@@ -88,26 +89,33 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, er
 		child.Stop(stopGrace)
 	}
 	left, endErr := process.EndAll(ctx)
-	o := osbOutcome{exit: child.ExitCode()}
+	exit, err := child.End(stopGrace)
+	o := osbOutcome{exit: exit, output: output.Text(), errors: output.Errors()}
 	if ctx.Err() != nil {
-		a.say("stopped the driver, %d processes had to be killed", left)
+		a.say("stopped the driver, %d processes had to be killed: %v", left, errors.Join(endErr, err))
 		return o, ctx.Err()
 	}
-	if endErr != nil {
-		return o, endErr
+	if err := errors.Join(endErr, err); err != nil {
+		return o, err
 	}
-	return o, a.readOSB(run, output, &o)
+	err = a.readOSB(run, &o)
+	return o, err
 }
 
-// readOSB reads what the program left.
-func (a *attempt) readOSB(run driver.OSBRun, output string, o *osbOutcome) error {
-	text, err := os.ReadFile(output)
-	if err != nil {
+// maxLog bounds how much of the program's log is read: what it holds of the workload stands near its beginning.
+const maxLog = 32 << 20
+
+// readOSB reads what the program left, and leaves its words for a person to look at.
+func (a *attempt) readOSB(run driver.OSBRun, o *osbOutcome) error {
+	if err := os.WriteFile(filepath.Join(a.Work, run.ID+".out"), []byte(o.output), 0o644); err != nil {
 		return err
 	}
-	o.output = string(text)
-	o.errors = driver.ParseOSBErrors(o.output)
-	if o.log, err = os.ReadFile(run.LogPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	log, err := os.Open(run.LogPath())
+	if err == nil {
+		defer func() { _ = log.Close() }()
+		o.log, err = io.ReadAll(io.LimitReader(log, maxLog))
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	o.result, err = driver.ReadOSBResult(run.ResultPath())

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"sort"
+	"sync"
 	"syscall"
 	"time"
 
@@ -27,39 +29,108 @@ func Adopt() error {
 // Child is a program that runs.
 type Child struct {
 	cmd    *exec.Cmd
-	output *os.File
-	done   chan struct{}
+	output *os.File      // reading end of what it and all that it starts print
+	done   chan struct{} // closed when the program has ended
+	read   chan struct{} // closed when its output is read
 	err    error
 }
 
-// Start runs a program in its own process group, its output going to a file.
-func Start(name string, args, env []string, dir, output string) (*Child, error) {
-	file, err := os.Create(output)
+// pipeSize is how much a program may print, in bytes, before it has to wait for its output to be read: what an
+// unprivileged process may ask for, see pipe(7).
+const pipeSize = 1 << 20
+
+// Start runs a program in its own process group. Its output is written as it comes; what the writer took in may be
+// looked at after End.
+func Start(name string, args, env []string, dir string, output io.Writer) (*Child, error) {
+	reading, writing, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
+	_, _ = unix.FcntlInt(writing.Fd(), unix.F_SETPIPE_SZ, pipeSize) // a smaller one will do
 	cmd := exec.Command(name, args...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, dir, file, file
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = env, dir, writing, writing
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		_ = file.Close()
+	err = awaited.start(cmd)
+	_ = writing.Close()
+	if err != nil {
+		_ = reading.Close()
 		return nil, err
 	}
-	c := &Child{cmd: cmd, output: file, done: make(chan struct{})}
+	c := &Child{cmd: cmd, output: reading, done: make(chan struct{}), read: make(chan struct{})}
 	go func() {
+		defer close(c.read)
+		_, _ = io.Copy(output, reading)
+		_ = reading.Close()
+	}()
+	go func() {
+		defer close(c.done)
 		c.err = cmd.Wait()
-		_ = file.Close()
-		close(c.done)
+		awaited.forget(cmd.Process.Pid)
 	}()
 	return c, nil
+}
+
+// waits are the children that a goroutine waits for. Nobody else may take their exit.
+type waits struct {
+	mu   sync.Mutex
+	pids map[int]bool
+}
+
+var awaited = waits{pids: map[int]bool{}}
+
+// start starts a program; until its id is known nobody looks.
+func (w *waits) start(cmd *exec.Cmd) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	w.pids[cmd.Process.Pid] = true
+	return nil
+}
+
+func (w *waits) forget(pid int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.pids, pid)
+}
+
+func (w *waits) has(pid int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pids[pid]
 }
 
 // Done is closed when the program itself has ended; what it started may still run.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// ExitCode is the program's exit code; 128 and the signal's number when a signal ended it.
-func (c *Child) ExitCode() int {
-	<-c.done
+// End waits, so long at most, for the program's end and then for the end of its output, which all that it started
+// has to close. It gives the exit code: 128 and the signal's number when a signal ended it, -1 with an error when it
+// still runs. The output is written to no more.
+func (c *Child) End(within time.Duration) (int, error) {
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	var err error
+	select {
+	case <-c.done:
+	case <-timer.C:
+		err = fmt.Errorf("%s (process %d) has not ended within %s", c.cmd.Path, c.cmd.Process.Pid, within)
+	}
+	if err == nil {
+		select {
+		case <-c.read:
+		case <-timer.C:
+		}
+	}
+	_ = c.output.SetReadDeadline(time.Now())
+	<-c.read
+	if err != nil {
+		return -1, err
+	}
+	return c.exitCode(), nil
+}
+
+func (c *Child) exitCode() int {
 	if c.err == nil {
 		return 0
 	}
@@ -88,7 +159,7 @@ func (c *Child) Stop(grace time.Duration) {
 // endWait bounds how long killed processes may take to vanish.
 const endWait = 5 * time.Second
 
-// EndAll kills every descendant of this process and waits until they are gone. It says how many it had to kill.
+// EndAll kills every descendant of this process and waits until none runs. It says how many it had to kill.
 // No program that Start began may be wanted any more.
 func EndAll(ctx context.Context) (int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
@@ -118,8 +189,11 @@ func EndAll(ctx context.Context) (int, error) {
 	}
 }
 
-// reap takes the exit of an adopted orphan; a child that another goroutine waits for may be gone already.
+// reap takes the exit of an adopted orphan, and leaves that of a child of Start to the one who waits for it.
 func reap(pid int) {
+	if awaited.has(pid) {
+		return
+	}
 	var status unix.WaitStatus
 	_, _ = unix.Wait4(pid, &status, unix.WNOHANG, nil)
 }

@@ -1,12 +1,14 @@
 package process
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,6 +26,7 @@ func TestMain(m *testing.M) {
 	case "driver": // starts an actor, tells its id, and ends at SIGINT without it, as opensearch-benchmark does at SIGTERM
 		actor := exec.Command(os.Args[0])
 		actor.Env = []string{role + "=actor"}
+		actor.Stdout = os.Stdout
 		actor.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		interrupted := make(chan os.Signal, 1)
 		signal.Notify(interrupted, syscall.SIGINT)
@@ -62,26 +65,40 @@ func startDriver(t *testing.T) (*Child, int) {
 	if err := Adopt(); err != nil {
 		t.Fatal(err)
 	}
-	output := filepath.Join(t.TempDir(), "out")
+	told, output := io.Pipe()
 	c, err := Start(os.Args[0], nil, []string{role + "=driver"}, t.TempDir(), output)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = EndAll(t.Context()) })
-	actor := 0
-	within(t, "the driver tells its actor", func() bool {
-		data, _ := os.ReadFile(output)
-		actor, err = strconv.Atoi(strings.TrimSpace(string(data)))
-		return err == nil
+	t.Cleanup(func() {
+		_ = told.Close()
+		_, _ = EndAll(t.Context())
 	})
-	return c, actor
+	lines := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(told).ReadString('\n')
+		lines <- line
+		_, _ = io.Copy(io.Discard, told)
+	}()
+	select {
+	case line := <-lines:
+		actor, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, actor
+	case <-time.After(10 * time.Second):
+		t.Fatal("the driver has not told its actor in 10 s")
+	}
+	return nil, 0
 }
 
 func TestOrphansInOtherSessionsAreEnded(t *testing.T) {
 	c, actor := startDriver(t)
 	c.Stop(5 * time.Second)
-	if code := c.ExitCode(); code != 3 {
-		t.Errorf("the driver ended with %d, not with its own 3 at SIGINT", code)
+	// The actor holds the driver's output open: nobody waits for it for ever.
+	if code, err := c.End(10 * time.Millisecond); code != 3 || err != nil {
+		t.Errorf("the driver ended with %d, %v, not with its own 3 at SIGINT", code, err)
 	}
 	if !alive(actor) {
 		t.Fatal("the actor ended by itself: the test shows nothing")
@@ -93,8 +110,49 @@ func TestOrphansInOtherSessionsAreEnded(t *testing.T) {
 	if alive(actor) {
 		t.Error("the actor still runs")
 	}
-	if left := Descendants(os.Getpid()); len(left) != 0 {
-		t.Errorf("left: %+v", left)
+	for _, p := range Descendants(os.Getpid()) {
+		if !p.Zombie {
+			t.Errorf("left: %+v", p)
+		}
+	}
+}
+
+// The exit of a driver that was killed stays with the one who waits for it, whoever else looks for zombies.
+func TestAKilledDriverKeepsItsExitCode(t *testing.T) {
+	for range 20 {
+		c, err := Start("/bin/sleep", []string{"60"}, nil, "", io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := EndAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if code, err := c.End(10 * time.Second); code != 128+9 || err != nil {
+			t.Fatalf("exit code %d, %v, want 137", code, err)
+		}
+	}
+}
+
+func TestADriverThatGoesOnIsNotWaitedFor(t *testing.T) {
+	c, err := Start("/bin/sleep", []string{"60"}, nil, "", io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = EndAll(t.Context()) })
+	if code, err := c.End(10 * time.Millisecond); code != -1 || err == nil || !strings.Contains(err.Error(), "sleep") {
+		t.Errorf("exit code %d, %v", code, err)
+	}
+}
+
+func TestTheWholeOutputIsRead(t *testing.T) {
+	var out bytes.Buffer
+	c, err := Start("/bin/sh", []string{"-c", "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; echo last >&2; exit 4"}, nil, "", &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := c.End(30 * time.Second)
+	if code != 4 || err != nil || strings.Count(out.String(), "\n") != 20001 || !strings.HasSuffix(out.String(), "line 19999\nlast\n") {
+		t.Errorf("exit code %d, %v, %d bytes", code, err, out.Len())
 	}
 }
 
@@ -102,7 +160,7 @@ func TestADriverThatDoesNotStopIsEndedToo(t *testing.T) {
 	if err := Adopt(); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Start(os.Args[0], nil, []string{role + "=actor"}, "", filepath.Join(t.TempDir(), "out"))
+	c, err := Start(os.Args[0], nil, []string{role + "=actor"}, "", io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,17 +169,17 @@ func TestADriverThatDoesNotStopIsEndedToo(t *testing.T) {
 	if _, err := EndAll(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if code := c.ExitCode(); code != 128+9 {
-		t.Errorf("exit code %d, want 137", code)
+	if code, err := c.End(10 * time.Second); code != 128+9 || err != nil {
+		t.Errorf("exit code %d, %v, want 137", code, err)
 	}
 }
 
 func TestStartTellsWhatIsMissing(t *testing.T) {
-	if _, err := Start("/nowhere/program", nil, nil, "", filepath.Join(t.TempDir(), "out")); err == nil {
+	if _, err := Start("/nowhere/program", nil, nil, "", io.Discard); err == nil {
 		t.Error("a program that is not there was started")
 	}
-	if _, err := Start(os.Args[0], nil, nil, "", "/nowhere/out"); err == nil {
-		t.Error("an output file that cannot be made was taken")
+	if _, err := Start(os.Args[0], nil, nil, "/nowhere", io.Discard); err == nil {
+		t.Error("a folder that is not there was taken")
 	}
 }
 
