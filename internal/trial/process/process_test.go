@@ -3,12 +3,14 @@ package process
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -117,19 +119,24 @@ func TestOrphansInOtherSessionsAreEnded(t *testing.T) {
 	}
 }
 
-// The exit of a driver that was killed stays with the one who waits for it, whoever else looks for zombies.
-func TestAKilledDriverKeepsItsExitCode(t *testing.T) {
-	for range 20 {
-		c, err := Start("/bin/sleep", []string{"60"}, nil, "", io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := EndAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if code, err := c.End(10 * time.Second); code != 128+9 || err != nil {
-			t.Fatalf("exit code %d, %v, want 137", code, err)
-		}
+// The exit of a driver stays for the one who waits for it, whoever else looks for zombies first.
+func TestAnAwaitedExitIsNotTaken(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", "exit 7")
+	if err := awaited.start(cmd); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	within(t, "it is a zombie", func() bool {
+		return slices.ContainsFunc(Descendants(os.Getpid()), func(p Info) bool { return p.PID == pid && p.Zombie })
+	})
+	reap(pid)
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("%v, want exit code 7", err)
+	}
+	awaited.forget(pid)
+	if awaited.has(pid) {
+		t.Error("an exit that was taken is still awaited")
 	}
 }
 
