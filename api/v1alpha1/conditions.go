@@ -22,6 +22,7 @@ const (
 	ReasonImagePullFailed    = "ImagePullFailed"
 	ReasonProvisioningFailed = "ProvisioningFailed"
 	ReasonTrialBlocked       = "TrialBlocked"
+	ReasonCleanUpBlocked     = "CleanUpBlocked"
 	ReasonNameConflict       = "NameConflict"
 	ReasonNothingMeasured    = "NothingMeasured"
 )
@@ -35,6 +36,7 @@ const (
 	ReasonPeakGated          = "PeakGated"
 	ReasonNoSharedClients    = "NoSharedClients"
 	ReasonTrialsFailed       = "TrialsFailed"
+	ReasonTrialsGated        = "TrialsGated"
 	ReasonTooFewRepetitions  = "TooFewRepetitions"
 	ReasonNotDistinguishable = "NotDistinguishable"
 	ReasonLoaderShared       = "LoaderShared"

@@ -14,8 +14,8 @@ type Assessment struct {
 	Cells    []Cell                   // as plan.Cells
 	Shared   map[string]Shared        // by topology, once every sweep trial of the topology is done
 	Ratios   []Ratio                  // variants against the baseline, by topology, once the topology's Finals are done
-	Done     int                      // trials
-	Planned  int                      // trials, the Finals included from the start
+	Done     int                      // trials, Warmups not counted
+	Planned  int                      // trials, the Finals included from the start, Warmups not counted
 	Finished bool                     // every trial is done
 	Measured bool                     // any Sweep or Final trial is Measured
 
@@ -32,7 +32,7 @@ type Cell struct {
 	Curve             Curve // of the sweep's trials that are done
 	SweepDone         bool
 	Finals            []Outcome // by repetition; empty while the shared clients are not known, or when there are none
-	Done, Planned     int       // trials
+	Done, Planned     int       // trials, Warmups not counted
 }
 
 // FinalDocsPerSecond lists docs/s of the Measured Final repetitions.
@@ -69,10 +69,11 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 		key.Attempt = 0
 		attempts[key] = append(attempts[key], r)
 	}
+	rules := rulesOf(spec, p.Retries)
 	see := func(t record.Trial) Outcome {
 		o, seen := a.Outcomes[t]
 		if !seen {
-			o = outcome(t, attempts[t], spec.Gates, p.Retries)
+			o = outcome(t, attempts[t], rules)
 			a.Outcomes[t] = o
 		}
 		return o
@@ -81,6 +82,11 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 	a.share()
 	a.finals(p, see)
 	a.count(p, see)
+	for key := range attempts {
+		if isWarmup(p, key) {
+			see(key) // shown, never judged by
+		}
+	}
 	a.compare(spec.Baseline)
 	return a
 }
@@ -105,14 +111,19 @@ func (a Assessment) Cell(variant, topology string) *Cell {
 	return nil
 }
 
+// isWarmup tells whether a trial is a Warmup of one of the plan's cells.
+func isWarmup(p plan.Plan, t record.Trial) bool {
+	return t.Phase == record.Warmup && t.Campaign == string(p.Campaign) &&
+		slices.ContainsFunc(p.Cells, func(c plan.Cell) bool { return c.Hash == t.Cell })
+}
+
 // Topologies are the names of the topologies, in the plan's order.
 func (a Assessment) Topologies() []string { return a.topologies }
 
-// TurnDone tells whether nothing of a turn is left to measure. A Warmup serves the trials after it: without any
-// of them left, it is not owed.
+// TurnDone tells whether nothing of a turn is left to measure.
 func (a Assessment) TurnDone(t plan.Turn) bool {
 	for _, trial := range t.Trials {
-		if trial.Phase != record.Warmup && !a.Outcomes[trial].Done {
+		if !a.Outcomes[trial].Done {
 			return false
 		}
 	}
@@ -188,9 +199,6 @@ func (a *Assessment) count(p plan.Plan, see func(record.Trial) Outcome) {
 				var o Outcome
 				if !assumed {
 					o = see(t)
-				}
-				if t.Phase == record.Warmup && !o.Done && !assumed && a.TurnDone(turn) {
-					continue
 				}
 				cell := &a.Cells[turn.Cell]
 				cell.Planned++

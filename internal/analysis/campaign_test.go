@@ -3,6 +3,8 @@ package analysis_test
 import (
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,68 +16,12 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-func TestAttempts(t *testing.T) {
-	c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
-	retries := int32(1)
-	c.Spec.Retries = &retries
-	p := plan.Build(c)
-	trial := p.SweepTrials(p.Cells[0])[1]
-	good := func(attempt int32) record.Record {
-		r := analysistest.Measured(trial, 1000+float64(attempt))
-		r.Trial.Attempt = attempt
-		return r
-	}
-	bad := func(attempt int32, reason string) record.Record {
-		r := analysistest.Errored(trial, reason, "why")
-		r.Trial.Attempt = attempt
-		return r
-	}
-	gated := func(attempt int32) record.Record {
-		r := good(attempt)
-		r.Rejections.WritePool = 1
-		return r
-	}
-	lost := record.ReasonRecordLost
-	pod := record.ReasonPodFailed
-	for _, tt := range []struct {
-		name         string
-		records      []record.Record
-		done, failed bool
-		attempts     int32
-		verdict      analysis.Verdict
-		shown        int32 // attempt of the record that counts; 0: none
-	}{
-		{"none", nil, false, false, 0, "", 0},
-		{"measured", []record.Record{good(1)}, true, false, 1, analysis.Measured, 1},
-		{"gated is valid: not retried", []record.Record{gated(1)}, true, false, 1, analysis.Gated, 1},
-		{"one error", []record.Record{bad(1, pod)}, false, false, 1, analysis.Errored, 1},
-		{"retries used up", []record.Record{bad(1, pod), bad(2, pod)}, true, true, 2, analysis.Errored, 2},
-		{"in any order", []record.Record{bad(2, pod), bad(1, pod)}, true, true, 2, analysis.Errored, 2},
-		{"a lost record is not charged", []record.Record{bad(1, lost), bad(2, pod), bad(3, lost)}, false, false, 3, analysis.Errored, 3},
-		{"lost and used up", []record.Record{bad(1, lost), bad(2, pod), bad(3, pod)}, true, true, 3, analysis.Errored, 3},
-		{"measured at last", []record.Record{bad(1, pod), good(2)}, true, false, 2, analysis.Measured, 2},
-		{"measured beyond the retries", []record.Record{bad(1, pod), bad(2, pod), good(3)}, true, false, 3, analysis.Measured, 3},
-		{"the latest valid attempt counts", []record.Record{good(1), gated(2)}, true, false, 2, analysis.Gated, 2},
-		{"an error does not undo a measurement", []record.Record{good(1), bad(2, pod)}, true, false, 2, analysis.Measured, 1},
-	} {
-		o := analysis.Assess(p, c.Spec, tt.records).Outcomes[trial]
-		shown := int32(0)
-		if o.Record != nil {
-			shown = o.Record.Trial.Attempt
-		}
-		if o.Done != tt.done || o.Failed != tt.failed || o.Attempts != tt.attempts || o.Judgement.Verdict != tt.verdict || shown != tt.shown {
-			t.Errorf("%s: %+v showing attempt %d, want %+v", tt.name, o, shown, tt)
-		}
-	}
-}
-
 func TestProgress(t *testing.T) {
 	c := analysistest.Campaign([]string{"a", "b"}, []string{"t", "u"}, 1, 2, 4)
 	p := plan.Build(c)
 	a := analysis.Assess(p, c.Spec, nil)
-	// Two groups of two cells: 4 x (1 Warmup + 3 Sweep + 4 Final), and a Warmup for each of the Finals' starts
-	// of the JVM: two a group.
-	if a.Planned != 36 || a.Done != 0 || a.Finished || a.Measured || len(a.Shared) != 0 || len(a.SharedClients()) != 0 {
+	// Four cells x (3 Sweep + 4 Final): Warmups are not counted.
+	if a.Planned != 28 || a.Done != 0 || a.Finished || a.Measured || len(a.Shared) != 0 || len(a.SharedClients()) != 0 {
 		t.Errorf("before any record: %+v", a)
 	}
 	var records []record.Record
@@ -85,15 +31,16 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	a = analysis.Assess(p, c.Spec, records)
-	if a.Planned != 34 || a.Done != 6 || !a.Measured || len(a.Shared) != 0 {
-		t.Errorf("one group swept: %d of %d done, measured %t, shared %v; want 6 of 34 (its Warmups are no longer owed), and none",
+	if a.Planned != 28 || a.Done != 6 || !a.Measured || len(a.Shared) != 0 {
+		t.Errorf("one group swept: %d of %d done, measured %t, shared %v; want 6 of 28, true, and none",
 			a.Done, a.Planned, a.Measured, a.Shared)
 	}
-	if cell := a.Cell("a", "t"); !cell.SweepDone || cell.Done != 3 || cell.Planned != 8 {
-		t.Errorf("cell a/t: %+v, want its sweep done, 3 of 8 trials", cell)
+	if cell := a.Cell("a", "t"); !cell.SweepDone || cell.Done != 3 || cell.Planned != 7 {
+		t.Errorf("cell a/t: %+v, want its sweep done, 3 of 7 trials", cell)
 	}
 	records, a = measureAll(c, func(t record.Trial) record.Record { return analysistest.Measured(t, 1000+float64(t.Repetition)) })
-	if a.Planned != 36 || a.Done != 36 || !a.Finished || len(a.Ratios) != 2 || len(records) != 36 {
+	// Two cells share each pool: each group starts its cells' JVMs for the sweeps and again for the Finals.
+	if a.Planned != 28 || a.Done != 28 || !a.Finished || len(a.Ratios) != 2 || len(records) != 28+8 {
 		t.Errorf("all: %d of %d done by %d records, finished %t, %d ratios", a.Done, a.Planned, len(records), a.Finished, len(a.Ratios))
 	}
 }
@@ -107,9 +54,36 @@ func TestRecordsOutsideThePlanAreIgnored(t *testing.T) {
 	stranger.Trial.Campaign = "another"
 	shrunk := analysistest.Measured(records[1].Trial, 9999)
 	shrunk.Trial.Clients = 64
-	after := analysis.Assess(plan.Build(c), c.Spec, append(records, other, stranger, shrunk))
+	warmup := analysistest.Measured(records[0].Trial, 9999)
+	warmup.Trial.Cell = "another"
+	warmed := analysistest.Measured(records[0].Trial, 9999)
+	warmed.Trial.Campaign = "another"
+	after := analysis.Assess(plan.Build(c), c.Spec, append(records, other, stranger, shrunk, warmup, warmed))
 	if after.Done != before.Done || after.Cell("a", "t").Curve.Peak.DocsPerSecond != 1000 || len(after.Outcomes) != len(before.Outcomes) {
 		t.Errorf("records of other cells, campaigns and client counts changed the assessment: %+v", after)
+	}
+}
+
+// Warmups are shown, whatever their number, and change nothing else.
+func TestWarmupsAreShownAndNeverJudgedBy(t *testing.T) {
+	c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+	p := plan.Build(c)
+	records, _ := measureAll(c, func(t record.Trial) record.Record { return analysistest.Measured(t, 1000) })
+	third := p.WarmupTrial(p.Cells[0], p.SweepTrials(p.Cells[0])[0], 3)
+	with := analysis.Assess(p, c.Spec, append(records, analysistest.Measured(third, 9999)))
+	if o, shown := with.Outcomes[third]; !shown || o.Record == nil || o.Record.Ingest.DocsPerSecond != 9999 {
+		t.Errorf("a Warmup that was not planned: %+v, %t; want it among the outcomes", o, shown)
+	}
+	without := analysis.Assess(p, c.Spec, slices.DeleteFunc(records, func(r record.Record) bool { return r.Trial.Phase == record.Warmup }))
+	if n := len(with.Outcomes) - len(without.Outcomes); n != 3 {
+		t.Errorf("%d Warmups among the outcomes, want 3", n)
+	}
+	with.Outcomes, without.Outcomes = nil, nil
+	if !reflect.DeepEqual(with, without) {
+		t.Errorf("with Warmups %+v\nwithout %+v", with, without)
+	}
+	if a := analysis.Assess(p, c.Spec, []record.Record{analysistest.Measured(third, 9999)}); a.Measured || a.Done != 0 {
+		t.Errorf("a Warmup alone: measured %t, %d done", a.Measured, a.Done)
 	}
 }
 

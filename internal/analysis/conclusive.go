@@ -31,7 +31,7 @@ func (a Assessment) Conclusive() (ok bool, reason, message string) {
 func (a Assessment) Doubts() []Doubt {
 	var out []Doubt
 	for _, find := range []func() []Doubt{
-		a.kneesNotFound, a.notShared, a.peaksGated, a.peaksAtEdge, a.trialsFailed, a.sharedLoader,
+		a.kneesNotFound, a.notShared, a.peaksGated, a.peaksAtEdge, a.trialsFailed, a.trialsGated, a.sharedLoader,
 		a.fewRepetitions, a.notDistinguishable,
 	} {
 		out = append(out, find()...)
@@ -84,28 +84,36 @@ func (a Assessment) peaksAtEdge() []Doubt {
 }
 
 func (a Assessment) trialsFailed() []Doubt {
-	var failed, gated []string
+	failed := a.trials(func(p Point) bool { return p.Verdict == Errored }, func(o Outcome) bool { return o.Failed })
+	return each(v1alpha1.ReasonTrialsFailed, failed,
+		"no valid measurement of %s: mend the cause that the report names, then set a new spec.rerun or raise spec.retries")
+}
+
+// trialsGated finds what a knee or a ratio goes without. The trials are valid: they are never measured again.
+func (a Assessment) trialsGated() []Doubt {
+	gated := a.trials(
+		func(p Point) bool { return p.Verdict == Gated },
+		func(o Outcome) bool { return o.Done && o.Judgement.Verdict == Gated })
+	return each(v1alpha1.ReasonTrialsGated, gated,
+		"a gate failed in %s, so that the knees and ratios go without: mend what the gate found, or change spec.gates")
+}
+
+// trials names, cell by cell, the points of the sweeps and the Finals that something is true of.
+func (a Assessment) trials(sweep func(Point) bool, final func(Outcome) bool) []string {
+	var out []string
 	for _, c := range a.Cells {
 		for _, p := range c.Curve.Points {
-			if p.Verdict == Errored {
-				failed = append(failed, fmt.Sprintf("%s Sweep %d clients", a.cellName(c), p.Clients))
+			if sweep(p) {
+				out = append(out, fmt.Sprintf("%s Sweep %d clients", a.cellName(c), p.Clients))
 			}
 		}
 		for _, o := range c.Finals {
-			name := fmt.Sprintf("%s Final %d", a.cellName(c), o.Trial.Repetition)
-			switch {
-			case o.Failed:
-				failed = append(failed, name)
-			case o.Judgement.Verdict == Gated:
-				gated = append(gated, name)
+			if final(o) {
+				out = append(out, fmt.Sprintf("%s Final %d", a.cellName(c), o.Trial.Repetition))
 			}
 		}
 	}
-	return append(
-		each(v1alpha1.ReasonTrialsFailed, failed,
-			"no valid measurement of %s: mend the cause that the report names, then set a new spec.rerun or raise spec.retries"),
-		each(v1alpha1.ReasonTrialsFailed, gated,
-			"a gate failed in %s, so that the ratio goes without it: mend what the gate found, or change spec.gates")...)
+	return out
 }
 
 func (a Assessment) sharedLoader() []Doubt {

@@ -78,8 +78,8 @@ func TestJudge(t *testing.T) {
 		}, analysis.Gated, "maxRejections", "193 rejections above maxRejections 0"},
 
 		{"rejections by every counter, no limit set", v1alpha1.Gates{}, func(r *record.Record) {
-			r.Rejections = record.Rejections{WritePool: 1, IndexingPressure: 2, ShardPressure: 4, AdmissionControl: 8}
-		}, analysis.Gated, "maxRejections", "15 rejections above maxRejections 0"},
+			r.Rejections = record.Rejections{WritePool: 1, IndexingPressure: 2, ShardPressure: 2, AdmissionControl: 8, CircuitBreakers: 16}
+		}, analysis.Gated, "maxRejections", "27 rejections above maxRejections 0"},
 		{"rejections within the limit", v1alpha1.Gates{MaxRejections: limit(3)}, func(r *record.Record) {
 			r.Rejections.IndexingPressure = 3
 		}, analysis.Measured, "", ""},

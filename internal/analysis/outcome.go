@@ -3,6 +3,9 @@ package analysis
 import (
 	"math"
 	"slices"
+	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
@@ -12,8 +15,8 @@ import (
 type Outcome struct {
 	Trial     record.Trial   // Attempt is 0
 	Done      bool           // nothing more is to be measured
-	Failed    bool           // done without a valid measurement: the retries are used up
-	Record    *record.Record // the attempt that counts: the latest valid one, else the latest; nil before any
+	Failed    bool           // done without a valid measurement of all that is asked: the retries are used up
+	Record    *record.Record // the attempt that counts: the latest valid one with all that is asked, else the latest; nil before any
 	Judgement Judgement      // of Record; zero before any
 	Attempts  int32          // the highest attempt seen
 	Charged   int32          // Errored attempts that count against the retries
@@ -38,24 +41,44 @@ func (o Outcome) point() Point {
 	}
 }
 
-// outcome judges the attempts at a trial. A trial is done when an attempt gave a valid measurement, or when the
-// Errored attempts that are charged exceed the retries.
-func outcome(trial record.Trial, attempts []record.Record, gates v1alpha1.Gates, retries int32) Outcome {
+// rules are what a trial's attempts are held against.
+type rules struct {
+	gates   v1alpha1.Gates
+	retries int32
+	search  bool // Final repetitions end with search tasks
+}
+
+func rulesOf(spec v1alpha1.BenchmarkCampaignSpec, retries int32) rules {
+	osb := spec.Workload.OSB
+	return rules{
+		gates: spec.Gates, retries: retries,
+		search: ptr.Deref(spec.Final.Search, false) && osb != nil && len(osb.SearchTasks) > 0,
+	}
+}
+
+// outcome judges the attempts at a trial. A trial is done when an attempt gave a valid measurement of all that is
+// asked, or when the Errored attempts that are charged exceed the retries. A valid measurement without the search
+// tasks that are asked by now is neither: the trial is measured anew, with all its retries.
+func outcome(trial record.Trial, attempts []record.Record, rules rules) Outcome {
 	o := Outcome{Trial: trial}
 	slices.SortFunc(attempts, func(a, b record.Record) int { return int(a.Trial.Attempt - b.Trial.Attempt) })
 	for i := range attempts {
-		j := Judge(attempts[i], gates)
+		j := Judge(attempts[i], rules.gates)
 		o.Attempts = attempts[i].Trial.Attempt
-		if j.Verdict == Errored && charged(attempts[i]) {
+		complete := j.Verdict != Errored && !rules.lacksSearch(attempts[i])
+		switch {
+		case j.Verdict != Errored && !complete:
+			o.Charged = 0
+		case j.Verdict == Errored && charged(attempts[i]):
 			o.Charged++
 		}
-		if j.Verdict == Errored && o.Done {
-			continue // an earlier attempt was valid
+		if !complete && o.Done {
+			continue // an earlier attempt gave all that is asked
 		}
-		o.Done = j.Verdict != Errored
+		o.Done = complete
 		o.Record, o.Judgement = &attempts[i], j
 	}
-	if !o.Done && o.Charged > retries {
+	if !o.Done && o.Charged > rules.retries {
 		o.Done, o.Failed = true, true
 	}
 	return o
@@ -65,4 +88,17 @@ func outcome(trial record.Trial, attempts []record.Record, gates v1alpha1.Gates,
 // nothing of the trial.
 func charged(r record.Record) bool {
 	return r.Error == nil || r.Error.Reason != record.ReasonRecordLost
+}
+
+// lacksSearch tells whether a Final was measured without the search tasks that are asked.
+func (r rules) lacksSearch(rec record.Record) bool {
+	return r.search && rec.Trial.Phase == record.Final && !tasksDropped(rec) &&
+		!slices.ContainsFunc(rec.Tasks, func(t record.Task) bool { return t.Search })
+}
+
+// tasksDropped tells whether whole tasks were left out of a record that did not fit, not just their latencies.
+func tasksDropped(r record.Record) bool {
+	return slices.ContainsFunc(r.Dropped, func(what string) bool {
+		return strings.HasPrefix(what, "tasks") && !strings.HasSuffix(what, ".latency")
+	})
 }

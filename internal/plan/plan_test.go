@@ -100,7 +100,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// short writes turns as "a/t: W1@2 S1@1 S1@2 S1@4": cell, phase and repetition at clients.
+// short writes turns as "a/t: S1@1 S1@2 S1@4": cell, phase and repetition at clients.
 func short(p Plan, turns []Turn) []string {
 	var out []string
 	for _, turn := range turns {
@@ -123,11 +123,10 @@ func TestTurnsOfACellWithNodesOfItsOwn(t *testing.T) {
 	c.Spec.Sweep.Clients = []int32{1, 2, 4}
 	c.Spec.Final.Repetitions = p(int32(2))
 	plan := Build(c)
-	if got, want := short(plan, plan.Turns(1, nil)), []string{"b/t: W1@2 S1@1 S1@2 S1@4"}; !slices.Equal(got, want) {
+	if got, want := short(plan, plan.Turns(1, nil)), []string{"b/t: S1@1 S1@2 S1@4"}; !slices.Equal(got, want) {
 		t.Errorf("sweep: %q, want %q", got, want)
 	}
-	// Its JVM goes on: no Warmup before the Finals.
-	want := []string{"b/t: W1@2 S1@1 S1@2 S1@4", "b/t block t 1: F1@2", "b/t block t 2: F2@2"}
+	want := []string{"b/t: S1@1 S1@2 S1@4", "b/t block t 1: F1@2", "b/t block t 2: F2@2"}
 	if got := short(plan, plan.Turns(1, map[string]int32{"t": 2})); !slices.Equal(got, want) {
 		t.Errorf("all: %q, want %q", got, want)
 	}
@@ -136,29 +135,21 @@ func TestTurnsOfACellWithNodesOfItsOwn(t *testing.T) {
 	}
 }
 
-// Cells on one pool take turns: each start of a JVM is followed by a Warmup of its own, and every second block
-// runs backwards, so that the same cell goes on over the turn of the block.
+// Cells on one pool take turns, and every second block runs backwards, so that the same cell goes on over the
+// turn of the block.
 func TestTurnsOfCellsThatShareNodes(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a"}, []string{"b"})
 	c.Spec.Sweep.Clients = []int32{1, 2, 4}
 	plan := Build(c)
 	got := short(plan, plan.Turns(0, map[string]int32{"t": 4}))
-	if want := []string{"a/t: W1@2 S1@1 S1@2 S1@4", "b/t: W1@2 S1@1 S1@2 S1@4"}; !slices.Equal(got[:2], want) {
+	if want := []string{"a/t: S1@1 S1@2 S1@4", "b/t: S1@1 S1@2 S1@4"}; !slices.Equal(got[:2], want) {
 		t.Errorf("sweeps: %q, want %q", got[:2], want)
 	}
 	if len(got) != 2+8 {
 		t.Fatalf("turns: %q", got)
 	}
-	running, starts := "b", map[string]int{"a": 1, "b": 1}
 	for i, turn := range got[2:] {
-		variant := turn[:1]
-		want := fmt.Sprintf("%s/t block t %d: F%d@4", variant, i/2+1, i/2+1)
-		if variant != running {
-			running = variant
-			starts[variant]++
-			want = fmt.Sprintf("%s/t block t %d: W%d@4 F%d@4", variant, i/2+1, starts[variant], i/2+1)
-		}
-		if turn != want {
+		if want := fmt.Sprintf("%s/t block t %d: F%d@4", turn[:1], i/2+1, i/2+1); turn != want {
 			t.Errorf("turn %d: %q, want %q", i, turn, want)
 		}
 	}
@@ -185,7 +176,22 @@ func TestSeedDrawsTheOrder(t *testing.T) {
 	}
 }
 
-// A Warmup's identity must not depend on which topologies' shared clients are known: what was measured stays.
+func TestWarmupTrial(t *testing.T) {
+	c := study()
+	c.Spec.Sweep.Clients = []int32{1, 2, 4, 8}
+	plan := Build(c)
+	cell := plan.Cells[1]
+	want := record.Trial{Campaign: string(plan.Campaign), Cell: cell.Hash, Variant: "intel", Topology: "6p0r", Phase: record.Warmup, Clients: 4, Repetition: 1}
+	if got := plan.WarmupTrial(cell, plan.SweepTrials(cell)[0], 1); got != want {
+		t.Errorf("before the sweep: %+v, want %+v, at the middle of the sweep's clients", got, want)
+	}
+	want.Clients, want.Repetition = 2, 3
+	if got := plan.WarmupTrial(cell, plan.FinalTrials(cell, 2)[1], 3); got != want {
+		t.Errorf("before a Final: %+v, want %+v, at the Final's clients", got, want)
+	}
+}
+
+// What comes to be known later must not reorder what was measured already.
 func TestTurnsGrowAtTheEnd(t *testing.T) {
 	c := pools([]string{"t", "u"}, []string{"a"}, []string{"b"})
 	plan := Build(c)

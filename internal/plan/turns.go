@@ -23,22 +23,12 @@ type Block struct {
 }
 
 // Turns is the order in which a group's cells run: each cell's sweep, then, for every topology whose shared
-// clients are known, the Final blocks, each in an order drawn from the seed so that a variant is not confounded
-// with time. A Warmup trial follows each start of a cell's JVM.
+// clients are known (not 0), the Final blocks, each in an order drawn from the seed so that a variant is not
+// confounded with time. Warmup trials are not in it: one is owed after each start of a cell's JVM, planned or not.
 func (p Plan) Turns(group int, shared map[string]int32) []Turn {
 	var turns []Turn
-	running := -1
-	starts := map[int]int32{}
-	add := func(cell int, block Block, clients int32, trials ...record.Trial) {
-		if running != cell {
-			running = cell
-			starts[cell]++
-			trials = append([]record.Trial{p.trial(p.Cells[cell], record.Warmup, clients, starts[cell])}, trials...)
-		}
-		turns = append(turns, Turn{Cell: cell, Block: block, Trials: trials})
-	}
 	for _, cell := range p.Groups[group] {
-		add(cell, Block{}, p.Clients[len(p.Clients)/2], p.SweepTrials(p.Cells[cell])...)
+		turns = append(turns, Turn{Cell: cell, Trials: p.SweepTrials(p.Cells[cell])})
 	}
 	for _, topology := range p.topologies() {
 		clients := shared[topology]
@@ -47,11 +37,22 @@ func (p Plan) Turns(group int, shared map[string]int32) []Turn {
 		}
 		for r := int32(1); r <= p.Repetitions; r++ {
 			for _, cell := range p.blockOrder(group, topology, r) {
-				add(cell, Block{topology, r}, clients, p.trial(p.Cells[cell], record.Final, clients, r))
+				final := p.trial(p.Cells[cell], record.Final, clients, r)
+				turns = append(turns, Turn{Cell: cell, Block: Block{topology, r}, Trials: []record.Trial{final}})
 			}
 		}
 	}
 	return turns
+}
+
+// WarmupTrial is the n-th Warmup trial of a cell, counted from 1: at the clients of the trial that it precedes,
+// or at the middle of the sweep's.
+func (p Plan) WarmupTrial(cell Cell, next record.Trial, n int32) record.Trial {
+	clients := next.Clients
+	if next.Phase == record.Sweep {
+		clients = p.Clients[len(p.Clients)/2]
+	}
+	return p.trial(cell, record.Warmup, clients, n)
 }
 
 // blockOrder shuffles a group's cells of one topology: a function of the seed, the topology and the repetition.

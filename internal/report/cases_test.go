@@ -58,7 +58,7 @@ func twoVariants(topologies ...string) *v1alpha1.BenchmarkCampaign {
 
 func TestStudyStatus(t *testing.T) {
 	s := report.Status(finished(analysistest.StudyCampaign(), analysistest.StudyRecord))
-	if s.Progress != "24/24" || s.Knees != "intel=12 arm=16" || s.SharedClients != "16" || s.Result != "arm 1.461x intel [1.44, 1.48] 97.1 %" {
+	if s.Progress != "22/22" || s.Knees != "intel=12 arm=16" || s.SharedClients != "16" || s.Result != "arm 1.461x intel [1.44, 1.48] 97.1 %" {
 		t.Errorf("%q %q %q %q", s.Progress, s.Knees, s.SharedClients, s.Result)
 	}
 	if got := s.StartedAt.UTC().Format("2006-01-02T15:04:05"); got != "2025-07-01T12:00:00" {
@@ -68,7 +68,7 @@ func TestStudyStatus(t *testing.T) {
 		t.Errorf("completed at %s", got)
 	}
 	want := v1alpha1.CellStatus{
-		Variant: "intel", Topology: "6p0r", Trials: "12/12", KneeClients: 12, KneeDocsPerSecond: 239130,
+		Variant: "intel", Topology: "6p0r", Trials: "11/11", KneeClients: 12, KneeDocsPerSecond: 239130,
 		PeakClients: 48, PeakDocsPerSecond: 243044, FinalDocsPerSecond: 236273,
 		Failed: []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
 	}
@@ -80,11 +80,11 @@ func TestStudyStatus(t *testing.T) {
 func TestBeforeAnyRecord(t *testing.T) {
 	in := input(twoVariants("t"), nil)
 	s := report.Status(in)
-	if s.Progress != "0/16" || s.Knees != "" || s.SharedClients != "" || s.Result != "" || s.StartedAt != nil || s.CompletedAt != nil || len(s.Cells) != 2 {
+	if s.Progress != "0/14" || s.Knees != "" || s.SharedClients != "" || s.Result != "" || s.StartedAt != nil || s.CompletedAt != nil || len(s.Cells) != 2 {
 		t.Errorf("%+v", s)
 	}
 	files := report.Files(in)
-	has(t, files["report.md"], "Not finished: 0 of 16 trials are done", "The sweeps are not done.", "Nothing: every attempt was Measured.")
+	has(t, files["report.md"], "Not finished: 0 of 14 trials are done", "The sweeps are not done.", "Nothing: every attempt was Measured.")
 	if got := rows(t, files["tune_results_a_t.csv"]); len(got) != 3 || got[0]["verdict"] != "Pending" || got[0]["docs_per_second"] != "" {
 		t.Errorf("tune results: %v, want three pending client counts without figures", got)
 	}
@@ -104,7 +104,7 @@ func TestRunning(t *testing.T) {
 	if s.Knees != "a=2" || s.SharedClients != "" || s.Result != "" || s.CompletedAt != nil || s.StartedAt == nil {
 		t.Errorf("%+v", s)
 	}
-	if b := s.Cells[1]; b.KneeClients != 0 || b.PeakClients != 2 || b.Trials != "3/8" {
+	if b := s.Cells[1]; b.KneeClients != 0 || b.PeakClients != 2 || b.Trials != "2/7" {
 		t.Errorf("b's sweep still runs: %+v", b)
 	}
 }
@@ -261,6 +261,23 @@ func TestSearchTasks(t *testing.T) {
 	}
 	if _, found := report.Files(finished(twoVariants("t"), plain))["tasks.csv"]; found {
 		t.Error("tasks.csv without search tasks")
+	}
+}
+
+// Finals that are measured anew, for the search tasks that are asked by now, are pending: not yet figures of the answer.
+func TestSearchSwitchedOn(t *testing.T) {
+	c := twoVariants("t")
+	c.Spec.Workload.OSB.SearchTasks = []string{"type:search"}
+	records := finished(c, plain).Records
+	c.Spec.Final.Search = new(true)
+	in := input(c, records)
+	if s := report.Status(in); s.Progress != "6/14" || s.Result != "" || s.SharedClients != "2" {
+		t.Errorf("%q %q %q, want every Final to be measured, and no result", s.Progress, s.Result, s.SharedClients)
+	}
+	text := report.Files(in)["report.md"]
+	has(t, text, "| a | 2 | 0 of 4 |")
+	if n := strings.Count(text, "**Pending**"); n != 8 {
+		t.Errorf("%d trials pending, want the 8 Finals:\n%s", n, text)
 	}
 }
 

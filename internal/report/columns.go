@@ -21,7 +21,7 @@ var resultColumns = []column{
 	{"topology", "topology of the cell", func(a attempt) string { return a.record.Trial.Topology }},
 	{"phase", "Warmup (figures discarded), Sweep or Final", func(a attempt) string { return string(a.record.Trial.Phase) }},
 	{"clients", "client count", func(a attempt) string { return integer(a.record.Trial.Clients) }},
-	{"repetition", "1-based; of a Warmup, the start of the JVM it follows", func(a attempt) string { return integer(a.record.Trial.Repetition) }},
+	{"repetition", "1-based; a Warmup's counts the cell's Warmups", func(a attempt) string { return integer(a.record.Trial.Repetition) }},
 	{"attempt", "1-based", func(a attempt) string { return integer(a.record.Trial.Attempt) }},
 	{"verdict", "Measured, Gated (valid, failed a gate) or Errored (no valid measurement)", func(a attempt) string { return string(a.judgement.Verdict) }},
 	{"failures", "what the attempt failed by", func(a attempt) string { return failures(a.judgement.Failures, 1000) }},

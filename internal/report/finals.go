@@ -90,6 +90,9 @@ func finalsOf(b *strings.Builder, in Input, topology string) {
 			verdict: string(o.Judgement.Verdict), failures: failures(o.Judgement.Failures, 300),
 			attempts: o.Attempts, attempt: &attempt{*o.Record, o.Judgement},
 		}
+		if !o.Done {
+			p.verdict = "Pending" // another attempt is owed
+		}
 		busy := ""
 		if c, ok := analysis.CPUMean(*o.Record); ok {
 			busy = fixed(c.Busy(), 1)

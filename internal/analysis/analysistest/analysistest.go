@@ -82,25 +82,63 @@ func Errored(t record.Trial, reason, message string) record.Record {
 }
 
 // MeasureAll gives every trial of a plan its records, sweeps first, as the shared clients come to be known. A
-// trial that measure fails is tried again while retries last.
+// trial that measure fails is tried again while retries last. A Warmup comes first wherever a group goes on with
+// another cell, whose JVM starts then.
 func MeasureAll(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, measure func(record.Trial) record.Record) []record.Record {
-	var records []record.Record
+	m := measuring{plan: p, gates: spec.Gates, measure: measure, starts: map[int]int32{}}
+	for range p.Groups {
+		m.running = append(m.running, -1)
+	}
 	for {
-		a := analysis.Assess(p, spec, records)
-		before := len(records)
+		a := analysis.Assess(p, spec, m.records)
+		before := len(m.records)
 		for group := range p.Groups {
 			for _, turn := range p.Turns(group, a.SharedClients()) {
 				for _, t := range turn.Trials {
 					if o := a.Outcomes[t]; !o.Done {
-						r := measure(t)
-						r.Trial.Attempt = o.Attempts + 1
-						records = append(records, r)
+						m.start(group, turn.Cell, t)
+						m.try(t, o.Attempts)
 					}
 				}
 			}
 		}
-		if len(records) == before {
-			return records
+		if len(m.records) == before {
+			return m.records
 		}
 	}
+}
+
+type measuring struct {
+	plan    plan.Plan
+	gates   v1alpha1.Gates
+	measure func(record.Trial) record.Record
+	records []record.Record
+	running []int         // the cell that runs, by group; -1 before any
+	starts  map[int]int32 // of the JVM, by cell
+}
+
+// start makes a Warmup record unless the group's cell runs already.
+func (m *measuring) start(group, cell int, next record.Trial) {
+	if m.running[group] == cell {
+		return
+	}
+	m.running[group] = cell
+	m.starts[cell]++
+	m.attempt(m.plan.WarmupTrial(m.plan.Cells[cell], next, m.starts[cell]), 1)
+}
+
+// try makes attempts until one is valid or as many as the retries allow have failed.
+func (m *measuring) try(t record.Trial, before int32) {
+	for i := range m.plan.Retries + 1 {
+		if m.attempt(t, before+1+i) != analysis.Errored {
+			return
+		}
+	}
+}
+
+func (m *measuring) attempt(t record.Trial, attempt int32) analysis.Verdict {
+	r := m.measure(t)
+	r.Trial.Attempt = attempt
+	m.records = append(m.records, r)
+	return analysis.Judge(r, m.gates).Verdict
 }
