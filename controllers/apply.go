@@ -18,12 +18,15 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
-	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// errNameConflict says that an object of the name is there and is not this campaign's.
-var errNameConflict = errors.New("name is taken")
+var (
+	// errNameConflict says that an object of the name is there and is not this campaign's.
+	errNameConflict = errors.New("name is taken")
+	// errRefused says that what the spec asks for cannot be: trying again will not help until it is mended.
+	errRefused = errors.New("the spec asks for what cannot be")
+)
 
 // apply does what was decided. One action that fails does not keep the others from being tried.
 func (r *CampaignReconciler) apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, actions []decide.Action) error {
@@ -61,7 +64,7 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 	case decide.DeleteCluster:
 		return r.deleteCluster(ctx, c, a.Cell)
 	case decide.StartTrial:
-		return r.startTrial(ctx, c, p, cell, a.Attempt)
+		return r.startTrial(ctx, c, p, cell, a)
 	}
 	return fmt.Errorf("unknown action %q", a.Kind)
 }
@@ -88,11 +91,14 @@ func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.Bench
 // create makes an object that must not be there yet. One of the same name that is this campaign's own is taken
 // as it is (made is false); one that is somebody else's is an error that says whose.
 func (r *CampaignReconciler) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o client.Object) (made bool, err error) {
+	kind := o.GetObjectKind().GroupVersionKind().Kind
 	err = r.Create(ctx, o)
+	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+		return false, fmt.Errorf("%w: the API server refuses %s %s: %w", errRefused, kind, o.GetName(), err)
+	}
 	if !apierrors.IsAlreadyExists(err) {
 		return err == nil, err
 	}
-	kind := o.GetObjectKind().GroupVersionKind().Kind
 	existing := o.DeepCopyObject().(client.Object)
 	if err := r.Uncached.Get(ctx, client.ObjectKeyFromObject(o), existing); err != nil {
 		return false, fmt.Errorf("read the existing %s %s: %w", kind, o.GetName(), err)
@@ -125,8 +131,8 @@ func (r *CampaignReconciler) scale(ctx context.Context, c *v1alpha1.BenchmarkCam
 }
 
 // startTrial creates an attempt's Job, unless the attempt has a record that the cache has not shown yet.
-func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial) error {
-	job, err := resources.Job(c, p, cell, attempt, r.Options)
+func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {
+	job, err := resources.Job(c, p, cell, a.Attempt, a.JVM, r.Options)
 	if err != nil {
 		return err
 	}
@@ -137,8 +143,41 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("look for the attempt's record: %w", err)
 	}
+	if err := r.checkMounts(ctx, c); err != nil {
+		return err
+	}
 	_, err = r.create(ctx, c, job)
 	return err
+}
+
+// checkMounts looks for the ConfigMaps that the campaign names: a pod that mounts one that is missing waits
+// without a word in its status.
+func (r *CampaignReconciler) checkMounts(ctx context.Context, c *v1alpha1.BenchmarkCampaign) error {
+	w := c.Spec.Workload
+	if body := w.Index.BodyFrom; body != nil {
+		if err := r.checkMount(ctx, c, "spec.workload.index.bodyFrom", body.Name, body.Key); err != nil {
+			return err
+		}
+	}
+	if w.OSB != nil && w.OSB.From != nil && w.OSB.From.ConfigMap != "" {
+		return r.checkMount(ctx, c, "spec.workload.osb.from.configMap", w.OSB.From.ConfigMap, "")
+	}
+	return nil
+}
+
+func (r *CampaignReconciler) checkMount(ctx context.Context, c *v1alpha1.BenchmarkCampaign, field, name, key string) error {
+	var cm corev1.ConfigMap
+	err := r.Uncached.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, &cm)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%w: %s: there is no ConfigMap %s in namespace %s; make it", errRefused, field, name, c.Namespace)
+	case err != nil:
+		return fmt.Errorf("%s: %w", field, err)
+	}
+	if _, ok := cm.Data[key]; key != "" && !ok {
+		return fmt.Errorf("%w: %s: ConfigMap %s has no key %s; add it", errRefused, field, name, key)
+	}
+	return nil
 }
 
 // deleteCluster deletes all of a cell but its records, the StatefulSet last and in the foreground: as long as

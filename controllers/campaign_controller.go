@@ -29,9 +29,9 @@ import (
 )
 
 const (
-	minWake      = 100 * time.Millisecond // a deadline that has just passed is not looked at in a loop
-	conflictWake = 10 * time.Second
-	workers      = 4 // campaigns that are looked at at once
+	minWake     = 100 * time.Millisecond // a deadline that has just passed is not looked at in a loop
+	troubleWake = 10 * time.Second
+	workers     = 4 // campaigns that are looked at at once
 )
 
 // CampaignReconciler brings campaigns to their verdict.
@@ -45,6 +45,7 @@ type CampaignReconciler struct {
 
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns,verbs=get;list;watch
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/status,verbs=update
+// +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;delete
@@ -62,13 +63,15 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	if !c.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // the children are owned: the garbage collector has them
 	}
-	if invalid := plan.Validate(&c); len(invalid) > 0 {
-		return ctrl.Result{}, r.writeStatus(ctx, &c, invalidStatus(&c, invalid))
-	}
-	p := plan.Build(&c)
 	observed, err := r.observe(ctx, &c)
 	if err != nil {
 		return ctrl.Result{}, err
+	}
+	p := plan.Build(&c)
+	if invalid := plan.Validate(&c); len(invalid) > 0 {
+		return ctrl.Result{}, errors.Join(
+			r.apply(ctx, &c, p, decide.Collects(observed.world)),
+			r.writeStatus(ctx, &c, invalidStatus(&c, invalid)))
 	}
 	now := r.Clock.Now()
 	found := report.Input{
@@ -86,11 +89,11 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	return again(decision.WakeAt.Sub(now), !decision.WakeAt.IsZero(), trouble)
 }
 
-// again says when to look next. A name that is taken frees itself without an event.
+// again says when to look next. What a person has to mend outside the campaign is mended without an event.
 func again(wake time.Duration, wanted bool, trouble error) (ctrl.Result, error) {
 	switch {
-	case errors.Is(trouble, errNameConflict):
-		return ctrl.Result{RequeueAfter: conflictWake}, nil
+	case errors.Is(trouble, errNameConflict) || errors.Is(trouble, errRefused):
+		return ctrl.Result{RequeueAfter: troubleWake}, nil
 	case trouble != nil:
 		return ctrl.Result{}, trouble
 	case wanted:

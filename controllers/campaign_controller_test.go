@@ -66,7 +66,7 @@ var _ = Describe("a campaign", func() {
 		c := start(wrappers.MakeCampaign("demo").Namespace(ns).Variant("arm").Variant("intel").Repetitions(2))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		got := get(c)
-		Expect(got.Status.Progress).To(Equal("12/12"), "2 cells: 1 Warmup, 3 Sweep, 2 Final each")
+		Expect(got.Status.Progress).To(Equal("10/10"), "2 cells: 3 Sweep, 2 Final each")
 		Expect(got.Status.Knees).To(Equal("arm=4 intel=4"))
 		Expect(got.Status.SharedClients).To(Equal("4"))
 		Expect(got.Status.Result).To(HavePrefix("intel 1.000x arm"))
@@ -96,7 +96,7 @@ var _ = Describe("a campaign", func() {
 		Expect(cluster.Update(ctx, c)).To(Succeed())
 		Eventually(func() string { return get(c).Status.Knees }).Should(Equal("a=4"))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
-		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(before + 1))
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(before+2), "the added trial and the Warmup of its JVM")
 	})
 
 	It("judges a new gate from the old records", func() {
@@ -172,7 +172,7 @@ var _ = Describe("a campaign", func() {
 		c := start(w)
 		Eventually(func() string { return message(c) }).Should(ContainSubstring("0/1 nodes are available"), "said before the deadline")
 		Eventually(ready(c)).Should(Equal("False/Unschedulable"))
-		Expect(message(c)).To(ContainSubstring("not ready within 10s"))
+		Expect(message(c)).To(ContainSubstring("not within 10s"))
 	})
 
 	It("refuses a record of another attempt", func() {
@@ -195,6 +195,36 @@ var _ = Describe("a campaign", func() {
 			r, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
 			return err == nil && r.Error != nil && r.Error.Reason == record.ReasonRecordUnreadable
 		})).To(BeTrue())
+	})
+
+	It("measures again what a damaged record held", func() {
+		ns := newNamespace()
+		c := start(wrappers.MakeCampaign("damaged").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		var records corev1.ConfigMapList
+		Expect(cluster.List(ctx, &records, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: "Sweep"})).To(Succeed())
+		damaged := records.Items[0].DeepCopy()
+		Expect(cluster.Delete(ctx, &records.Items[0])).To(Succeed())
+		damaged.ResourceVersion, damaged.UID = "", ""
+		damaged.Data[resources.RecordKey] = damaged.Data[resources.RecordKey][:100]
+		Expect(cluster.Create(ctx, damaged)).To(Succeed())
+		Eventually(func() int {
+			Expect(cluster.List(ctx, &records, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: "Sweep"})).To(Succeed())
+			return len(records.Items)
+		}).Should(Equal(2), "the damaged one and the second attempt")
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+	})
+
+	It("names a ConfigMap that it is to mount and that is missing, and goes on once it is made", func() {
+		ns := newNamespace()
+		w := wrappers.MakeCampaign("body").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+		w.Spec.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "body", Key: "index.json"}
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("False/InvalidSpec"))
+		Expect(message(c)).To(And(ContainSubstring("spec.workload.index.bodyFrom"), ContainSubstring("ConfigMap body")))
+		body := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "body"}, Data: map[string]string{"index.json": "{}"}}
+		Expect(cluster.Create(ctx, body)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("True/Finished"))
 	})
 
 	It("says whose a name is that it wants, and leaves it alone", func() {

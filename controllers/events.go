@@ -8,6 +8,9 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
+// maxNote is what the API server takes of an event's note, in bytes.
+const maxNote = 1024
+
 // tell makes an event of each transition of Ready's reason, after it has been written.
 func (r *CampaignReconciler) tell(c *v1alpha1.BenchmarkCampaign, before v1alpha1.BenchmarkCampaignStatus) {
 	was := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionReady)
@@ -19,5 +22,5 @@ func (r *CampaignReconciler) tell(c *v1alpha1.BenchmarkCampaign, before v1alpha1
 	if is.Status == metav1.ConditionFalse {
 		kind = corev1.EventTypeWarning
 	}
-	r.Recorder.Eventf(c, nil, kind, is.Reason, "Reconcile", "%s", is.Message)
+	r.Recorder.Eventf(c, nil, kind, is.Reason, "Reconcile", "%s", shorten(is.Message, maxNote))
 }

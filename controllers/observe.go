@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -44,10 +46,10 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 	}
 	records := readRecords(ctx, maps.Items)
 	w := decide.World{
-		Jobs:     map[string]decide.Job{},
-		Clusters: clusters(sets.Items, pods.Items, claims.Items),
-		Recorded: map[record.Trial]bool{},
-		Paused:   ptr.Deref(c.Spec.Suspend, false),
+		Jobs:      map[string]decide.Job{},
+		Clusters:  clusters(sets.Items, pods.Items, claims.Items, maps.Items),
+		Recorded:  map[record.Trial]bool{},
+		Suspended: ptr.Deref(c.Spec.Suspend, false),
 	}
 	for _, rec := range records {
 		w.Recorded[rec.Trial] = true
@@ -63,8 +65,8 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 	return observed{world: w, records: records}, nil
 }
 
-// readRecords decodes the records. One that cannot be read is logged and left alone: its attempt then counts as
-// not recorded, and the name of its ConfigMap keeps it from being measured twice under one name.
+// readRecords decodes the records. One that cannot be read says so instead of what was measured, so that its trial
+// is measured again.
 func readRecords(ctx context.Context, maps []corev1.ConfigMap) []record.Record {
 	var out []record.Record
 	for _, cm := range maps {
@@ -73,8 +75,13 @@ func readRecords(ctx context.Context, maps []corev1.ConfigMap) []record.Record {
 		}
 		rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
 		if err != nil {
-			log.FromContext(ctx).Error(err, "ignoring a record that cannot be read", "configMap", cm.Name)
-			continue
+			rec = record.Record{Version: record.Version, Error: &record.Error{
+				Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf("ConfigMap %s: %v", cm.Name, err),
+			}}
+			if err := json.Unmarshal([]byte(cm.Annotations[resources.AnnotationTrial]), &rec.Trial); err != nil {
+				log.FromContext(ctx).Error(err, "ignoring a record that is of no known trial", "configMap", cm.Name)
+				continue
+			}
 		}
 		out = append(out, rec)
 	}
@@ -87,12 +94,12 @@ func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {
 		return decide.Job{}, fmt.Errorf("annotation %s: %w", resources.AnnotationTrial, err)
 	}
 	job := decide.Job{
-		Name: j.Name, Cell: j.Labels[resources.LabelCellName], CellHash: j.Labels[resources.LabelCell],
+		Name: j.Name, Cell: j.Labels[resources.LabelCellName], JVM: j.Annotations[resources.AnnotationJVM],
 		Attempt: attempt, State: jobState(j), Created: j.CreationTimestamp.Time,
 	}
 	for i := range pods {
 		if metav1.IsControlledBy(&pods[i], &j) {
-			job.Running = containerRunning(pods[i], resources.ContainerTrial)
+			job.Started = containerStarted(pods[i], resources.ContainerTrial)
 			job.Problem = podProblem(pods[i])
 		}
 	}
@@ -115,43 +122,97 @@ func jobState(j batchv1.Job) decide.JobState {
 	return decide.JobLive
 }
 
-// clusters are the cells of which anything is left: a StatefulSet, pods, or volumes.
-func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.PersistentVolumeClaim) map[string]decide.Cluster {
+// clusters are the cells of which anything is left: a StatefulSet, pods, volumes, or settings.
+func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.PersistentVolumeClaim, maps []corev1.ConfigMap) map[string]decide.Cluster {
 	out := map[string]decide.Cluster{}
-	for _, claim := range claims {
-		name := claim.Labels[resources.LabelCellName]
-		out[name] = decide.Cluster{Name: name, CellHash: claim.Labels[resources.LabelCell], Deleting: !claim.DeletionTimestamp.IsZero()}
+	for i := range claims {
+		addRemains(out, &claims[i])
 	}
-	for _, s := range sets {
-		out[s.Name] = decide.Cluster{
-			Name: s.Name, CellHash: s.Labels[resources.LabelCell], Deleting: !s.DeletionTimestamp.IsZero(),
-			Replicas: ptr.Deref(s.Spec.Replicas, 1), Since: since(s),
-			Problem: decide.Problem{Message: "StatefulSet " + s.Name + " has no pod yet"},
+	for i := range maps {
+		if maps[i].Labels[resources.LabelComponent] == resources.ComponentOpenSearch {
+			addRemains(out, &maps[i])
 		}
 	}
+	for i := range sets {
+		s := &sets[i]
+		addRemains(out, s)
+		c := out[s.Name]
+		c.Deleting = !s.DeletionTimestamp.IsZero()
+		c.Replicas = ptr.Deref(s.Spec.Replicas, 1)
+		c.Since = later(c.Since, since(s))
+		c.Problem = decide.Problem{Message: "StatefulSet " + s.Name + " has no pod yet"}
+		out[s.Name] = c
+	}
+	pods = slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	for _, pod := range pods {
-		if pod.Labels[resources.LabelComponent] != resources.ComponentOpenSearch {
-			continue
+		if pod.Labels[resources.LabelComponent] == resources.ComponentOpenSearch {
+			addPod(out, pod)
 		}
-		name := pod.Labels[resources.LabelCellName]
-		c := out[name]
-		if c.Pods == 0 {
-			c.Problem = decide.Problem{}
-		}
-		c.Name, c.CellHash = name, pod.Labels[resources.LabelCell]
-		c.Pods++
-		if podReady(pod) {
-			c.Ready++
-		} else if problem := podProblem(pod); c.Problem.Message == "" || problem.Definite {
-			c.Problem = problem
-		}
-		out[name] = c
 	}
 	return out
 }
 
-// since is when a StatefulSet was last asked to run.
-func since(s appsv1.StatefulSet) time.Time {
+// addRemains notes that an object of a cell is there. A cell is being deleted when all that is left of it is.
+func addRemains(out map[string]decide.Cluster, o client.Object) {
+	name := o.GetLabels()[resources.LabelCellName]
+	c, seen := out[name]
+	going := !o.GetDeletionTimestamp().IsZero()
+	c.Name = name
+	c.Deleting = going && (c.Deleting || !seen)
+	if going {
+		c.Since = later(c.Since, o.GetDeletionTimestamp().Time)
+	}
+	out[name] = c
+}
+
+func addPod(out map[string]decide.Cluster, pod corev1.Pod) {
+	name := pod.Labels[resources.LabelCellName]
+	c := out[name]
+	if c.Pods == 0 {
+		c.Problem = decide.Problem{}
+	}
+	c.Name = name
+	c.Pods++
+	c.JVM += jvm(pod)
+	if podReady(pod) {
+		c.Ready++
+	} else {
+		c.Since = later(c.Since, unreadySince(pod))
+		if problem := podProblem(pod); c.Problem.Message == "" || problem.Definite {
+			c.Problem = problem
+		}
+	}
+	out[name] = c
+}
+
+// jvm identifies the process of a pod's OpenSearch.
+func jvm(pod corev1.Pod) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == resources.ContainerOpenSearch {
+			return fmt.Sprintf("%s/%d ", pod.UID, s.RestartCount)
+		}
+	}
+	return ""
+}
+
+func unreadySince(pod corev1.Pod) time.Time {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return pod.CreationTimestamp.Time
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// since is when a StatefulSet was last asked to run, or to stop.
+func since(s *appsv1.StatefulSet) time.Time {
 	t, err := time.Parse(time.RFC3339, s.Annotations[resources.AnnotationSince])
 	if err != nil {
 		return s.CreationTimestamp.Time

@@ -20,9 +20,10 @@ func podReady(pod corev1.Pod) bool {
 	})
 }
 
-func containerRunning(pod corev1.Pod, name string) bool {
+// containerStarted says whether a container runs or ran: its pod is past everything that could keep it from it.
+func containerStarted(pod corev1.Pod, name string) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
-		return s.Name == name && s.State.Running != nil
+		return s.Name == name && (s.State.Running != nil || s.State.Terminated != nil)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,7 +30,25 @@ func (r *CampaignReconciler) writeReports(ctx context.Context, c *v1alpha1.Bench
 		}
 		names = append(names, cm.Name)
 	}
-	return names, nil
+	return names, r.removeReports(ctx, c, names)
+}
+
+// removeReports deletes the parts of an earlier, longer report: their figures are stale.
+func (r *CampaignReconciler) removeReports(ctx context.Context, c *v1alpha1.BenchmarkCampaign, wanted []string) error {
+	var list corev1.ConfigMapList
+	if err := r.List(ctx, &list, client.InNamespace(c.Namespace), client.MatchingLabels{
+		resources.LabelCampaign: string(c.UID), resources.LabelComponent: resources.ComponentReport,
+	}); err != nil {
+		return fmt.Errorf("list the reports: %w", err)
+	}
+	for i := range list.Items {
+		if !slices.Contains(wanted, list.Items[i].Name) {
+			if err := r.Delete(ctx, &list.Items[i]); client.IgnoreNotFound(err) != nil {
+				return fmt.Errorf("delete the stale report %s: %w", list.Items[i].Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 func (r *CampaignReconciler) writeReport(ctx context.Context, c *v1alpha1.BenchmarkCampaign, wanted *corev1.ConfigMap) error {

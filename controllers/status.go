@@ -43,6 +43,7 @@ func invalidStatus(c *v1alpha1.BenchmarkCampaign, invalid field.ErrorList) v1alp
 	status.ObservedGeneration = c.Generation
 	status.Running = nil
 	setReady(&status, c.Generation, decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: invalid.ToAggregate().Error()}, true)
+	set(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "the spec is not valid")
 	return status
 }
 
@@ -53,6 +54,8 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decis
 	switch {
 	case errors.Is(trouble, errNameConflict):
 		return decide.Problem{Reason: v1alpha1.ReasonNameConflict, Message: trouble.Error()}, true
+	case errors.Is(trouble, errRefused):
+		return decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: trouble.Error()}, true
 	case d.Stalled != nil:
 		return *d.Stalled, true
 	case d.Over && !found.Assessment.Measured:
@@ -113,12 +116,17 @@ func setReady(status *v1alpha1.BenchmarkCampaignStatus, generation int64, p deci
 }
 
 func set(status *v1alpha1.BenchmarkCampaignStatus, generation int64, kind string, value metav1.ConditionStatus, reason, message string) {
-	if len(message) > maxMessage {
-		message = strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
-	}
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type: kind, Status: value, Reason: reason, Message: message, ObservedGeneration: generation,
+		Type: kind, Status: value, Reason: reason, Message: shorten(message, maxMessage), ObservedGeneration: generation,
 	})
+}
+
+// shorten cuts a text to n bytes.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n-3], "") + "..."
 }
 
 func truth(ok bool) metav1.ConditionStatus {

@@ -132,13 +132,14 @@ type OSB struct {
 	// clientsParam is the workload's parameter that takes the client count.
 	// +optional
 	// +kubebuilder:default=bulk_indexing_clients
+	// +kubebuilder:validation:XValidation:rule="!(self in ['number_of_shards', 'number_of_replicas', 'refresh_interval'])",message="clientsParam must not be number_of_shards, number_of_replicas or refresh_interval: the topology sets them"
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_-]*$`
 	// +kubebuilder:validation:MaxLength=64
 	ClientsParam string `json:"clientsParam,omitempty"`
 	// setupTasks run before ingestTasks when the workload makes its own index: task names, or type:TYPE.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:default={"type:delete-index","type:create-index"}
+	// +kubebuilder:default={"type:create-index"}
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,11 +28,12 @@ for each change. Ends with exit code 0 when the campaign has finished, with 1 wh
 the timeout has passed. Ending the command does not end the campaign.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, cancel := context.WithCancel(cmd.Context())
+			ctx := cmd.Context()
 			if timeout > 0 {
-				ctx, cancel = context.WithTimeoutCause(cmd.Context(), timeout, fmt.Errorf("not over within %s", timeout))
+				limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not over within %s", timeout))
+				defer cancel()
+				ctx = limited
 			}
-			defer cancel()
 			return p.watch(ctx, args[0])
 		},
 	}
@@ -46,25 +48,32 @@ func (p *plugin) watch(ctx context.Context, name string) error {
 	}
 	screen := newScreen(p.streams.Out)
 	defer screen.end()
+	pause := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: 100}
 	for {
 		over, err := p.follow(ctx, c, client.ObjectKey{Namespace: namespace, Name: name}, screen)
-		if over || err != nil {
+		if over {
 			return err
+		}
+		select { // an API server that restarts is waited for
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause.Step()):
 		}
 	}
 }
 
-// follow shows a campaign until it is over or the API server ends the watch, which it does now and then.
+// follow shows a campaign until that is over for good, or the API server cannot be asked or ends the watch, which it
+// does now and then.
 func (p *plugin) follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, screen *screen) (over bool, err error) {
 	var now v1alpha1.BenchmarkCampaign
 	if err := c.Get(ctx, key, &now); err != nil {
-		return false, cause(ctx, err)
+		return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err), err
 	}
 	events, err := c.Watch(ctx, &v1alpha1.BenchmarkCampaignList{}, &client.ListOptions{
 		Namespace: key.Namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name),
 	})
 	if err != nil {
-		return false, cause(ctx, err)
+		return false, err
 	}
 	defer events.Stop()
 	tick := time.NewTicker(time.Second)
@@ -76,7 +85,7 @@ func (p *plugin) follow(ctx context.Context, c client.WithWatch, key client.Obje
 		}
 		select {
 		case <-ctx.Done():
-			return false, context.Cause(ctx)
+			return true, context.Cause(ctx)
 		case <-tick.C:
 			screen.tick(now.Status)
 		case e, open := <-events.ResultChan():
@@ -84,21 +93,13 @@ func (p *plugin) follow(ctx context.Context, c client.WithWatch, key client.Obje
 				return false, nil
 			}
 			if e.Type == watch.Deleted {
-				return false, fmt.Errorf("campaign %s was deleted", key)
+				return true, fmt.Errorf("campaign %s was deleted", key)
 			}
 			if campaign, ok := e.Object.(*v1alpha1.BenchmarkCampaign); ok {
 				now = *campaign
 			}
 		}
 	}
-}
-
-// cause prefers the reason why a context ended to the error that its end caused.
-func cause(ctx context.Context, err error) error {
-	if why := context.Cause(ctx); why != nil && !errors.Is(err, why) {
-		return why
-	}
-	return err
 }
 
 // screen renews one line on a terminal, and elsewhere writes a line for each change.

@@ -29,6 +29,10 @@ func main() {
 	trials := flag.Int("trials", 7, "trials in each of the two runs; the gaps are one fewer")
 	timeout := flag.Duration("timeout", 30*time.Minute, "give up after this long")
 	flag.Parse()
+	if *trials < 2 {
+		fmt.Fprintln(os.Stderr, "bench-gap: -trials must be at least 2: a gap lies between two")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *timeout)

@@ -2,6 +2,8 @@ package decide
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -13,11 +15,11 @@ import (
 func (d *decider) ready(cell plan.Cell) bool {
 	cluster, exists := d.world.Clusters[cell.Name]
 	if exists && cluster.Deleting {
-		d.wait("earlier objects of %s are deleted", cell.Name)
+		d.gone("earlier objects of "+cell.Name+" are deleted", cluster)
 		return false
 	}
 	if !exists || cluster.Replicas == 0 {
-		if !d.world.Paused {
+		if !d.world.Suspended {
 			d.Phases[cell.Name] = PhaseProvisioning
 			d.act(Action{Kind: StartCluster, Cell: cell.Name})
 		}
@@ -35,6 +37,12 @@ func (d *decider) ready(cell plan.Cell) bool {
 	return false
 }
 
+// gone waits for something to end. What does not end in time says so: a volume or a pod that cannot be removed
+// needs a person.
+func (d *decider) gone(what string, cluster Cluster) {
+	d.deadline(what, cluster.Since, v1alpha1.ReasonCleanUpBlocked, Problem{})
+}
+
 // deadline waits for something that began at since, and stalls when the provisioning timeout has passed or
 // when waiting will not help. The problem quotes whoever complains.
 func (d *decider) deadline(what string, since time.Time, reason string, problem Problem) {
@@ -48,7 +56,7 @@ func (d *decider) deadline(what string, since time.Time, reason string, problem 
 			reason = problem.Reason
 		}
 		if !problem.Definite {
-			message = fmt.Sprintf("%s: not ready within %s", message, d.plan.ProvisioningTimeout)
+			message = fmt.Sprintf("%s; not within %s", message, d.plan.ProvisioningTimeout)
 		}
 		d.stall(Problem{Reason: reason, Message: message})
 		return
@@ -57,41 +65,86 @@ func (d *decider) deadline(what string, since time.Time, reason string, problem 
 	d.wakeAt(at)
 }
 
-// runTrial starts the turn's next trial, or waits for the attempt that runs.
+// runTrial starts the turn's next trial, or waits for the attempt that runs. A JVM that no trial has loaded yet
+// gets a Warmup trial first, once, however that ends: its figures are discarded.
 func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	if job, running := d.unrecorded(cell.Name); running {
 		d.Phases[cell.Name] = string(job.Attempt.Phase)
 		d.waitForJob(job)
 		return
 	}
-	trial := *d.pending(turn)
-	d.Phases[cell.Name] = string(trial.Phase)
-	if d.world.Paused {
+	next := *d.pending(turn)
+	attempt := next
+	attempt.Attempt = d.assessment.Outcomes[next].Attempts + 1
+	jvm := d.world.Clusters[cell.Name].JVM
+	if d.cold(cell.Name, jvm) {
+		attempt = d.plan.WarmupTrial(cell, next, d.warmups(cell)+1)
+		attempt.Attempt = 1
+	}
+	d.Phases[cell.Name] = string(attempt.Phase)
+	if d.world.Suspended {
 		return
 	}
-	trial.Attempt = d.assessment.Outcomes[trial].Attempts + 1
-	d.act(Action{Kind: StartTrial, Cell: cell.Name, Attempt: trial})
-	d.Running = append(d.Running, describe(trial))
+	d.act(Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm})
+	d.Running = append(d.Running, describe(attempt))
+}
+
+// cold says whether no trial has loaded the JVM yet. Jobs stay until their cell is torn down.
+func (d *decider) cold(cell, jvm string) bool {
+	for _, j := range d.world.Jobs {
+		if j.Cell == cell && j.JVM == jvm {
+			return false
+		}
+	}
+	return true
+}
+
+// warmups is the ordinal of a cell's last Warmup trial.
+func (d *decider) warmups(cell plan.Cell) int32 {
+	last := int32(0)
+	for t := range d.world.Recorded {
+		if t.Cell == cell.Hash && t.Phase == record.Warmup {
+			last = max(last, t.Repetition)
+		}
+	}
+	return last
 }
 
 // unrecorded is the cell's Job whose attempt has no record yet: one trial runs at a time in a cell.
 func (d *decider) unrecorded(cell string) (Job, bool) {
-	var found Job
-	ok := false
-	for _, j := range d.world.Jobs {
-		if j.Cell == cell && !d.recorded(j) && (!ok || j.Name < found.Name) {
-			found, ok = j, true
+	for _, name := range slices.Sorted(maps.Keys(d.world.Jobs)) {
+		if j := d.world.Jobs[name]; j.Cell == cell && !d.recorded(j) {
+			return j, true
 		}
 	}
-	return found, ok
+	return Job{}, false
 }
+
+// busy says whether a cell has a Job whose attempt has no record yet.
+func (d *decider) busy(cell string) bool {
+	_, busy := d.unrecorded(cell)
+	return busy
+}
+
+// overdue is what a trial may take beyond its deadlines before something must be wrong with its node.
+const overdue = 5 * time.Minute
 
 func (d *decider) waitForJob(job Job) {
 	d.Running = append(d.Running, describe(job.Attempt))
-	if job.State != JobLive || job.Running {
+	if job.State == JobFinished {
 		return
 	}
-	d.deadline("the loader of "+describe(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
+	if job.State == JobLive && !job.Started {
+		d.deadline("the loader of "+describe(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
+		return
+	}
+	at := job.Created.Add(d.plan.ProvisioningTimeout + d.plan.TrialTimeout + overdue)
+	if d.now.Before(at) {
+		d.wakeAt(at)
+		return
+	}
+	d.stall(Problem{Reason: v1alpha1.ReasonTrialBlocked, Message: fmt.Sprintf(
+		"Job %s should have ended by %s: look at its pod and at the node that it is on", job.Name, at.UTC().Format(time.RFC3339))})
 }
 
 // describe names an attempt for people.

@@ -66,34 +66,50 @@ func (d *decider) stall(p Problem) {
 
 // collect makes records of finished Jobs, whatever else happens: a measurement is never left lying.
 func (d *decider) collect() {
-	for _, name := range slices.Sorted(maps.Keys(d.world.Jobs)) {
-		if job := d.world.Jobs[name]; job.State == JobFinished && !d.recorded(job) {
-			d.act(Action{Kind: Collect, Cell: job.Cell, Attempt: job.Attempt, Job: name})
+	d.Actions = Collects(d.world)
+}
+
+// Collects are the actions that make records of finished Jobs, by the Jobs' names.
+func Collects(w World) []Action {
+	var out []Action
+	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
+		if job := w.Jobs[name]; job.State == JobFinished && !w.Recorded[job.Attempt] {
+			out = append(out, Action{Kind: Collect, Cell: job.Cell, Attempt: job.Attempt, Job: name})
 		}
 	}
+	return out
 }
 
 func (d *decider) recorded(job Job) bool { return d.world.Recorded[job.Attempt] }
 
-// removeStrays deletes the clusters and Jobs of cells that the plan no longer has. Records stay.
-func (d *decider) removeStrays() {
+// strays are the cells that the plan no longer has, of which clusters or Jobs are left; true where something is
+// left that is not being deleted yet.
+func (d *decider) strays() map[string]bool {
 	planned := map[string]bool{}
 	for _, c := range d.plan.Cells {
 		planned[c.Name] = true
 	}
-	stray := map[string]bool{}
+	out := map[string]bool{}
 	for name, c := range d.world.Clusters {
-		if !planned[name] && !c.Deleting {
-			stray[name] = true
+		if !planned[name] {
+			out[name] = out[name] || !c.Deleting
 		}
 	}
 	for _, j := range d.world.Jobs {
-		if !planned[j.Cell] && j.State != JobDeleting {
-			stray[j.Cell] = true
+		if !planned[j.Cell] {
+			out[j.Cell] = out[j.Cell] || j.State != JobDeleting
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(stray)) {
-		d.act(Action{Kind: DeleteCluster, Cell: name})
+	return out
+}
+
+// removeStrays deletes the clusters and Jobs of cells that the plan no longer has. Records stay.
+func (d *decider) removeStrays() {
+	strays := d.strays()
+	for _, name := range slices.Sorted(maps.Keys(strays)) {
+		if strays[name] {
+			d.act(Action{Kind: DeleteCluster, Cell: name})
+		}
 	}
 }
 
@@ -111,7 +127,7 @@ func (d *decider) advance(group int) {
 		d.wait("%s waits for the other cells of block %d on %s", cell.Variant(), turn.Block.Repetition, turn.Block.Topology)
 		return
 	}
-	if d.othersGone(group, turn.Cell) && d.ready(cell) {
+	if d.othersGone(group, turn.Cell) && d.straysGone() && d.ready(cell) {
 		d.runTrial(cell, turn)
 	}
 }
@@ -179,23 +195,23 @@ func (d *decider) othersGone(group, current int) bool {
 				continue // a trial of an earlier turn still runs: its record comes first
 			}
 			d.act(Action{Kind: StopCluster, Cell: cluster.Name})
-		}
-		if cluster.Replicas > 0 || cluster.Pods > 0 {
 			gone = false
 			d.wait("nodes of %s are let go", cluster.Name)
+		} else if cluster.Pods > 0 {
+			gone = false
+			d.gone("nodes of "+cluster.Name+" are let go", cluster)
 		}
 	}
 	return gone
 }
 
-// busy says whether a cell has a Job whose attempt has no record yet.
-func (d *decider) busy(cell string) bool {
-	for _, j := range d.world.Jobs {
-		if j.Cell == cell && !d.recorded(j) {
-			return true
-		}
+// straysGone says whether nothing is left of cells that the plan no longer has: they may share a node with any.
+func (d *decider) straysGone() bool {
+	for _, name := range slices.Sorted(maps.Keys(d.strays())) {
+		d.wait("what is left of %s goes", name)
+		return false
 	}
-	return false
+	return true
 }
 
 // tearDown deletes what is no longer needed when all trials are done.
@@ -211,8 +227,10 @@ func (d *decider) tearDown(kept bool) {
 			d.wait("a Job of %s ends", cell.Name)
 		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
-		case going > 0, exists:
-			d.wait("objects of %s are deleted", cell.Name)
+		case exists:
+			d.gone("objects of "+cell.Name+" are deleted", cluster)
+		case going > 0:
+			d.wait("Jobs of %s are deleted", cell.Name)
 		}
 	}
 }
@@ -236,8 +254,8 @@ func keep(policy v1alpha1.RetainPolicy, a analysis.Assessment) bool {
 	case v1alpha1.RetainAlways:
 		return true
 	case v1alpha1.RetainOnFailure:
-		for _, o := range a.Outcomes {
-			if o.Failed {
+		for trial, o := range a.Outcomes {
+			if o.Failed && trial.Phase != record.Warmup {
 				return true
 			}
 		}

@@ -28,6 +28,7 @@ type sim struct {
 	world    decide.World
 	records  []record.Record
 	measure  func(record.Trial) record.Record
+	jvms     int
 	log      []string
 }
 
@@ -63,7 +64,7 @@ func (s *sim) do(a decide.Action) {
 		cell := s.cell(a.Cell)
 		s.note("up " + cell.Variant())
 		n := cell.Spec.Topology.Nodes
-		s.world.Clusters[a.Cell] = decide.Cluster{Name: a.Cell, CellHash: cell.Hash, Replicas: n, Ready: n, Pods: int(n), Since: start}
+		s.world.Clusters[a.Cell] = decide.Cluster{Name: a.Cell, JVM: s.newJVM(), Replicas: n, Ready: n, Pods: int(n), Since: start}
 	case decide.StopCluster:
 		s.note("down " + s.cell(a.Cell).Variant())
 		c := s.world.Clusters[a.Cell]
@@ -84,11 +85,16 @@ func (s *sim) do(a decide.Action) {
 		if _, twice := s.world.Jobs[name]; twice {
 			s.t.Fatalf("Job %s is created twice", name)
 		}
-		s.world.Jobs[name] = decide.Job{Name: name, Cell: a.Cell, Attempt: t, State: decide.JobFinished, Created: start}
+		s.world.Jobs[name] = decide.Job{Name: name, Cell: a.Cell, JVM: a.JVM, Attempt: t, State: decide.JobFinished, Created: start}
 	case decide.Collect:
 		s.records = append(s.records, s.measure(a.Attempt))
 		s.world.Recorded[a.Attempt] = true
 	}
+}
+
+func (s *sim) newJVM() string {
+	s.jvms++
+	return fmt.Sprintf("jvm-%d", s.jvms)
 }
 
 func (s *sim) note(what string) { s.log = append(s.log, what) }
@@ -177,6 +183,31 @@ func TestCellsOnSeparatePoolsRunTogether(t *testing.T) {
 	}
 }
 
+func TestAJVMThatStartedUnplannedIsWarmedUpToo(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
+	s.measure = func(a record.Trial) record.Record {
+		if a.Phase == record.Sweep && a.Clients == 2 && a.Attempt == 1 {
+			c := s.world.Clusters[s.plan.Cells[0].Name]
+			c.JVM = s.newJVM() // OpenSearch died under the load and was started again
+			s.world.Clusters[c.Name] = c
+			return wrappers.ErroredRecord(a, record.ReasonCountersUnusable, "start time changed")
+		}
+		return wrappers.MeasuredRecord(a, 1000)
+	}
+	s.run()
+	// Extended after the end: the cell is made anew for the added trial.
+	s.campaign.Spec.Sweep.Clients = []int32{1, 2, 4}
+	s.plan = plan.Build(s.campaign)
+	s.run()
+	want := []string{
+		"up a", "a Warmup 2/1#1", "a Sweep 1/1#1", "a Sweep 2/1#1", "a Warmup 2/2#1", "a Sweep 2/1#2", "delete a",
+		"up a", "a Warmup 2/3#1", "a Sweep 4/1#1", "delete a",
+	}
+	if diff := cmp.Diff(want, s.log); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestParallelismOneRunsOneCellAtATime(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b").Variant("c").Parallelism(1))
 	if d := s.run(); !d.Over {
@@ -187,8 +218,7 @@ func TestParallelismOneRunsOneCellAtATime(t *testing.T) {
 func TestABlockWaitsForTheOtherPools(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b"))
 	slow := s.plan.Cells[1]
-	for _, trial := range append([]record.Trial{{Campaign: "uid-1", Cell: s.plan.Cells[0].Hash, Variant: "a", Topology: "1p0r",
-		Phase: record.Warmup, Clients: 2, Repetition: 1}}, s.plan.SweepTrials(s.plan.Cells[0])...) {
+	for _, trial := range s.plan.SweepTrials(s.plan.Cells[0]) {
 		trial.Attempt = 1
 		s.records = append(s.records, wrappers.MeasuredRecord(trial, 1000))
 		s.world.Recorded[trial] = true
@@ -254,15 +284,19 @@ func TestWaits(t *testing.T) {
 		"cluster coming up": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
 		"cluster late": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: long, Problem: decide.Problem{Reason: v1alpha1.ReasonUnschedulable, Message: "0/1 nodes"}}),
 			v1alpha1.ReasonUnschedulable, "0/1 nodes", false},
-		"cluster late without a word": {cluster(decide.Cluster{Replicas: 1, Since: long}), v1alpha1.ReasonProvisioningFailed, "not ready within 15m", false},
+		"cluster late without a word": {cluster(decide.Cluster{Replicas: 1, Since: long}), v1alpha1.ReasonProvisioningFailed, "not within 15m", false},
 		"cluster that exits at start": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: start, Problem: decide.Problem{Reason: v1alpha1.ReasonProvisioningFailed, Message: "exit code 1", Definite: true}}),
 			v1alpha1.ReasonProvisioningFailed, "exit code 1", false},
-		"cluster of before, being deleted": {cluster(decide.Cluster{Deleting: true, Pods: 1}), "", "earlier objects", false},
-		"trial running":                    {sweeping(decide.Job{State: decide.JobLive, Created: long, Running: true}), "", "", false},
-		"trial's pod pending":              {sweeping(decide.Job{State: decide.JobLive, Created: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
+		"cluster of before, being deleted": {cluster(decide.Cluster{Deleting: true, Pods: 1, Since: start}), "", "earlier objects", true},
+		"cluster of before that does not go": {cluster(decide.Cluster{Deleting: true, Pods: 1, Since: long}),
+			v1alpha1.ReasonCleanUpBlocked, "earlier objects", false},
+		"trial running": {sweeping(decide.Job{State: decide.JobLive, Created: start.Add(-20 * time.Minute), Started: true}), "", "", true},
+		"trial that should have ended": {sweeping(decide.Job{State: decide.JobLive, Created: start.Add(-5 * time.Hour), Started: true}),
+			v1alpha1.ReasonTrialBlocked, "look at its pod", false},
+		"trial's pod pending": {sweeping(decide.Job{State: decide.JobLive, Created: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
 		"trial's pod pending for too long": {sweeping(decide.Job{State: decide.JobLive, Created: long, Problem: decide.Problem{Reason: v1alpha1.ReasonImagePullFailed, Message: "no such image"}}),
 			v1alpha1.ReasonImagePullFailed, "no such image", false},
-		"Job being deleted": {sweeping(decide.Job{State: decide.JobDeleting, Created: long}), "", "", false},
+		"Job being deleted": {sweeping(decide.Job{State: decide.JobDeleting, Created: start}), "", "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
@@ -288,14 +322,14 @@ func TestWaits(t *testing.T) {
 
 func TestASuspendedCampaignStartsNothingButCollects(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
-	s.world.Paused = true
+	s.world.Suspended = true
 	if d := s.next(); len(d.Actions) > 0 {
 		t.Errorf("acts: %+v", d.Actions)
 	}
-	s.world.Paused = false
+	s.world.Suspended = false
 	s.do(s.next().Actions[0])
 	s.do(s.next().Actions[0])
-	s.world.Paused = true
+	s.world.Suspended = true
 	d := s.next()
 	if len(d.Actions) != 1 || d.Actions[0].Kind != decide.Collect {
 		t.Errorf("actions %+v, want the finished Job collected and nothing else", d.Actions)
@@ -306,8 +340,8 @@ func TestCellsThatAreNoLongerPlannedAreDeleted(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
 	s.world.Clusters["x-old-0123456789"] = decide.Cluster{Name: "x-old-0123456789", Replicas: 1, Ready: 1, Pods: 1}
 	d := s.next()
-	if !slices.Contains(d.Actions, decide.Action{Kind: decide.DeleteCluster, Cell: "x-old-0123456789"}) {
-		t.Errorf("actions %+v, want the stray cell deleted", d.Actions)
+	if want := []decide.Action{{Kind: decide.DeleteCluster, Cell: "x-old-0123456789"}}; !cmp.Equal(d.Actions, want) {
+		t.Errorf("actions %+v, want the stray cell deleted, and nothing else before it is gone", d.Actions)
 	}
 }
 

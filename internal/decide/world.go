@@ -10,22 +10,22 @@ import (
 
 // World is what was observed of one campaign's objects.
 type World struct {
-	Jobs     map[string]Job        // by name
-	Clusters map[string]Cluster    // by cell name; only those that exist
-	Recorded map[record.Trial]bool // the attempts that have a record
-	Paused   bool                  // the campaign is suspended: nothing new starts
+	Jobs      map[string]Job        // by name
+	Clusters  map[string]Cluster    // by cell name; only those that exist
+	Recorded  map[record.Trial]bool // the attempts that have a record
+	Suspended bool                  // nothing new starts
 }
 
 // Job is one attempt's Job.
 type Job struct {
-	Name     string
-	Cell     string // the cell's name
-	CellHash string
-	Attempt  record.Trial
-	State    JobState
-	Created  time.Time
-	Running  bool    // the loader's container runs
-	Problem  Problem // what keeps its pod from running, when something does
+	Name    string
+	Cell    string // the cell's name
+	JVM     string // of the Cluster when the Job was made
+	Attempt record.Trial
+	State   JobState
+	Created time.Time
+	Started bool    // the loader's container runs, or ran
+	Problem Problem // what keeps its pod from starting, when something does
 }
 
 // JobState is how far a Job is.
@@ -41,12 +41,12 @@ const (
 // Cluster is a cell's OpenSearch.
 type Cluster struct {
 	Name     string // the cell's name
-	CellHash string
+	JVM      string // identifies the processes that run: another one needs a Warmup trial
 	Deleting bool
 	Replicas int32     // asked for
 	Ready    int32     // pods ready, of the replicas asked for
 	Pods     int       // pods that exist, terminating ones too
-	Since    time.Time // when it was last asked to run
+	Since    time.Time // since when it has been asked to run, or one of its pods has not been ready
 	Problem  Problem   // what keeps it from being ready, when its pods say so
 }
 
@@ -74,6 +74,7 @@ type Action struct {
 	Kind    ActionKind
 	Cell    string       // the cell's name
 	Attempt record.Trial // of StartTrial and Collect
+	JVM     string       // of StartTrial
 	Job     string       // of Collect
 }
 

@@ -49,7 +49,9 @@ func nodePool(p v1alpha1.NodePool, path *field.Path) field.ErrorList {
 		errs = append(errs, check(label, path.Child("nodeSelector").Key(label), validation.IsQualifiedName)...)
 	}
 	for i, toleration := range p.Tolerations {
-		errs = append(errs, check(toleration.Key, path.Child("tolerations").Index(i).Child("key"), validation.IsQualifiedName)...)
+		at := path.Child("tolerations").Index(i)
+		errs = append(errs, check(toleration.Key, at.Child("key"), validation.IsQualifiedName)...)
+		errs = append(errs, check(toleration.Value, at.Child("value"), validation.IsValidLabelValue)...)
 	}
 	return errs
 }

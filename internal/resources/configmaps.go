@@ -23,6 +23,7 @@ func RecordConfigMap(c *v1alpha1.BenchmarkCampaign, name string, t record.Trial,
 	m.Labels[LabelVariant] = t.Variant
 	m.Labels[LabelTopology] = t.Topology
 	m.Labels[LabelPhase] = string(t.Phase)
+	m.Annotations[AnnotationTrial] = trialJSON(t)
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: m,

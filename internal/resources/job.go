@@ -23,19 +23,16 @@ const deadlineGrace = 2 * time.Minute
 
 // Job runs one attempt of a trial. Its name is the fence against a second run, so it has no TTL; it has no
 // deadline of its own, since that would delete the pod and the record with it.
-func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial, o Options) (*batchv1.Job, error) {
+func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial, jvm string, o Options) (*batchv1.Job, error) {
 	cfg, err := json.Marshal(Config(c.Namespace, p, cell, attempt, c.Spec.Final))
 	if err != nil {
 		return nil, fmt.Errorf("encode the trial's config: %w", err)
 	}
-	trial, err := json.Marshal(attempt)
-	if err != nil {
-		return nil, fmt.Errorf("encode the trial: %w", err)
-	}
 	m := meta(c, cell.AttemptName(attempt), ComponentLoader, cell)
 	m.Labels[LabelPhase] = string(attempt.Phase)
 	pod := podMeta(m)
-	m.Annotations[AnnotationTrial] = string(trial)
+	m.Annotations[AnnotationTrial] = trialJSON(attempt)
+	m.Annotations[AnnotationJVM] = jvm
 	return &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: m,
@@ -45,6 +42,14 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 			Template:             corev1.PodTemplateSpec{ObjectMeta: pod, Spec: trialPod(p, cell, string(cfg), o)},
 		},
 	}, nil
+}
+
+func trialJSON(t record.Trial) string {
+	b, err := json.Marshal(t)
+	if err != nil {
+		panic("resources: a trial is strings and integers: " + err.Error())
+	}
+	return string(b)
 }
 
 // Config is what the agent of one attempt is told.

@@ -25,8 +25,10 @@ const (
 
 	// AnnotationCampaignName lets an event of a pod find its campaign.
 	AnnotationCampaignName = "knee.dev/campaign-name"
-	// AnnotationTrial holds the attempt that a Job runs, as JSON.
+	// AnnotationTrial holds the attempt that a Job runs, or that a record is of, as JSON.
 	AnnotationTrial = "knee.dev/trial"
+	// AnnotationJVM identifies the OpenSearch processes that a Job loads.
+	AnnotationJVM = "knee.dev/jvm"
 	// AnnotationSince says when a StatefulSet was last asked to run, in RFC 3339.
 	AnnotationSince = "knee.dev/since"
 

@@ -140,7 +140,7 @@ func TestParams(t *testing.T) {
 		timePeriod string
 		search     []string
 	}{record.Warmup: {"10", nil}, record.Sweep: {"60", nil}, record.Final: {"60", []string{"type:search"}}} {
-		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, phase), options)
+		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, phase), "jvm-1", options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestWhereAWorkloadComesFrom(t *testing.T) {
 		w := wrappers.MakeCampaign("x").Variant("a")
 		w.Spec.Workload.OSB.From = tc.from
 		p, cell := cellOf(w)
-		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), options)
+		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), "jvm-1", options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestWhereAWorkloadComesFrom(t *testing.T) {
 func TestAJobIsNeverRetriedOrEndedByKubernetes(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	p, cell := cellOf(w)
-	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), options)
+	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), "jvm-1", options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestNamesFit(t *testing.T) {
 	p, cell := cellOf(w)
 	attempt := attemptOf(cell, record.Sweep)
 	attempt.Clients, attempt.Repetition, attempt.Attempt = 10000, 50, 11
-	job, err := resources.Job(w.Obj(), p, cell, attempt, options)
+	job, err := resources.Job(w.Obj(), p, cell, attempt, "jvm-1", options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestContainersAreRestricted(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	w.Spec.Workload.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "w:1", Path: "/workload"}}
 	p, cell := cellOf(w)
-	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), options)
+	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), "jvm-1", options)
 	if err != nil {
 		t.Fatal(err)
 	}

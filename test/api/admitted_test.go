@@ -74,7 +74,7 @@ func TestDefaults(t *testing.T) {
 	for path, want := range map[string]any{
 		"retain": "Never", "retries": int64(2), "seed": int64(1),
 		"workload.measure": "Whole", "workload.osb.clientsParam": "bulk_indexing_clients",
-		"workload.osb.setupTasks": []any{"type:delete-index", "type:create-index"},
+		"workload.osb.setupTasks": []any{"type:create-index"},
 	} {
 		got, _, err := unstructured.NestedFieldNoCopy(spec, strings.Split(path, ".")...)
 		if err != nil || !reflect.DeepEqual(got, want) {

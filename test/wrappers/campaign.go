@@ -27,7 +27,7 @@ func MakeCampaign(name string) *Campaign {
 				Measure: v1alpha1.MeasureWhole,
 				OSB: &v1alpha1.OSB{
 					Workload: "nyc_taxis", Version: "2.4.0", ClientsParam: "bulk_indexing_clients",
-					SetupTasks: []string{"type:delete-index", "type:create-index"}, IngestTasks: []string{"index"},
+					SetupTasks: []string{"type:create-index"}, IngestTasks: []string{"index"},
 				},
 			},
 			Sweep: v1alpha1.Sweep{Clients: []int32{1, 2, 4}},
