@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +69,7 @@ func (a *attempt) layWorkload(ctx context.Context) error {
 		}
 		a.osb.WorkloadPath = filepath.Join(a.kept("laid"), c.Workload)
 		if err = dropUnfinished(a.osb.WorkloadPath); err == nil {
-			err = mirror(source, a.osb.WorkloadPath, c.Flat)
+			err = mirror(ctx, source, a.osb.WorkloadPath, c.Flat)
 		}
 	default:
 		return nil // the driver's own repository
@@ -135,14 +136,14 @@ const bigFile = 1 << 20
 
 // mirror lays a folder out at a writable place: definitions are copied, corpora linked to where that will do. What the
 // driver made there beside an unchanged corpus (offsets, an unpacked file) stays from one trial to the next.
-func mirror(source, destination string, flat bool) error {
+func mirror(ctx context.Context, source, destination string, flat bool) error {
 	if err := os.MkdirAll(destination, 0o755); err != nil {
 		return err
 	}
 	if err := clearMirror(destination, source); err != nil {
 		return err
 	}
-	return lay(source, destination, "", flat)
+	return lay(ctx, source, destination, "", flat)
 }
 
 // clearMirror removes what an earlier mirror brought: a definition that is gone from the source must not be
@@ -180,12 +181,15 @@ func outdated(made time.Time, source string) bool {
 }
 
 // lay copies and links the files below source; links in it (a ConfigMap's keys are such) count as what they lead to.
-func lay(source, destination, below string, flat bool) error {
+func lay(ctx context.Context, source, destination, below string, flat bool) error {
 	entries, err := os.ReadDir(filepath.Join(source, below))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if strings.HasPrefix(e.Name(), "..") || e.Name() == ".git" {
 			continue // the kubelet's own links, a repository's inside
 		}
@@ -198,12 +202,15 @@ func lay(source, destination, below string, flat bool) error {
 		if flat {
 			name = strings.ReplaceAll(name, "__", "/")
 		}
+		if !filepath.IsLocal(name) || filepath.Clean(name) == "." {
+			return fmt.Errorf("the ConfigMap's key %s stands for %s, which is no file within the workload's folder: rename it", e.Name(), name)
+		}
 		to := filepath.Join(destination, name)
 		switch {
 		case info.IsDir():
-			err = lay(source, destination, filepath.Join(below, e.Name()), flat)
+			err = lay(ctx, source, destination, filepath.Join(below, e.Name()), flat)
 		case info.Mode().IsRegular():
-			err = place(from, to, info.Size())
+			err = place(ctx, from, to, info.Size())
 		}
 		if err != nil {
 			return err
@@ -214,7 +221,7 @@ func lay(source, destination, below string, flat bool) error {
 
 // place copies a definition and links to a corpus. opensearch-benchmark opens an unpacked corpus for writing,
 // though it only reads it: one on a read-only volume is copied, once where the campaign names a cache.
-func place(from, to string, size int64) error {
+func place(ctx context.Context, from, to string, size int64) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
@@ -231,7 +238,7 @@ func place(from, to string, size int64) error {
 	if info, err := os.Lstat(to); err == nil && info.Mode().IsRegular() && size >= bigFile && info.Size() == size {
 		return nil // kept by clearMirror: no older than its source
 	}
-	return copyFile(from, to)
+	return copyFile(ctx, from, to)
 }
 
 // packings are the endings of corpora that the driver unpacks before it reads them.
@@ -249,8 +256,21 @@ func writable(path string) bool {
 	return f.Close() == nil
 }
 
+// reader reads until the context ends.
+type reader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
+
 // copyFile makes a copy that is there whole or not at all.
-func copyFile(from, to string) error {
+func copyFile(ctx context.Context, from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -263,7 +283,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	_, err = io.Copy(out, reader{ctx, in})
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
 	}
@@ -285,9 +305,12 @@ func (a *attempt) clone(ctx context.Context, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
+	if err := unlock(folder); err != nil {
+		return err
+	}
 	for _, args := range [][]string{
 		{"init", "--quiet"},
-		{"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "fetch", "--quiet", "--depth", "1", c.GitURL, ref},
+		{"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "fetch", "--quiet", "--depth", "1", "--", c.GitURL, ref},
 		{"checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"},
 	} {
 		if err := a.git(ctx, folder, args); err != nil {
@@ -297,6 +320,20 @@ func (a *attempt) clone(ctx context.Context, folder string) error {
 	return nil
 }
 
+// unlock removes the locks of a git that was killed, at which every later one would stop. No other git works here: a
+// cache is of one cell, whose trials run one after the other.
+func unlock(folder string) error {
+	return filepath.WalkDir(filepath.Join(folder, ".git"), func(path string, d os.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".lock" {
+			return err
+		}
+		return os.Remove(path)
+	})
+}
+
 func (a *attempt) git(ctx context.Context, folder string, args []string) error {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = folder
@@ -304,7 +341,7 @@ func (a *attempt) git(ctx context.Context, folder string, args []string) error {
 	cmd.Env = append(environment(), "HOME="+a.osb.Home, "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("git %s: %v: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+		return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
 	}
 	return nil
 }

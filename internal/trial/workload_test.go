@@ -2,6 +2,7 @@ package trial
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -66,7 +67,7 @@ func TestMirrorFolder(t *testing.T) {
 	put(t, source+"/packed.json.bz2", corpus)
 	mustMirror := func() {
 		t.Helper()
-		if err := mirror(source, to, false); err != nil {
+		if err := mirror(t.Context(), source, to, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +96,7 @@ func TestMirrorFolder(t *testing.T) {
 	}
 	mustMirror()
 	wantFiles(t, to, "workload.json", "documents.json@", "packed.json.bz2@")
-	if err := mirror(source+"/none", to, false); err == nil {
+	if err := mirror(t.Context(), source+"/none", to, false); err == nil {
 		t.Error("a source that is not there was mirrored")
 	}
 }
@@ -147,7 +148,7 @@ func TestACorpusThatCannotBeOpenedForWritingIsCopied(t *testing.T) {
 	copied := filepath.Join(destination, "documents.json")
 	var first os.FileInfo
 	for range 2 {
-		if err := mirror(source, destination, false); err != nil {
+		if err := mirror(t.Context(), source, destination, false); err != nil {
 			t.Fatal(err)
 		}
 		f, err := os.OpenFile(copied, os.O_RDWR, 0)
@@ -178,7 +179,7 @@ func TestMirrorFlat(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := mirror(source, to, true); err != nil {
+	if err := mirror(t.Context(), source, to, true); err != nil {
 		t.Fatal(err)
 	}
 	wantFiles(t, to, "workload.json", "test_procedures/default.json")
@@ -257,8 +258,12 @@ func TestClone(t *testing.T) {
 	commit(`{"n":2}`)
 	a := prepared(t, record.OSBConfig{Workload: "taxis", GitURL: "file://" + origin})
 	kept := false
+	locks := []string{"shallow.lock", "index.lock", "HEAD.lock"} // what a git that was killed left
 	for _, c := range []struct{ ref, want string }{{"v1", `{"n":1}`}, {"main", `{"n":2}`}, {first, `{"n":1}`}, {"", `{"n":2}`}} {
 		a.Config.OSB.GitRef = c.ref
+		for _, lock := range locks {
+			put(t, a.kept("git")+"/.git/"+lock, nil)
+		}
 		if err := a.layWorkload(t.Context()); err != nil {
 			t.Fatalf("%q: %v", c.ref, err)
 		}
@@ -274,8 +279,43 @@ func TestClone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	a.Config.OSB.GitRef = "--upload-pack=touch " + origin + "/ran"
+	if err := a.layWorkload(t.Context()); err == nil {
+		t.Error("a ref that looks like an option was taken")
+	}
+	if _, err := os.Stat(origin + "/ran"); err == nil {
+		t.Error("a ref was taken for an option")
+	}
 	a.Config.OSB.GitRef = "v2"
 	if err := a.layWorkload(t.Context()); err == nil || !strings.Contains(err.Error(), "v2") {
 		t.Errorf("a ref that is not there: %v", err)
+	}
+}
+
+func TestAKeyStaysInTheFolder(t *testing.T) {
+	for _, key := range []string{"__etc__passwd", "x__..__..__other", "x__.."} {
+		source := t.TempDir()
+		to := filepath.Join(t.TempDir(), "laid")
+		put(t, filepath.Join(source, key), []byte("x"))
+		if err := mirror(t.Context(), source, to, true); err == nil || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v", key, err)
+		}
+		wantFiles(t, filepath.Dir(to))
+	}
+}
+
+func TestACopyStopsAtTheDeadline(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	from, to := filepath.Join(t.TempDir(), "corpus"), filepath.Join(t.TempDir(), "corpus")
+	put(t, from, []byte("x"))
+	if err := copyFile(ctx, from, to); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(to); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a part stands for the whole: %v", err)
+	}
+	if err := mirror(ctx, filepath.Dir(from), t.TempDir(), false); !errors.Is(err, context.Canceled) {
+		t.Errorf("of a folder: %v", err)
 	}
 }
