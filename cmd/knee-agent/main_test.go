@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,7 +36,7 @@ func agent(t *testing.T, env []string, args ...string) (string, int) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env = append(env, self+"=1")
+	cmd.Env = slices.Concat(env, []string{self + "=1"})
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func TestTrialAlwaysWritesARecord(t *testing.T) {
 		"no configuration":      {nil, record.ReasonAgentFailed},
 		"a broken one":          {[]string{record.ConfigEnv + "={"}, record.ReasonAgentFailed},
 		"nobody answers":        {[]string{record.ConfigEnv + "=" + string(config)}, record.ReasonDeadline},
-		"the driver is missing": {[]string{record.ConfigEnv + "=" + strings.Replace(string(config), `"w"`, `"w","path":"/nowhere"`, 1)}, record.ReasonDriverFailed},
+		"the driver is missing": {[]string{record.ConfigEnv + "=" + strings.NewReplacer(`"w"`, `"w","path":"/nowhere"`, `"deadlineSeconds":1`, `"deadlineSeconds":60`).Replace(string(config))}, record.ReasonDriverFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -133,11 +133,10 @@ func TestWhole(t *testing.T) {
 func TestSteady(t *testing.T) {
 	// 20 s at a fifth of the rate, then 80 s at 1000 docs/s, as an adaptive watch samples it.
 	var samples []Sample
-	for s, step := 0.0, 0.1; s < 105; s += step {
+	for s := 0.0; s < 105; s += math.Min(1, math.Max(0.1, s/50)) {
 		// the rate wavers by 3 % with a period of 7 s
 		count := 200*math.Min(s, 20) + 1000*math.Max(0, math.Min(s, 100)-20) + 30*math.Sin(math.Min(s, 100)*2*math.Pi/7)
 		samples = append(samples, Sample{at(s), int64(count)})
-		step = math.Min(1, math.Max(0.1, s/50))
 	}
 	w, err := Steady(samples, 0)
 	if err != nil || !near(w.Rate(), 1000, 0.002) || w.From.Before(at(19)) || w.To.After(at(100)) {
