@@ -4,7 +4,7 @@
 # `ctr -n k8s.io images import`. Name other images to use those instead.
 ROOT ?= $(CURDIR)
 BIN ?= $(ROOT)/bin
-IMAGE_ARCH ?= amd64
+IMAGE_ARCH ?= $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m)))
 KNEE_IMAGE ?= knee.local/knee:dev
 OPENSEARCH_VERSION ?= 3.1.0
 OPENSEARCH_IMAGE ?= knee.local/opensearch:$(OPENSEARCH_VERSION)
@@ -39,7 +39,7 @@ image-rootfs:
 	@$(IMAGES_ENV) $(IMAGES_DIR)/rootfs/build.sh
 image-jars:
 	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/jars.sh
-image-jre:
+image-jre: image-rootfs # a local JDK is tried on it
 	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/jre.sh
 image-packages:
 	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/opensearch-benchmark/packages.sh

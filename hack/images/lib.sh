@@ -4,7 +4,11 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 ROOT=$(cd "$HERE/../.." && pwd)
 CACHE=${KNEE_CACHE:-$ROOT/.cache}
 IMAGES=$CACHE/images
-ARCH=${ARCH:-amd64}
+case ${ARCH:=$(uname -m)} in # the machine's own unless another is named
+  amd64 | x86_64) ARCH=amd64 ;;
+  arm64 | aarch64) ARCH=arm64 ;;
+  *) echo "images: ARCH=$ARCH: only amd64 and arm64" >&2; exit 1 ;;
+esac
 # One time for every file in every image (2025-01-01), so that the same inputs
 # give the same bytes; set it to build with another.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-1735689600}

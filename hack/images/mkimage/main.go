@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -46,11 +47,11 @@ func run() error {
 	file := flag.String("f", "Dockerfile", "the Dockerfile")
 	tag := flag.String("t", "", "the image's name and tag")
 	out := flag.String("o", "", "the archive to write")
-	arch := flag.String("arch", "amd64", "the image's architecture (TARGETARCH)")
+	arch := flag.String("arch", runtime.GOARCH, "the image's architecture (TARGETARCH)")
 	flag.Var(args, "build-arg", "NAME=VALUE for an ARG; may be repeated")
 	flag.Parse()
 	if *tag == "" || *out == "" || flag.NArg() != 1 {
-		return fmt.Errorf("usage: mkimage -t NAME:TAG -o OUT.tar [-f Dockerfile] [-arch amd64] [-build-arg N=V]... CONTEXT")
+		return fmt.Errorf("usage: mkimage -t NAME:TAG -o OUT.tar [-f Dockerfile] [-arch ARCH] [-build-arg N=V]... CONTEXT")
 	}
 	if !strings.Contains(*tag, ":") || strings.HasSuffix(*tag, ":latest") {
 		return fmt.Errorf("-t %s: give a tag other than latest, or a cluster will try to pull the image", *tag)
