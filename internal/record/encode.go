@@ -50,21 +50,21 @@ var steps = []step{
 	{"settle.note>256", func(r *Record) bool { return cut(&r.Settle.Note, 256) }},
 	{"error.message>1024", func(r *Record) bool { return cutError(r, 1024) }},
 	{"search.percentiles", func(r *Record) bool { return eachTask(r, func(_ int, t *Task) bool { return t.Search && thin(t) }) }},
-	{"nodes.environment=first", sharedEnvironment},
+	{"node.environment=first", sharedEnvironment},
 	{"tasks[16:].latency", func(r *Record) bool { return stripFrom(r, 16) }},
-	{"nodes.disk,gc", func(r *Record) bool { return eachNode(r, dropTraffic) }},
+	{"node.disk,gc", func(r *Record) bool { return eachNode(r, dropTraffic) }},
 	{"tasks[5:].latency", func(r *Record) bool { return stripFrom(r, 5) }},
 	{"tasks[8:]", func(r *Record) bool { return cutTasks(r, 8) }},
 	{"tasks[1:].latency", func(r *Record) bool { return stripFrom(r, 1) }},
 	{"tasks[1:]", func(r *Record) bool { return cutTasks(r, 1) }},
 	{"error.message>512", func(r *Record) bool { return cutError(r, 512) }},
-	{"nodes.pressure,heap", func(r *Record) bool { return eachNode(r, dropPressure) }},
-	{"nodes[1:].environment", otherEnvironments},
+	{"node.pressure,heap", func(r *Record) bool { return eachNode(r, dropPressure) }},
+	{"node[1:].environment", otherEnvironments},
 	{"texts>64", cutTexts},
-	{"nodes but the 12 of most iowait", func(r *Record) bool { return keepWaiting(r, 12) }},
+	{"all but the 12 worst nodes", func(r *Record) bool { return keepWorst(r, 12) }},
 	{"error.message>128", func(r *Record) bool { return cutError(r, 128) }},
 	{"tasks", func(r *Record) bool { return cutTasks(r, 0) }},
-	{"nodes but the 4 of most iowait", func(r *Record) bool { return keepWaiting(r, 4) }},
+	{"all but the 4 worst nodes", func(r *Record) bool { return keepWorst(r, 4) }},
 }
 
 // Decode reads a record that Encode made. A truncated or foreign message and an unknown version are errors.
@@ -220,21 +220,32 @@ func dropPressure(n *Node) bool {
 	return changed
 }
 
-// keepWaiting keeps the n nodes that waited most for their disks, which a gate looks at, in their order.
-func keepWaiting(r *Record, n int) bool {
+// keepWorst keeps n nodes, in their order: those of the highest iowait, steal and busy CPU, then those that waited
+// most for their disks. A node whose CPU is not known counts as the worst. A gate on every node's CPU comes to the
+// same with the kept ones alone.
+func keepWorst(r *Record, n int) bool {
 	if len(r.Nodes) <= n {
 		return false
 	}
-	waited := func(n Node) float64 {
-		if n.CPU == nil {
-			return -1
-		}
-		return n.CPU.IOWait
+	iowait := func(c CPU) float64 { return c.IOWait }
+	steal := func(c CPU) float64 { return c.Steal }
+	rest := r.Nodes
+	var kept []Node
+	for _, figure := range []func(CPU) float64{CPU.Busy, steal, iowait} {
+		slices.SortStableFunc(rest, func(a, b Node) int { return cmp.Compare(worst(b, figure), worst(a, figure)) })
+		kept, rest = append(kept, rest[0]), rest[1:]
 	}
-	slices.SortStableFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(waited(b), waited(a)) })
-	r.Nodes = r.Nodes[:n]
+	r.Nodes = append(kept, rest[:n-len(kept)]...) // rest is in the order of iowait
 	slices.SortStableFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	return true
+}
+
+// worst is a figure of a node's CPU, infinite when its CPU is not known.
+func worst(n Node, figure func(CPU) float64) float64 {
+	if n.CPU == nil {
+		return math.Inf(1)
+	}
+	return figure(*n.CPU)
 }
 
 // cutTexts shortens every text but identities and the error.

@@ -48,6 +48,10 @@ func TestEncodeFits(t *testing.T) {
 	many := full(9, 12)
 	waiting := full(40, 1)
 	waiting.Nodes[33].CPU = &CPU{IOWait: 77, Cores: 16}
+	waiting.Nodes[20].CPU = &CPU{Steal: 55, Cores: 16}
+	waiting.Nodes[11].CPU = &CPU{User: 90, Sys: 9, Cores: 16}
+	unseen := full(40, 1)
+	unseen.Nodes[25].CPU = nil
 	for name, c := range map[string]struct {
 		record Record
 		check  func(t *testing.T, got Record)
@@ -69,8 +73,30 @@ func TestEncodeFits(t *testing.T) {
 				t.Errorf("%d nodes, dropped %q", len(got.Nodes), got.Dropped)
 			}
 		}},
-		"of forty nodes those that waited most stay": {waiting, func(t *testing.T, got Record) {
-			if !slices.ContainsFunc(got.Nodes, func(n Node) bool { return n.CPU.IOWait == 77 }) || !slices.IsSortedFunc(got.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) {
+		"of forty nodes the worst of every gate stay": {waiting, func(t *testing.T, got Record) {
+			for what, is := range map[string]func(CPU) bool{
+				"iowait": func(c CPU) bool { return c.IOWait == 77 },
+				"steal":  func(c CPU) bool { return c.Steal == 55 },
+				"busy":   func(c CPU) bool { return c.Busy() == 99 },
+			} {
+				if !slices.ContainsFunc(got.Nodes, func(n Node) bool { return is(*n.CPU) }) {
+					t.Errorf("the node of most %s is not among %d, dropped %q", what, len(got.Nodes), got.Dropped)
+				}
+			}
+			if !slices.IsSortedFunc(got.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) {
+				t.Error("the nodes are not in order")
+			}
+			if len(got.Nodes) >= 40 || !slices.ContainsFunc(got.Dropped, func(s string) bool { return strings.HasSuffix(s, "worst nodes") }) {
+				t.Errorf("%d nodes, dropped %q", len(got.Nodes), got.Dropped)
+			}
+		}},
+		"of forty nodes the one that was not seen stays": {unseen, func(t *testing.T, got Record) {
+			if !slices.ContainsFunc(got.Nodes, func(n Node) bool { return n.CPU == nil }) {
+				t.Errorf("%d nodes, dropped %q", len(got.Nodes), got.Dropped)
+			}
+		}},
+		"what is left out of nodes does not read as nodes left out": {full(14, 1), func(t *testing.T, got Record) {
+			if len(got.Nodes) != 14 || len(got.Dropped) == 0 || slices.ContainsFunc(got.Dropped, func(s string) bool { return strings.HasPrefix(s, "nodes") }) {
 				t.Errorf("%d nodes, dropped %q", len(got.Nodes), got.Dropped)
 			}
 		}},
