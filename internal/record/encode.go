@@ -235,7 +235,8 @@ func keepWorst(r *Record, n int) bool {
 		slices.SortStableFunc(rest, func(a, b Node) int { return cmp.Compare(worst(b, figure), worst(a, figure)) })
 		kept, rest = append(kept, rest[0]), rest[1:]
 	}
-	r.Nodes = append(kept, rest[:n-len(kept)]...) // rest is in the order of iowait
+	kept = append(kept, rest[:n-len(kept)]...) // rest is in the order of iowait
+	r.Nodes = kept
 	slices.SortStableFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	return true
 }
