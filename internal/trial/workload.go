@@ -285,7 +285,7 @@ func copyFile(ctx context.Context, from, to string) error {
 	}
 	_, err = io.Copy(out, reader{ctx, in})
 	if err := errors.Join(err, out.Close()); err != nil {
-		return err
+		return errors.Join(err, os.Remove(to+".part"))
 	}
 	return os.Rename(to+".part", to)
 }
