@@ -76,15 +76,22 @@ func lastFailure(s corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 // describeExit quotes a container's own last words.
 func describeExit(t *corev1.ContainerStateTerminated) string {
 	s := fmt.Sprintf("%s, exit code %d", t.Reason, t.ExitCode)
-	if words := tail(t.Message, 600); words != "" {
+	if words := lastWords(t.Message, 600); words != "" {
 		s += ": " + words
 	}
 	return s
 }
 
-// tail is the end of a text, from the start of a line, at most n bytes.
-func tail(s string, n int) string {
-	s = strings.TrimSpace(s)
+// lastWords is the end of a program's output without the frames of stack traces, at most n bytes, from the start
+// of a line where that leaves anything.
+func lastWords(output string, n int) string {
+	var lines []string
+	for line := range strings.Lines(output) {
+		if line = strings.TrimRight(line, "\n"); !stackFrame(line) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	s := strings.TrimSpace(strings.Join(lines, "\n"))
 	if len(s) <= n {
 		return s
 	}
@@ -93,4 +100,9 @@ func tail(s string, n int) string {
 		s = s[i+1:]
 	}
 	return strings.ToValidUTF8(s, "")
+}
+
+// stackFrame says whether a line is a frame of a Java stack trace, whole or with its beginning cut off.
+func stackFrame(line string) bool {
+	return strings.HasPrefix(line, "\tat ") || strings.HasPrefix(line, "\t... ") || strings.Contains(line, "~[") && strings.HasSuffix(line, "]")
 }

@@ -89,13 +89,14 @@ func (a Assessment) trialsFailed() []Doubt {
 		"no valid measurement of %s: mend the cause that the report names, then set a new spec.rerun or raise spec.retries")
 }
 
-// trialsGated finds what a knee or a ratio goes without. The trials are valid: they are never measured again.
+// trialsGated finds the Finals that a ratio goes without. A Gated point of a sweep is no doubt: past the knee,
+// rejections are what is to be expected, and peaksGated tells of one above the peak.
 func (a Assessment) trialsGated() []Doubt {
 	gated := a.trials(
-		func(p Point) bool { return p.Verdict == Gated },
+		func(Point) bool { return false },
 		func(o Outcome) bool { return o.Done && o.Judgement.Verdict == Gated })
 	return each(v1alpha1.ReasonTrialsGated, gated,
-		"a gate failed in %s, so that the knees and ratios go without: mend what the gate found, or change spec.gates")
+		"a gate failed in %s, so that the ratios go without: mend what the gate found, or change spec.gates")
 }
 
 // trials names, cell by cell, the points of the sweeps and the Finals that something is true of.

@@ -80,11 +80,6 @@ func TestConclusive(t *testing.T) {
 				r.Nodes[0].CPU.IOWait = 40
 			}
 		})}, v1alpha1.ReasonTrialsGated, "a gate failed in a Final 2, b Final 2"},
-		{"a gated point", setup{nil, with(func(t record.Trial, r *record.Record) {
-			if t.Phase == record.Sweep && t.Clients == 4 && t.Variant == "b" {
-				r.Nodes[0].CPU.IOWait = 40
-			}
-		})}, v1alpha1.ReasonTrialsGated, "a gate failed in b Sweep 4 clients"},
 		{"a shared loader", setup{func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Loader.Placement = v1alpha1.LoaderShared }, plain},
 			v1alpha1.ReasonLoaderShared, "spec.loader.placement"},
 		{"too few repetitions", setup{repetitions(3), plain}, v1alpha1.ReasonTooFewRepetitions,

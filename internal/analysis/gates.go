@@ -3,9 +3,7 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
@@ -63,19 +61,12 @@ func highestNode(r record.Record, gate string, limit float64, what string, of fu
 	switch {
 	case len(r.Nodes) == 0:
 		return fmt.Sprintf("%s %s cannot be judged: no OpenSearch node's CPU was measured", gate, number(limit))
-	case worst <= limit && nodesDropped(r):
-		return fmt.Sprintf("%s %s cannot be judged: the record had no room for every node", gate, number(limit))
 	case worst <= limit:
 		return ""
 	case len(r.Nodes) > 1:
 		return fmt.Sprintf("%s %s %% on %s above %s %s", what, above(worst, limit), name, gate, number(limit))
 	}
 	return fmt.Sprintf("%s %s %% above %s %s", what, above(worst, limit), gate, number(limit))
-}
-
-// nodesDropped tells whether nodes were left out of a record that did not fit.
-func nodesDropped(r record.Record) bool {
-	return slices.ContainsFunc(r.Dropped, func(what string) bool { return strings.HasPrefix(what, "nodes") })
 }
 
 // above prints a figure with one decimal, or with as many as it takes to be seen above its limit.

@@ -98,11 +98,6 @@ func TestJudge(t *testing.T) {
 			analysis.Gated, "maxIOWaitPercent", "no OpenSearch node's CPU was measured"},
 		{"iowait that is no number", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = math.NaN() },
 			analysis.Gated, "maxIOWaitPercent", "cannot be judged"},
-		{"iowait of nodes that did not fit the record", allGates, func(r *record.Record) { r.Dropped = []string{"nodes after the first 8"} },
-			analysis.Gated, "maxIOWaitPercent", "maxIOWaitPercent 10 cannot be judged: the record had no room for every node"},
-		{"iowait above the limit beside nodes that did not fit", allGates, func(r *record.Record) {
-			r.Dropped, r.Nodes[0].CPU.IOWait = []string{"nodes after the first 8"}, 12
-		}, analysis.Gated, "maxIOWaitPercent", "iowait 12.0 % above maxIOWaitPercent 10"},
 		{"tasks that did not fit the record", allGates, func(r *record.Record) { r.Tasks, r.Dropped = nil, []string{"tasks"} },
 			analysis.Measured, "", ""},
 		{"steal", allGates, func(r *record.Record) { r.Nodes[0].CPU.Steal = 2 },
