@@ -130,7 +130,7 @@ var _ = Describe("a campaign", func() {
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		got := get(c)
 		Expect(got.Status.Cells[0].KneeClients).To(BeEquivalentTo(1))
-		Expect(got.Status.Cells[0].Failed).To(ContainElement(ContainSubstring("137")))
+		Expect(got.Status.Cells[0].NotMeasured).To(ContainElement(ContainSubstring("137")))
 		var jobs corev1.ConfigMapList
 		Expect(cluster.List(ctx, &jobs, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: "Sweep"})).To(Succeed())
 		Expect(jobs.Items).To(HaveLen(4), "1, 2, and two attempts at 4")

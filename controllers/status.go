@@ -71,8 +71,8 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decis
 func nothingMeasured(status v1alpha1.BenchmarkCampaignStatus) string {
 	s := "no trial gave a valid measurement"
 	for _, cell := range status.Cells {
-		if len(cell.Failed) > 0 {
-			return fmt.Sprintf("%s; %s on %s: %s", s, cell.Variant, cell.Topology, cell.Failed[0])
+		if len(cell.NotMeasured) > 0 {
+			return fmt.Sprintf("%s; %s on %s: %s", s, cell.Variant, cell.Topology, cell.NotMeasured[0])
 		}
 	}
 	return s

@@ -76,8 +76,8 @@ type CellStatus struct {
 	// finalDocsPerSecond is the median docs/s of the Final repetitions at the shared clients, rounded.
 	// +optional
 	FinalDocsPerSecond int64 `json:"finalDocsPerSecond,omitempty"`
-	// failed lists the sweep's client counts that were Gated or Errored, with the reason.
+	// notMeasured lists the sweep's client counts that were Gated or Errored, with the reason.
 	// +optional
 	// +listType=atomic
-	Failed []string `json:"failed,omitempty"`
+	NotMeasured []string `json:"notMeasured,omitempty"`
 }

@@ -24,7 +24,7 @@ type Trial struct {
 	Topology   string `json:"topology"`   // for people
 	Phase      Phase  `json:"phase"`      // Warmup, Sweep or Final
 	Clients    int32  `json:"clients"`    // client count
-	Repetition int32  `json:"repetition"` // 1-based; for a Warmup, the ordinal of the JVM start it follows
+	Repetition int32  `json:"repetition"` // 1-based; of a Warmup, the ordinal within its cell
 	Attempt    int32  `json:"attempt"`    // 1-based
 }
 

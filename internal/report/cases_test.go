@@ -70,7 +70,7 @@ func TestStudyStatus(t *testing.T) {
 	want := v1alpha1.CellStatus{
 		Variant: "intel", Topology: "6p0r", Trials: "11/11", KneeClients: 12, KneeDocsPerSecond: 239130,
 		PeakClients: 48, PeakDocsPerSecond: 243044, FinalDocsPerSecond: 236273,
-		Failed: []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
+		NotMeasured: []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
 	}
 	if got := s.Cells[0]; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("cell %+v, want %+v", got, want)
@@ -205,7 +205,7 @@ func TestFailuresAreShown(t *testing.T) {
 	if gated["docs_per_second"] != "500000" || gated["failures"] != "iowait 12.3 % above maxIOWaitPercent 10" {
 		t.Errorf("gated: %v", gated)
 	}
-	if s := report.Status(in); s.Cells[1].Failed[0] != "4 clients Gated: iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].PeakDocsPerSecond == 500000 {
+	if s := report.Status(in); s.Cells[1].NotMeasured[0] != "4 clients Gated: iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].PeakDocsPerSecond == 500000 {
 		t.Errorf("status: %+v", s.Cells[1])
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/knee-bench/knee/internal/analysis"
 )
 
-// failedBytes bounds what the status says of failed points, over all cells: the status stays below 20 KiB.
-const failedBytes = 4096
+// listBytes bounds what the status says of failed points, over all cells: the status stays below 20 KiB.
+const listBytes = 4096
 
 // Status fills what the records say: the times, the progress, the findings and the cells without their phases.
 // The rest is the controller's.
@@ -38,7 +38,7 @@ func Status(in Input) v1alpha1.BenchmarkCampaignStatus {
 		s.CompletedAt = moment(last)
 	}
 	for _, c := range a.Cells {
-		s.Cells = append(s.Cells, cellStatus(c, failedBytes/len(a.Cells)))
+		s.Cells = append(s.Cells, cellStatus(c, listBytes/len(a.Cells)))
 	}
 	return s
 }
@@ -48,10 +48,10 @@ func moment(ms int64) *metav1.Time {
 	return &t
 }
 
-func cellStatus(c analysis.Cell, failedBytes int) v1alpha1.CellStatus {
+func cellStatus(c analysis.Cell, listBytes int) v1alpha1.CellStatus {
 	s := v1alpha1.CellStatus{
 		Variant: c.Variant, Topology: c.Topology, Trials: fmt.Sprintf("%d/%d", c.Done, c.Planned),
-		Failed: failedPoints(c, failedBytes),
+		NotMeasured: notMeasured(c, listBytes),
 	}
 	if knee := c.Curve.Knee; knee != nil && c.SweepDone {
 		s.KneeClients, s.KneeDocsPerSecond = knee.Clients, whole(knee.DocsPerSecond)
@@ -67,8 +67,8 @@ func cellStatus(c analysis.Cell, failedBytes int) v1alpha1.CellStatus {
 
 func whole(f float64) int64 { return int64(math.Round(f)) }
 
-// failedPoints lists the sweep's client counts that were not Measured, within so many bytes.
-func failedPoints(c analysis.Cell, most int) []string {
+// notMeasured lists the sweep's client counts that were not Measured, within so many bytes.
+func notMeasured(c analysis.Cell, most int) []string {
 	const overhead = 4 // quotes, comma and room for an escape
 	const lastLine = 20
 	var failed []analysis.Point

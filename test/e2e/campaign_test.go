@@ -161,7 +161,7 @@ var _ = Describe("a real campaign", func() {
 		Eventually(ready(ctx, c)).WithTimeout(8 * time.Minute).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
 		cell := get(ctx, c).Status.Cells[0]
 		Expect(cell.KneeClients).NotTo(BeEquivalentTo(16))
-		Expect(cell.Failed).To(ContainElement(And(HavePrefix("16"), ContainSubstring("maxRejections"))))
+		Expect(cell.NotMeasured).To(ContainElement(And(HavePrefix("16"), ContainSubstring("maxRejections"))))
 		rejected := 0
 		for _, r := range records(ctx, ns) {
 			if r.Trial.Clients == 16 && r.Trial.Phase == record.Sweep {
