@@ -116,26 +116,25 @@ func rows(text string) []map[string]string {
 var _ = Describe("a real campaign", func() {
 	It("finds the knees, compares, reports and cleans up", func(ctx SpecContext) {
 		ns := newNamespace(ctx)
-		w := campaign("small", ns).VariantOnAnyNode("g1").VariantOnAnyNode("serial").Repetitions(1)
+		w := campaign("compare", ns).VariantOnAnyNode("small").VariantOnAnyNode("large").Repetitions(1)
 		w.Spec.OpenSearch.Storage.Size = "1Gi"
-		w.Spec.OpenSearch.JavaOptions = []string{"-XX:+UseG1GC"}
-		w.Spec.Variants[1].OpenSearch.JavaOptions = []string{"-XX:+UseSerialGC"}
+		w.Spec.Variants[1].OpenSearch.Heap = "768Mi"
 		w.Spec.Retries = ptr.To[int32](1)
 		c := start(ctx, w)
-		kubectl(ctx, "-n", ns, "wait", "--for=condition=Ready", "bcamp/small", "--timeout=15m")
+		kubectl(ctx, "-n", ns, "wait", "--for=condition=Ready", "bcamp/compare", "--timeout=15m")
 		Expect(left(ctx, ns)()).To(BeEmpty())
 
 		status := get(ctx, c).Status
-		Expect(status.Knees).To(MatchRegexp(`^g1=[12] serial=[12]$`))
+		Expect(status.Knees).To(MatchRegexp(`^small=[12] large=[12]$`))
 		Expect(status.SharedClients).To(MatchRegexp(`^[12]`))
-		Expect(status.Result).To(MatchRegexp(`^serial [0-9.]+x g1`))
+		Expect(status.Result).To(MatchRegexp(`^large [0-9.]+x small`))
 		Expect(kubectl(ctx, "-n", ns, "get", "benchmarkcampaigns")).To(ContainSubstring(status.Knees))
 
 		var report corev1.ConfigMap
 		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: ns, Name: status.Reports[0]}, &report)).To(Succeed())
 		Expect(report.Data).To(HaveKey("report.md"))
-		Expect(report.Data).To(HaveKey("tune_results_g1_1p0r.csv"))
-		Expect(report.Data).To(HaveKey("tune_results_serial_1p0r.csv"))
+		Expect(report.Data).To(HaveKey("tune_results_small_1p0r.csv"))
+		Expect(report.Data).To(HaveKey("tune_results_large_1p0r.csv"))
 		all := records(ctx, ns)
 		Expect(rows(report.Data["results.csv"])).To(HaveLen(len(all)), "a row for each attempt")
 		for _, r := range all {
