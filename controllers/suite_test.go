@@ -12,7 +12,6 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,9 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/internal/scheme"
 )
 
 var (
@@ -52,9 +51,8 @@ var _ = BeforeSuite(func() {
 	DeferCleanup(env.Stop)
 	startControllerManager(env)
 
-	Expect(v1alpha1.AddToScheme(scheme.Scheme)).To(Succeed())
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme.Scheme, Metrics: server.Options{BindAddress: "0"},
+		Scheme: scheme.New(), Metrics: server.Options{BindAddress: "0"},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	reconciler := &controllers.CampaignReconciler{
@@ -65,7 +63,7 @@ var _ = BeforeSuite(func() {
 	Expect(reconciler.SetupWithManager(mgr)).To(Succeed())
 	nodes = &fakeNode{Client: mgr.GetClient()}
 	Expect(nodes.SetupWithManager(mgr)).To(Succeed())
-	cluster, err = client.New(config, client.Options{Scheme: scheme.Scheme})
+	cluster, err = client.New(config, client.Options{Scheme: scheme.New()})
 	Expect(err).NotTo(HaveOccurred())
 	stopped := make(chan struct{})
 	go func() {

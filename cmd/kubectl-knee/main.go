@@ -9,13 +9,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/scheme"
 	"github.com/knee-bench/knee/internal/version"
 )
 
@@ -60,12 +58,6 @@ func (p *plugin) connect() (client.WithWatch, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, "", err
-		}
-	}
-	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme.New()})
 	return c, namespace, err
 }

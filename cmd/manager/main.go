@@ -11,8 +11,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -21,9 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/internal/scheme"
 	"github.com/knee-bench/knee/internal/version"
 )
 
@@ -66,12 +64,8 @@ func run(f flags) error {
 	if err != nil {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
-	scheme, err := newScheme()
-	if err != nil {
-		return err
-	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                        scheme,
+		Scheme:                        scheme.New(),
 		Cache:                         cacheOptions(f.namespace),
 		Metrics:                       server.Options{BindAddress: f.metricsAddress},
 		HealthProbeBindAddress:        f.probeAddress,
@@ -99,16 +93,6 @@ func run(f flags) error {
 		return err
 	}
 	return mgr.Start(ctrl.SetupSignalHandler())
-}
-
-func newScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
-	}
-	return scheme, nil
 }
 
 // cacheOptions keep in memory only what Knee made, of the one namespace if there is only one.

@@ -15,14 +15,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/scheme"
 )
 
 func main() {
@@ -72,13 +70,7 @@ func connect() (client.WithWatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
-	}
-	return client.NewWithWatch(config, client.Options{Scheme: scheme})
+	return client.NewWithWatch(config, client.Options{Scheme: scheme.New()})
 }
 
 // gaps are the times between consecutive trials, in seconds.

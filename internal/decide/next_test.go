@@ -1,7 +1,6 @@
 package decide_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
@@ -18,118 +16,6 @@ import (
 )
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-
-// sim is a world that does at once what is decided: clusters come up ready, trials end with a record. It lets a
-// test ask in what order things happen, without a cluster.
-type sim struct {
-	t        *testing.T
-	campaign *v1alpha1.BenchmarkCampaign
-	plan     plan.Plan
-	world    decide.World
-	records  []record.Record
-	measure  func(record.Trial) record.Record
-	jvms     int
-	log      []string
-}
-
-func newSim(t *testing.T, c *wrappers.Campaign) *sim {
-	s := &sim{
-		t: t, campaign: c.UID("uid-1").Obj(),
-		world: decide.World{Jobs: map[string]decide.Job{}, Clusters: map[string]decide.Cluster{}, Recorded: map[record.Trial]bool{}},
-		measure: func(a record.Trial) record.Record {
-			return wrappers.MeasuredRecord(a, float64(1000*a.Clients))
-		},
-	}
-	s.plan = plan.Build(s.campaign)
-	return s
-}
-
-func (s *sim) next() decide.Decision {
-	a := analysis.Assess(s.plan, s.campaign.Spec, s.records)
-	return decide.Next(s.plan, a, s.world, s.campaign.Spec.Retain, start)
-}
-
-func (s *sim) cell(name string) plan.Cell {
-	i := slices.IndexFunc(s.plan.Cells, func(c plan.Cell) bool { return c.Name == name })
-	if i < 0 {
-		s.t.Fatalf("no cell %s in the plan", name)
-	}
-	return s.plan.Cells[i]
-}
-
-// do carries one action out.
-func (s *sim) do(a decide.Action) {
-	switch a.Kind {
-	case decide.StartCluster:
-		cell := s.cell(a.Cell)
-		s.note("up " + cell.Variant())
-		n := cell.Spec.Topology.Nodes
-		s.world.Clusters[a.Cell] = decide.Cluster{Name: a.Cell, JVM: s.newJVM(), Replicas: n, Ready: n, Pods: int(n), Since: start}
-	case decide.StopCluster:
-		s.note("down " + s.cell(a.Cell).Variant())
-		c := s.world.Clusters[a.Cell]
-		c.Replicas, c.Ready, c.Pods = 0, 0, 0
-		s.world.Clusters[a.Cell] = c
-	case decide.DeleteCluster:
-		s.note("delete " + s.cell(a.Cell).Variant())
-		delete(s.world.Clusters, a.Cell)
-		for name, j := range s.world.Jobs {
-			if j.Cell == a.Cell {
-				delete(s.world.Jobs, name)
-			}
-		}
-	case decide.StartTrial:
-		t := a.Attempt
-		s.note(fmt.Sprintf("%s %s %d/%d#%d", t.Variant, t.Phase, t.Clients, t.Repetition, t.Attempt))
-		name := s.cell(a.Cell).AttemptName(t)
-		if _, twice := s.world.Jobs[name]; twice {
-			s.t.Fatalf("Job %s is created twice", name)
-		}
-		s.world.Jobs[name] = decide.Job{Name: name, Cell: a.Cell, JVM: a.JVM, Attempt: t, State: decide.JobFinished, Created: start}
-	case decide.Collect:
-		s.records = append(s.records, s.measure(a.Attempt))
-		s.world.Recorded[a.Attempt] = true
-	}
-}
-
-func (s *sim) newJVM() string {
-	s.jvms++
-	return fmt.Sprintf("jvm-%d", s.jvms)
-}
-
-func (s *sim) note(what string) { s.log = append(s.log, what) }
-
-// run goes on until nothing is left to do.
-func (s *sim) run() decide.Decision {
-	for range 1000 {
-		d := s.next()
-		if len(d.Actions) == 0 {
-			return d
-		}
-		for _, a := range d.Actions {
-			s.do(a)
-		}
-		s.exclusive()
-	}
-	s.t.Fatal("the campaign does not end")
-	return decide.Decision{}
-}
-
-// exclusive checks that no two cells of a group have nodes at once.
-func (s *sim) exclusive() {
-	s.t.Helper()
-	for _, group := range s.plan.Groups {
-		var up []string
-		for _, i := range group {
-			if s.world.Clusters[s.plan.Cells[i].Name].Pods > 0 {
-				up = append(up, s.plan.Cells[i].Name)
-			}
-		}
-		if len(up) > 1 {
-			s.t.Fatalf("cells that may share a node run together: %v", up)
-		}
-	}
-}
 
 func TestCellsThatMayShareANodeTakeTurns(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2))

@@ -14,11 +14,10 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/scheme"
 )
 
 var (
@@ -41,8 +40,7 @@ var _ = BeforeSuite(func() {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred(), "the embedded cluster: run `make test-e2e`")
 	Expect(os.Setenv("KUBECONFIG", kubeconfig)).To(Succeed())
-	Expect(v1alpha1.AddToScheme(scheme.Scheme)).To(Succeed())
-	cluster, err = client.New(config, client.Options{Scheme: scheme.Scheme})
+	cluster, err = client.New(config, client.Options{Scheme: scheme.New()})
 	Expect(err).NotTo(HaveOccurred())
 })
 
