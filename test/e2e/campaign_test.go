@@ -141,8 +141,10 @@ var _ = Describe("a real campaign", func() {
 			Expect(r.Error).To(BeNil(), "%+v", r.Trial)
 			Expect(r.Rejections.Total()).To(BeZero())
 			Expect(r.Ingest.Count).To(Equal(r.Ingest.TotalIndexed), "documents in the index are those the counters saw")
-			Expect(r.Ingest.DocsPerSecond).To(BeNumerically("~", r.Ingest.OSBDocsPerSecond, 0.35*r.Ingest.OSBDocsPerSecond),
-				"docs/s beside OSB's own figure, over 5 s of load")
+			if r.Trial.Phase != record.Warmup { // where the rate still climbs, two means of it have little in common
+				Expect(r.Ingest.DocsPerSecond).To(BeNumerically("~", r.Ingest.OSBDocsPerSecond, 0.35*r.Ingest.OSBDocsPerSecond),
+					"docs/s beside OSB's own figure, over 5 s of load")
+			}
 			Expect(r.Nodes).To(HaveLen(1))
 			Expect(r.Nodes[0].CPU).NotTo(BeNil(), "the probe's figures")
 			Expect(r.Nodes[0].CPU.Busy()).To(BeNumerically(">", 5))
