@@ -84,7 +84,15 @@ func (a Assessment) peaksAtEdge() []Doubt {
 }
 
 func (a Assessment) trialsFailed() []Doubt {
-	failed := a.trials(func(p Point) bool { return p.Verdict == Errored }, func(o Outcome) bool { return o.Failed })
+	var failed []string
+	for _, c := range a.Cells {
+		for _, p := range c.Curve.Points {
+			if p.Verdict == Errored {
+				failed = append(failed, fmt.Sprintf("%s Sweep %d clients", a.cellName(c), p.Clients))
+			}
+		}
+		failed = append(failed, a.finalsThat(c, func(o Outcome) bool { return o.Failed })...)
+	}
 	return each(v1alpha1.ReasonTrialsFailed, failed,
 		"no valid measurement of %s: mend the cause that the report names, then set a new spec.rerun or raise spec.retries")
 }
@@ -92,26 +100,20 @@ func (a Assessment) trialsFailed() []Doubt {
 // trialsGated finds the Finals that a ratio goes without. A Gated point of a sweep is no doubt: past the knee,
 // rejections are what is to be expected, and peaksGated tells of one above the peak.
 func (a Assessment) trialsGated() []Doubt {
-	gated := a.trials(
-		func(Point) bool { return false },
-		func(o Outcome) bool { return o.Done && o.Judgement.Verdict == Gated })
+	var gated []string
+	for _, c := range a.Cells {
+		gated = append(gated, a.finalsThat(c, func(o Outcome) bool { return o.Done && o.Judgement.Verdict == Gated })...)
+	}
 	return each(v1alpha1.ReasonTrialsGated, gated,
 		"a gate failed in %s, so that the ratios go without: mend what the gate found, or change spec.gates")
 }
 
-// trials names, cell by cell, the points of the sweeps and the Finals that something is true of.
-func (a Assessment) trials(sweep func(Point) bool, final func(Outcome) bool) []string {
+// finalsThat names a cell's Finals that something is true of.
+func (a Assessment) finalsThat(c Cell, is func(Outcome) bool) []string {
 	var out []string
-	for _, c := range a.Cells {
-		for _, p := range c.Curve.Points {
-			if sweep(p) {
-				out = append(out, fmt.Sprintf("%s Sweep %d clients", a.cellName(c), p.Clients))
-			}
-		}
-		for _, o := range c.Finals {
-			if final(o) {
-				out = append(out, fmt.Sprintf("%s Final %d", a.cellName(c), o.Trial.Repetition))
-			}
+	for _, o := range c.Finals {
+		if is(o) {
+			out = append(out, fmt.Sprintf("%s Final %d", a.cellName(c), o.Trial.Repetition))
 		}
 	}
 	return out

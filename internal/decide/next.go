@@ -207,11 +207,11 @@ func (d *decider) othersGone(group, current int) bool {
 
 // straysGone says whether nothing is left of cells that the plan no longer has: they may share a node with any.
 func (d *decider) straysGone() bool {
-	for _, name := range slices.Sorted(maps.Keys(d.strays())) {
-		d.wait("what is left of %s goes", name)
-		return false
+	strays := slices.Sorted(maps.Keys(d.strays()))
+	if len(strays) > 0 {
+		d.wait("what is left of %s goes", strays[0])
 	}
-	return true
+	return len(strays) == 0
 }
 
 // tearDown deletes what is no longer needed when all trials are done.
