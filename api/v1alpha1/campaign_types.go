@@ -51,6 +51,9 @@ type BenchmarkCampaignList struct {
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !v.?opensearch.?storage.?storageClassName.hasValue() && !self.?opensearch.?storage.?storageClassName.hasValue() || v.?opensearch.?storage.?size.hasValue() || self.?opensearch.?storage.?size.hasValue())",message="storage.storageClassName needs storage.size beside it, in spec.opensearch or in the variant's opensearch",fieldPath=.variants
 // +kubebuilder:validation:XValidation:rule="!has(self.workload.osb) || !has(self.workload.osb.clientsParam) || self.variants.all(v, !has(v.params) || !(self.workload.osb.clientsParam in v.params))",message="params must not set workload.osb.clientsParam: the sweep sets it",fieldPath=.variants
 // +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.search) || !self.final.search || !has(self.workload.osb) || has(self.workload.osb.searchTasks) && size(self.workload.osb.searchTasks) > 0",message="final.search needs workload.osb.searchTasks: name the search tasks to run",fieldPath=.final.search
+// +kubebuilder:validation:XValidation:rule="!has(self.comparisons) || self.comparisons.all(c, self.variants.exists(v, v.name == c.cell.variant) && self.variants.exists(v, v.name == c.baseline.variant) && self.topologies.exists(t, t.name == c.cell.topology) && self.topologies.exists(t, t.name == c.baseline.topology))",message="comparisons must name cells of the campaign: one of spec.variants on one of spec.topologies",fieldPath=.comparisons
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep.mode) || self.sweep.mode != 'Fixed' || !has(self.final) || !has(self.final.repetitions) || self.final.repetitions > 0",message="sweep.mode Fixed measures in the Final phase alone: final.repetitions must be at least 1",fieldPath=.final
+// +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.openLoop) || has(self.workload.osb) && has(self.workload.osb.targetThroughputParam) && (!has(self.sweep.mode) || self.sweep.mode == 'Knee')",message="final.openLoop needs workload.osb.targetThroughputParam and a knee (sweep.mode Knee)",fieldPath=.final.openLoop
 type BenchmarkCampaignSpec struct {
 	// baseline is the name of the variant that ratios are computed against (their denominator).
 	// Required when there is more than one variant.
@@ -85,6 +88,25 @@ type BenchmarkCampaignSpec struct {
 	// sweep lists the client counts that are tried on each cell.
 	// +required
 	Sweep Sweep `json:"sweep,omitzero"`
+	// comparisons are ratios between named cells, beside those of each variant against the baseline on its own
+	// topology. Each cell is taken at the shared clients of its own topology.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	Comparisons []Comparison `json:"comparisons,omitempty"`
+	// acceptedDifferences are the things of the environment that may differ between the cells compared although the
+	// campaign does not declare it: the ratio is then conclusive all the same, and the report lists them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	AcceptedDifferences []EnvironmentField `json:"acceptedDifferences,omitempty"`
+	// currency is what prices are in, such as USD: a word for the report.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z]{1,8}$`
+	Currency string `json:"currency,omitempty"`
+	// artifacts is where trials leave their raw files: the driver's own and the one-second series. Unset: nowhere.
+	// +optional
+	Artifacts *Artifacts `json:"artifacts,omitempty"`
 	// knee says how the knee is read off a sweep.
 	// +optional
 	Knee Knee `json:"knee,omitzero"`
@@ -141,10 +163,94 @@ const (
 	RetainAlways    RetainPolicy = "Always"
 )
 
+// Comparison is one ratio: docs/s of a cell over docs/s of another.
+//
+// +kubebuilder:validation:XValidation:rule="self.cell.variant != self.baseline.variant || self.cell.topology != self.baseline.topology",message="a comparison needs two different cells"
+type Comparison struct {
+	// cell is the numerator.
+	// +required
+	Cell CellName `json:"cell,omitzero"`
+	// baseline is the denominator.
+	// +required
+	Baseline CellName `json:"baseline,omitzero"`
+}
+
+// CellName names a cell.
+type CellName struct {
+	// variant of the cell.
+	// +required
+	Variant Name `json:"variant,omitempty"`
+	// topology of the cell.
+	// +required
+	Topology Name `json:"topology,omitempty"`
+}
+
+// EnvironmentField is a thing of a node's environment that is compared between cells.
+//
+// +kubebuilder:validation:Enum=architecture;cpuModel;cores;smt;memory;kernel;thp;jvm;opensearch;image;heap;processors;mlockall;maxFiles;shards;disk;loaderHost
+type EnvironmentField string
+
+// Artifacts is a folder of a PersistentVolumeClaim that trials write to; several may at once, so that cells on
+// several nodes need a claim of access mode ReadWriteMany.
+type Artifacts struct {
+	// claimName is the name of the PersistentVolumeClaim, in the campaign's namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ClaimName string `json:"claimName,omitempty"`
+	// path is the folder within the volume; below it each attempt makes its own.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$`
+	// +kubebuilder:validation:MaxLength=255
+	Path string `json:"path,omitempty"`
+}
+
+// SweepStrategy says which of a sweep's client counts are measured.
+//
+// +kubebuilder:validation:Enum=Full;Adaptive
+type SweepStrategy string
+
+// The sweep strategies.
+const (
+	SweepFull     SweepStrategy = "Full"
+	SweepAdaptive SweepStrategy = "Adaptive"
+)
+
+// SweepMode says what client counts are for.
+//
+// +kubebuilder:validation:Enum=Knee;Fixed
+type SweepMode string
+
+// The sweep modes.
+const (
+	SweepKnee  SweepMode = "Knee"
+	SweepFixed SweepMode = "Fixed"
+)
+
 // Sweep lists the client counts to try. Exactly one of clients and range is set.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.clients) != has(self.range)",message="sweep needs exactly one of clients (a list) and range (min, max, step)"
+// +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Fixed' || (!has(self.strategy) || self.strategy == 'Full') && (!has(self.repetitions) || self.repetitions == 1)",message="sweep.mode Fixed looks for no knee: leave strategy and repetitions out (final.repetitions says how often each client count is measured)"
+// +kubebuilder:validation:XValidation:rule="!has(self.strategy) || self.strategy != 'Adaptive' || !has(self.repetitions) || self.repetitions == 1",message="sweep.strategy Adaptive repeats what needs it by itself: leave repetitions out"
 type Sweep struct {
+	// mode Knee sweeps the client counts once to find each cell's knee, and compares the cells at the shared clients.
+	// Fixed looks for no knee: every client count is measured in every repetition of the Final phase, and the cells
+	// are compared at each.
+	// +optional
+	// +kubebuilder:default=Knee
+	Mode SweepMode `json:"mode,omitempty"`
+	// strategy Full measures every client count. Adaptive bisects towards the knee: it always measures the highest
+	// counts, repeats those near the threshold, and skips those that cannot be the knee.
+	// +optional
+	// +kubebuilder:default=Full
+	Strategy SweepStrategy `json:"strategy,omitempty"`
+	// repetitions is how often each client count is measured; a point is the median of its repeats. From 2 on the
+	// report tells how stable the knee is.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9
+	Repetitions *int32 `json:"repetitions,omitempty"`
 	// clients are the client counts, ascending and without duplicates.
 	// +optional
 	// +listType=atomic
@@ -192,17 +298,53 @@ type Knee struct {
 }
 
 // Final says how the variants are compared at the shared clients.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.maxRepetitions) || !has(self.repetitions) || self.maxRepetitions >= self.repetitions && self.repetitions >= 2",message="maxRepetitions must be at least repetitions, and these at least 2: the first stage tells the noise"
+// +kubebuilder:validation:XValidation:rule="!has(self.placements) || self.placements == 1 || !has(self.maxRepetitions)",message="placements and maxRepetitions exclude each other: more repetitions on one machine do not narrow an interval on placement means"
 type Final struct {
-	// repetitions is how often each cell is measured at the shared clients. Below 4 no difference of two
-	// variants can be told from noise at the 5 % level.
+	// repetitions is how often each cell is measured at the shared clients, on each placement. Below 4 no difference
+	// of two variants can be told from noise at the 5 % level.
 	// +optional
 	// +kubebuilder:default=4
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=50
 	Repetitions *int32 `json:"repetitions,omitempty"`
+	// maxRepetitions allows a second stage: when the noise of the first repetitions says that more are needed to
+	// tell smallestDifferencePercent from nothing, that many are made, up to this. Unset: one stage.
+	// +optional
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=50
+	MaxRepetitions *int32 `json:"maxRepetitions,omitempty"`
+	// smallestDifferencePercent is the smallest difference that matters, in percent: a ratio whose interval lies
+	// within it is equivalent.
+	// +optional
+	// +kubebuilder:default=3
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) > 0.0 && double(string(self)) <= 50.0",message="smallestDifferencePercent must be above 0 and at most 50 percent"
+	SmallestDifferencePercent *Decimal `json:"smallestDifferencePercent,omitempty"`
+	// placements is on how many sets of fresh nodes and volumes the repetitions are made, away from the nodes of
+	// those before where the pool allows. From 2 on the interval is on the means of the placements, so that it
+	// covers the difference from machine to machine.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=16
+	Placements *int32 `json:"placements,omitempty"`
 	// search runs the workload's searchTasks at the end of each repetition, on the index just built.
 	// +optional
 	Search *bool `json:"search,omitempty"`
+	// openLoop adds, after the repetitions, one load of each cell at a fixed rate below the knees: its latency is not
+	// the mere reciprocal of throughput, as that of the repetitions is. It needs workload.osb.targetThroughputParam.
+	// +optional
+	OpenLoop *OpenLoop `json:"openLoop,omitempty"`
+}
+
+// OpenLoop is a load whose rate is fixed.
+type OpenLoop struct {
+	// percentOfKnee is the rate, in percent of the lowest knee's docs/s among the cells compared.
+	// +optional
+	// +kubebuilder:default=70
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 1.0 && double(string(self)) <= 100.0",message="percentOfKnee must be from 1 to 100 percent"
+	PercentOfKnee *Decimal `json:"percentOfKnee,omitempty"`
 }
 
 // Timeouts bound every wait, in seconds.
@@ -253,4 +395,54 @@ type Gates struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 1.0 && double(string(self)) <= 100.0",message="maxLoaderCPUPercent must be from 1 to 100 percent"
 	MaxLoaderCPUPercent *Decimal `json:"maxLoaderCPUPercent,omitempty"`
+	// maxErrorRate is the highest share of the ingest tasks' requests that may fail, by the driver, from 0 to 1.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 1.0",message="maxErrorRate is a share of requests, from 0 to 1"
+	MaxErrorRate *Decimal `json:"maxErrorRate,omitempty"`
+	// maxIOPressurePercent is the highest PSI io "some" of any OpenSearch node over the load window: the share of time in
+	// which some task waited for a disk.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 100.0",message="maxIOPressurePercent must be from 0 to 100 percent"
+	MaxIOPressurePercent *Decimal `json:"maxIOPressurePercent,omitempty"`
+	// maxThrottledPercent is the highest share of any OpenSearch node's CPU quota periods that were throttled.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 100.0",message="maxThrottledPercent must be from 0 to 100 percent"
+	MaxThrottledPercent *Decimal `json:"maxThrottledPercent,omitempty"`
+	// minClientUtilization is the lowest share of the clients' time that must be spent waiting for the server, from 0 to 1: below
+	// 0.9 the loader is the limit.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 1.0",message="minClientUtilization is a share of time, from 0 to 1"
+	MinClientUtilization *Decimal `json:"minClientUtilization,omitempty"`
+	// minSteadySeconds is how long the steady part of the load must be at least.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	MinSteadySeconds *int32 `json:"minSteadySeconds,omitempty"`
+	// maxCVPercent is the highest coefficient of variation of docs/s within the load window, over means of five seconds.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 1000.0",message="maxCVPercent must be from 0 to 1000 percent"
+	MaxCVPercent *Decimal `json:"maxCVPercent,omitempty"`
+	// expressions are gates of your own.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Expressions []GateExpression `json:"expressions,omitempty"`
+}
+
+// GateExpression is a gate as an expression over the trial's record.
+type GateExpression struct {
+	// name of the gate, shown where it fails.
+	// +required
+	Name Name `json:"name,omitempty"`
+	// expression is CEL that must be true for a trial to be Measured. Its variable trial is the record, with the names
+	// of docs/gates.md, such as trial.nodes.all(n, n.ioWaitPercent < 10).
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Expression string `json:"expression,omitempty"`
+	// message says what is wrong when it is not; unset: the expression itself.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Message string `json:"message,omitempty"`
 }

@@ -40,6 +40,16 @@ const (
 	ReasonTooFewRepetitions  = "TooFewRepetitions"
 	ReasonNotDistinguishable = "NotDistinguishable"
 	ReasonLoaderShared       = "LoaderShared"
+	// ReasonEnvironmentMismatch: a thing that the campaign declares the same differs between the cells compared.
+	ReasonEnvironmentMismatch = "EnvironmentMismatch"
+	// ReasonClientBound: the loader was the limit at a peak, a knee or in a Final.
+	ReasonClientBound = "ClientBound"
+	// ReasonDiskBound: a disk was within 10 % of its declared limit there.
+	ReasonDiskBound = "DiskBound"
+	// ReasonOrderConfounded: docs/s moved with the order of the runs, or the cells were not interleaved.
+	ReasonOrderConfounded = "OrderConfounded"
+	// ReasonNotSteady: a timed load gave no steady window where one was asked for.
+	ReasonNotSteady = "NotSteady"
 )
 
 // MaxCells is how many cells a campaign may have.

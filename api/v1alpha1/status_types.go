@@ -67,6 +67,9 @@ type CellStatus struct {
 	// kneeDocsPerSecond is docs/s at the knee, rounded.
 	// +optional
 	KneeDocsPerSecond int64 `json:"kneeDocsPerSecond,omitempty"`
+	// kneeStabilityPercent is how often resampling the noise of the sweep gives the same knee; absent without repeats.
+	// +optional
+	KneeStabilityPercent int32 `json:"kneeStabilityPercent,omitempty"`
 	// peakClients is where the highest docs/s was measured, in clients.
 	// +optional
 	PeakClients int32 `json:"peakClients,omitempty"`

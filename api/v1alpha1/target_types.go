@@ -39,6 +39,9 @@ type Variant struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) > 0.0",message="pricePerHour must be above 0"
 	PricePerHour *Decimal `json:"pricePerHour,omitempty"`
+	// storagePricePerHour is the price of one node's volume, with what is provisioned for it.
+	// +optional
+	StoragePricePerHour *Decimal `json:"storagePricePerHour,omitempty"`
 }
 
 // Architecture is a value of the node label kubernetes.io/arch.
@@ -131,6 +134,24 @@ type OpenSearch struct {
 	// storage is each node's data volume. Unset means an emptyDir, gone with the pod.
 	// +optional
 	Storage Storage `json:"storage,omitzero"`
+	// diskLimits are what the volume or the machine is known to be limited to: traffic within 10 % of them makes the
+	// answer not conclusive (DiskBound). They limit nothing by themselves.
+	// +optional
+	DiskLimits DiskLimits `json:"diskLimits,omitzero"`
+}
+
+// DiskLimits are the known limits of one node's disk.
+type DiskLimits struct {
+	// mibPerSecond is the limit of throughput, reads and writes together, in MiB/s.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	MiBPerSecond *int32 `json:"mibPerSecond,omitempty"`
+	// iops is the limit of operations a second, reads and writes together.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000000
+	IOPS *int32 `json:"iops,omitempty"`
 }
 
 // Resources are requested, and the limit too.

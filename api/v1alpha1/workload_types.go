@@ -136,6 +136,12 @@ type OSB struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_-]*$`
 	// +kubebuilder:validation:MaxLength=64
 	ClientsParam string `json:"clientsParam,omitempty"`
+	// targetThroughputParam is the workload's parameter that takes the ingest task's target-throughput, in bulk requests
+	// a second over all clients; final.openLoop sets it.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_-]*$`
+	// +kubebuilder:validation:MaxLength=64
+	TargetThroughputParam string `json:"targetThroughputParam,omitempty"`
 	// setupTasks run before ingestTasks when the workload makes its own index: task names, or type:TYPE.
 	// +optional
 	// +listType=atomic

@@ -13,11 +13,21 @@ type Assessment struct {
 	Outcomes map[record.Trial]Outcome // every trial known so far, Warmups too; the key's Attempt is 0
 	Cells    []Cell                   // as plan.Cells
 	Shared   map[string]Shared        // by topology, once every sweep trial of the topology is done
-	Ratios   []Ratio                  // variants against the baseline, by topology, once the topology's Finals are done
-	Done     int                      // trials, Warmups not counted
-	Planned  int                      // trials, the Finals included from the start, Warmups not counted
-	Finished bool                     // every trial is done
-	Measured bool                     // any Sweep or Final trial is Measured
+	Ratios   []Ratio                  // variants against the baseline, by topology, then the named comparisons, each once both cells' Finals are done
+	Tasks    []TaskRatio              // figures of tasks, of the cells of Ratios
+	Noise    Noise                    // pooled from the repeats of sweep points and from the Finals
+	Trends   []Trend                  // of the Finals with the order of the runs, by topology
+
+	Differences []Difference // of the cells' environments
+	ClientBound []Bound
+	DiskBound   []Bound
+	Costs       []Cost
+	CostRatios  []CostRatio
+
+	Done     int  // trials, Warmups not counted
+	Planned  int  // trials, the Finals included from the start, Warmups not counted
+	Finished bool // every trial is done
+	Measured bool // any Sweep or Final trial is Measured
 
 	topologies   []string
 	repetitions  int32
@@ -31,7 +41,10 @@ type Cell struct {
 	Hash              string
 	Curve             Curve // of the sweep's trials that are done
 	SweepDone         bool
-	Finals            []Outcome // by repetition; empty while the shared clients are not known, or when there are none
+	Finals            []Outcome // by placement, clients and repetition; empty while the shared clients are not known, or when there are none
+	OpenLoop          *Outcome  // nil when none is asked, or while the knees are not known
+	Stability         float64   // of the knee, 0 to 1; NaN without repeats
+	Skipped           []int32   // client counts that an adaptive sweep had no need of
 	Done, Planned     int       // trials, Warmups not counted
 }
 
@@ -46,11 +59,16 @@ func (c Cell) FinalDocsPerSecond() []float64 {
 	return out
 }
 
-// Ratio compares a variant's docs/s at the shared clients with the baseline's.
+// Ratio compares a cell's docs/s in the Final phase with a baseline's.
 type Ratio struct {
 	Topology, Variant, Baseline string
-	Clients                     int32
+	BaselineTopology            string // Topology, but for a named comparison
+	Clients, BaselineClients    int32
+	Named                       bool // from spec.comparisons
+	Placements                  int  // how many the estimate rests on; above 1 it compares placement means
 	Estimate
+	Verdict         RatioVerdict
+	Need            int     // of a ratio that is too noisy: about how many repetitions it takes
 	Comparisons     int     // how many ratios the campaign has; intervals hold for all of them together
 	AdjustedP       float64 // after Holm
 	Distinguishable bool    // AdjustedP is at most Alpha and the interval does not hold 1

@@ -12,6 +12,7 @@ type Config struct {
 	Measure         string      `json:"measure"`         // Whole or Window
 	Index           IndexConfig `json:"index"`
 	OSB             *OSBConfig  `json:"osb,omitempty"`
+	Artifacts       string      `json:"artifacts,omitempty"` // folder on the artifacts volume for this attempt's raw files; empty: none are kept
 }
 
 // ConfigEnv is the environment variable that holds the Config.
@@ -21,6 +22,8 @@ const ConfigEnv = "KNEE_TRIAL"
 type Probe struct {
 	Node string `json:"node"` // OpenSearch's node name: the pod's name
 	URL  string `json:"url"`  // http://host:9209
+
+	Image string `json:"image,omitempty"` // digest of OpenSearch's image, as its pod's status says
 }
 
 // IndexConfig is the index that a trial deletes and makes anew.
@@ -44,6 +47,8 @@ type OSBConfig struct {
 	SetupTasks    []string          `json:"setupTasks,omitempty"`    // used when BodyFile is empty
 	IngestTasks   []string          `json:"ingestTasks"`
 	SearchTasks   []string          `json:"searchTasks,omitempty"` // run after the ingest when not empty
+
+	TargetThroughputParam string `json:"targetThroughputParam,omitempty"` // of an OpenLoop trial: takes bulk requests a second
 }
 
 // Paths inside the trial's pod that the controller and the agent agree on.
@@ -52,6 +57,7 @@ const (
 	WorkPath        = "/knee/work"           // scratch, writable; HOME of the driver lies in it
 	CachePath       = "/knee/cache"          // the loader's cache, kept between trials when the campaign names one
 	WorkloadPath    = "/knee/workload"       // the workload's source when it is an image, a volume or a ConfigMap
+	ArtifactsPath   = "/knee/artifacts"      // the artifacts volume, when the campaign names one
 	IndexPath       = "/knee/index"          // the mounted index body
 	ProbePort       = 9209                   // the probe's port in the OpenSearch pod
 	HostEnv         = "KNEE_HOST"            // the Kubernetes node's name, in the agent's and the probe's environment

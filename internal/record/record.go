@@ -9,11 +9,13 @@ const Version = 1
 // Phase is the part of a campaign that a trial belongs to.
 type Phase string
 
-// The phases. The figures of a Warmup trial are discarded.
+// The phases. The figures of a Warmup trial are discarded; an OpenLoop trial's load has a fixed rate, so that only
+// its latency tells something.
 const (
-	Warmup Phase = "Warmup"
-	Sweep  Phase = "Sweep"
-	Final  Phase = "Final"
+	Warmup   Phase = "Warmup"
+	Sweep    Phase = "Sweep"
+	Final    Phase = "Final"
+	OpenLoop Phase = "OpenLoop"
 )
 
 // Trial identifies one attempt of a trial. Two attempts that differ in any field are different measurements.
@@ -24,8 +26,11 @@ type Trial struct {
 	Topology   string `json:"topology"`   // for people
 	Phase      Phase  `json:"phase"`      // Warmup, Sweep or Final
 	Clients    int32  `json:"clients"`    // client count
-	Repetition int32  `json:"repetition"` // 1-based; of a Warmup, the ordinal within its cell
+	Repetition int32  `json:"repetition"` // 1-based, within the placement; of a Warmup, the ordinal within its cell
 	Attempt    int32  `json:"attempt"`    // 1-based
+
+	Placement           int32 `json:"placement,omitempty"`           // of a Final or a Warmup, 1-based; 0 stands for the first
+	TargetDocsPerSecond int64 `json:"targetDocsPerSecond,omitempty"` // of an OpenLoop trial: the rate of the load
 }
 
 // Record is what one attempt measured. Times are Unix milliseconds of the loader's clock; durations are seconds;
@@ -77,12 +82,26 @@ type Ingest struct {
 	IndexFailed       int64   `json:"indexFailed,omitempty"`      // change of primaries.indexing.index_failed
 	Count             int64   `json:"count"`                      // _count after the refresh
 	Corpus            int64   `json:"corpus,omitempty"`           // documents that the driver was to send; 0 for a timed load
+	SteadySeconds     float64 `json:"steadySeconds,omitempty"`    // length of the steady part of a timed load; 0: none was found, or a full corpus
+	CVPercent         float64 `json:"cvPercent,omitempty"`        // coefficient of variation of docs/s within the window, over means of 5 s; 0: the window is too short
 	IndexBytes        int64   `json:"indexBytes"`                 // primaries' store after merges have drained
+	Segments          int64   `json:"segments,omitempty"`         // of the primaries, after merges have drained
+	Work              *Work   `json:"work,omitempty"`             // what the index did beside indexing
 	BulkSize          int64   `json:"bulkSize,omitempty"`         // documents a bulk request
 	Primaries         int32   `json:"primaries"`                  // read back from the index
 	Replicas          int32   `json:"replicas"`                   // read back from the index
 	RefreshInterval   string  `json:"refreshInterval"`            // read back from the index
 	SettingsDigest    string  `json:"settingsDigest,omitempty"`   // of the effective settings and mapping
+}
+
+// Work is what the index's primaries did beside indexing, from the load's start until merges had drained.
+type Work struct {
+	Merges          int64   `json:"merges"`
+	MergeSeconds    float64 `json:"mergeSeconds"`
+	MergedMiB       float64 `json:"mergedMiB"`
+	ThrottleSeconds float64 `json:"throttleSeconds,omitempty"` // indexing held back by merges
+	RefreshSeconds  float64 `json:"refreshSeconds"`
+	FlushSeconds    float64 `json:"flushSeconds"`
 }
 
 // The windows over which docs/s is taken.
@@ -113,7 +132,11 @@ type Node struct {
 	CPU         *CPU        `json:"cpu,omitempty"`      // absent when the probe could not be asked
 	Pressure    *Pressure   `json:"pressure,omitempty"` // absent where the kernel tells none
 	Disk        *Disk       `json:"disk,omitempty"`     // all disks of the node together
-	HeapUsedMax int64       `json:"heapUsedMaxBytes,omitempty"`
+	Network     *Network    `json:"network,omitempty"`  // all interfaces of the node but loopback
+	Memory      *Memory     `json:"memory,omitempty"`
+	Throttled   *float64    `json:"throttledPercent,omitempty"` // share of the CPU quota's periods that were throttled; absent without a quota
+	WritePool   *Pool       `json:"writePool,omitempty"`
+	HeapUsedMax int64       `json:"heapUsedMaxBytes,omitempty"` // over the load
 	GC          GC          `json:"gc,omitzero"`
 	Environment Environment `json:"environment,omitzero"`
 }
@@ -126,6 +149,8 @@ type CPU struct {
 	Steal  float64 `json:"steal"`
 	Idle   float64 `json:"idle"`
 	Cores  int     `json:"cores"`
+
+	RunQueue float64 `json:"runQueue,omitempty"` // mean number of running and runnable tasks
 }
 
 // Busy is user + sys, in percent of all cores.
@@ -144,12 +169,51 @@ type Disk struct {
 	ReadMiBs  float64 `json:"readMiBs"`  // MiB/s
 	WriteMiBs float64 `json:"writeMiBs"` // MiB/s
 	IOPS      float64 `json:"iops"`      // reads and writes completed a second
+
+	BusiestPercent float64 `json:"busiestPercent,omitempty"` // time in which the busiest disk had work; says little of an NVMe
 }
 
-// GC is what the node's collectors did during the load, from _nodes/stats.
+// Network is the mean traffic of a node's interfaces over the window.
+type Network struct {
+	ReceiveMiBs  float64 `json:"receiveMiBs"`  // MiB/s
+	TransmitMiBs float64 `json:"transmitMiBs"` // MiB/s
+}
+
+// Memory is OpenSearch's own over the load.
+type Memory struct {
+	OldGenMax   int64 `json:"oldGenMaxBytes,omitempty"`   // of the heap's old generation
+	ResidentMax int64 `json:"residentMaxBytes,omitempty"` // of OpenSearch's process, by the kernel; 0 where it cannot be seen
+	DirectMax   int64 `json:"directMaxBytes,omitempty"`   // direct buffers
+}
+
+// Pool is a thread pool over the load.
+type Pool struct {
+	Threads   int64 `json:"threads,omitempty"`
+	ActiveMax int64 `json:"activeMax"`
+	QueueMax  int64 `json:"queueMax"`
+}
+
+// GC is what the node's collectors did during the load.
 type GC struct {
-	Collections int64 `json:"collections"`
-	Millis      int64 `json:"millis"`
+	Collections int64 `json:"collections"` // from _nodes/stats, over the whole load
+	Millis      int64 `json:"millis"`      // the same
+
+	Pauses *Pauses `json:"pauses,omitempty"` // from gc.log, over the measured window; absent where there is none
+}
+
+// Pauses are the stop-the-world pauses that gc.log tells of. Young, Mixed and Full count kinds of them.
+type Pauses struct {
+	Count  int64   `json:"count"`
+	Young  int64   `json:"young,omitempty"`
+	Mixed  int64   `json:"mixed,omitempty"`
+	Full   int64   `json:"full,omitempty"`
+	Millis float64 `json:"millis"`        // total
+	P50    float64 `json:"p50,omitempty"` // ms
+	P99    float64 `json:"p99,omitempty"` // ms
+	Max    float64 `json:"max,omitempty"` // ms
+
+	SurvivorMiB float64 `json:"survivorMiB,omitempty"` // mean survivor space after a pause
+	PromotedMiB float64 `json:"promotedMiB,omitempty"` // growth of the old generation over the young pauses, in all
 }
 
 // Environment is what a node says of itself; a declared-same thing that differs makes a comparison suspect.
@@ -167,6 +231,9 @@ type Environment struct {
 	Processors  int    `json:"processors,omitempty"`  // allocated_processors
 	Mlockall    bool   `json:"mlockall"`              //
 	MaxFiles    int64  `json:"maxFiles,omitempty"`    // max_file_descriptors
+	SMT         int    `json:"smt,omitempty"`         // threads a core
+	Disk        string `json:"disk,omitempty"`        // model and size of the disks
+	Image       string `json:"image,omitempty"`       // digest of OpenSearch's image, as the node's runtime says
 }
 
 // Loader is the pod that made the load, over the load window.
@@ -175,7 +242,9 @@ type Loader struct {
 	CPUCores          float64 `json:"cpuCores"`                 // mean CPU of the driver's processes, in cores
 	BusiestPercent    float64 `json:"busiestPercent"`           // the busiest process, in percent of one core
 	BusiestProcess    string  `json:"busiestProcess,omitempty"` //
-	UtilizationOfTime float64 `json:"clientUtilization"`        // U: share of client time spent waiting for the server
+	UtilizationOfTime float64 `json:"clientUtilization"`        // U: share of client time spent waiting for the server; 0: not known
+	MemoryBytes       int64   `json:"memoryBytes,omitempty"`    // highest resident memory of the driver's processes
+	Cores             int     `json:"cores,omitempty"`          // logical processors of its node
 }
 
 // Task is one of the driver's tasks, in the driver's own figures.
@@ -185,6 +254,7 @@ type Task struct {
 	Throughput  float64  `json:"throughput"`        // mean; 0 when the driver has none
 	Unit        string   `json:"unit,omitempty"`    // docs/s, ops/s
 	ErrorRate   float64  `json:"errorRate"`         // share of requests, 0 to 1
+	Target      float64  `json:"target,omitempty"`  // the task's target throughput, in its own unit; 0: none, closed loop
 	Latency     *Latency `json:"latency,omitempty"` // equals service time unless a target throughput is set
 	ServiceTime *Latency `json:"serviceTime,omitempty"`
 }
