@@ -79,7 +79,7 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, er
 	}
 	a.say("%s %s", filepath.Base(a.program), strings.Join(args, " "))
 	var output driver.OSBOutput
-	child, err := process.Start(a.program, args, append(environment(), run.Env(a.temp())...), a.Work, &output)
+	child, err := a.Programs.Start(a.program, args, append(environment(), run.Env(a.temp())...), a.Work, &output)
 	if err != nil {
 		return osbOutcome{}, fail(record.ReasonDriverFailed, "%s does not start: %v", a.program, err)
 	}
@@ -88,7 +88,7 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, er
 	case <-ctx.Done():
 		child.Stop(stopGrace)
 	}
-	left, endErr := process.EndAll(ctx)
+	left, endErr := a.Programs.EndAll(ctx)
 	exit, err := child.End(stopGrace)
 	o := osbOutcome{exit: exit, output: output.Text(), errors: output.Errors()}
 	if ctx.Err() != nil {
@@ -145,7 +145,7 @@ func (a *attempt) load(ctx context.Context) error {
 	a.osb = run
 	a.record.Driver.RunID = run.ID
 	began, own := time.Now(), process.OwnCPU()
-	a.watch = startWatch(a.cluster, a.Config.Index.Name)
+	a.watch = startWatch(a.cluster, a.Config.Index.Name, a.Programs)
 	o, err := a.runOSB(ctx, run)
 	a.say("the agent itself used %.2f %% of one core meanwhile", 100*(process.OwnCPU()-own).Seconds()/time.Since(began).Seconds())
 	a.record.Driver.ExitCode = o.exit

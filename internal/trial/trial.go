@@ -25,6 +25,9 @@ type Options struct {
 	Cache   string    // folder kept between trials; used when it is there
 	Program string    // the driver's program: a name to look for, or a path
 	Output  io.Writer // one line a phase
+
+	Programs Programs          // unset: the machine's own
+	Network  http.RoundTripper // to the cluster and the probes; unset: the machine's own
 }
 
 // failure is what kept the attempt from a valid measurement, with one of the record's reasons.
@@ -62,7 +65,10 @@ type phase struct {
 
 // Run makes the attempt and always gives a record. The context's end, or the trial's deadline, stops the driver.
 func Run(ctx context.Context, o Options) record.Record {
-	a := &attempt{Options: o, probes: &http.Client{}}
+	if o.Programs == nil {
+		o.Programs = machine{}
+	}
+	a := &attempt{Options: o, probes: &http.Client{Transport: o.Network}}
 	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, StartedAt: time.Now().UnixMilli()}
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
 	if o.Config.DeadlineSeconds > 0 {
@@ -78,7 +84,7 @@ func Run(ctx context.Context, o Options) record.Record {
 		a.say("done: %.0f docs/s", a.record.Ingest.DocsPerSecond)
 	}
 	a.stopWatch()
-	if n, err := process.EndAll(ctx); err != nil || n > 0 {
+	if n, err := a.Programs.EndAll(ctx); err != nil || n > 0 {
 		a.say("ended %d processes that the driver left: %v", n, err)
 	}
 	a.record.FinishedAt = time.Now().UnixMilli()
@@ -135,7 +141,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 		return fmt.Errorf("the trial's configuration names no driver")
 	}
 	var err error
-	if a.cluster, err = cluster.New(a.Config.Endpoint); err != nil {
+	if a.cluster, err = cluster.Over(a.Network, a.Config.Endpoint); err != nil {
 		return err
 	}
 	if err := process.Adopt(); err != nil {

@@ -22,10 +22,11 @@ const (
 
 // watch samples the cluster's counters and the driver's CPU time while a load runs.
 type watch struct {
-	cluster *cluster.Client
-	index   string
-	cancel  context.CancelFunc
-	done    chan struct{}
+	cluster  *cluster.Client
+	index    string
+	programs Programs
+	cancel   context.CancelFunc
+	done     chan struct{}
 
 	mu        sync.Mutex
 	samples   []steady.Sample
@@ -40,9 +41,9 @@ type watch struct {
 	silent    int // samples that could not be taken since the first document
 }
 
-func startWatch(c *cluster.Client, index string) *watch {
+func startWatch(c *cluster.Client, index string, programs Programs) *watch {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &watch{cluster: c, index: index, cancel: cancel, done: make(chan struct{}), heap: map[string]int64{}, usage: process.NewUsage()}
+	w := &watch{cluster: c, index: index, programs: programs, cancel: cancel, done: make(chan struct{}), heap: map[string]int64{}, usage: process.NewUsage()}
 	go w.loop(ctx)
 	return w
 }
@@ -92,7 +93,7 @@ func interval(first, now time.Time) time.Duration {
 func (w *watch) sampleUsage() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.usage.Sample()
+	w.programs.Sample(w.usage)
 }
 
 // loader is the CPU of the driver's processes over a window.

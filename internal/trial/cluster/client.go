@@ -27,21 +27,23 @@ const callTimeout = 15 * time.Second
 
 // New gives a client of the cluster at an endpoint, http://host:9200. It retries nothing: a repeated call would
 // hide what a trial has to see.
-func New(endpoint string) (*Client, error) {
+func New(endpoint string) (*Client, error) { return Over(nil, endpoint) }
+
+// Over is New over another network than the machine's own, which nil stands for.
+func Over(network http.RoundTripper, endpoint string) (*Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)
 	}
-	transport, err := opensearchtransport.New(opensearchtransport.Config{
-		URLs:         []*url.URL{u},
-		DisableRetry: true,
-		Transport: &http.Transport{
+	if network == nil {
+		network = &http.Transport{
 			DialContext:         (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 			TLSHandshakeTimeout: 5 * time.Second,
 			MaxIdleConnsPerHost: 2,
 			IdleConnTimeout:     90 * time.Second,
-		},
-	})
+		}
+	}
+	transport, err := opensearchtransport.New(opensearchtransport.Config{URLs: []*url.URL{u}, DisableRetry: true, Transport: network})
 	if err != nil {
 		return nil, fmt.Errorf("a client for %s: %w", endpoint, err)
 	}
