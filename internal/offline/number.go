@@ -1,0 +1,103 @@
+package offline
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+var (
+	decimal   = regexp.MustCompile(`^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$`)
+	thousands = regexp.MustCompile(`^\+?[0-9]{1,3}([,'_ \x{a0}\x{202f}][0-9]{3})+(\.[0-9]+)?$|^\+?[0-9]{1,3}(\.[0-9]{3})+,[0-9]+$|^[0-9]{1,3}(\.[0-9]{3}){2,}$`)
+	comma     = regexp.MustCompile(`^\+?[0-9]+,[0-9]+$`)
+)
+
+// number reads a decimal number that is not negative. What looks like a number of another notation is refused
+// with a hint rather than guessed at: 336,527 is not 336.527.
+func number(s string) (float64, error) {
+	switch {
+	case decimal.MatchString(s):
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsInf(f, 0) {
+			return 0, fmt.Errorf("%q is too large for a number", s)
+		}
+		return f, nil
+	case strings.HasPrefix(s, "-") && decimal.MatchString(s[1:]):
+		return 0, fmt.Errorf("%q is negative", s)
+	case thousands.MatchString(s):
+		return 0, fmt.Errorf("%q has thousands separators: write the number without them", s)
+	case comma.MatchString(s):
+		return 0, fmt.Errorf("%q has a decimal comma: write a decimal point", s)
+	case strings.HasSuffix(s, "%"):
+		return 0, fmt.Errorf("%q: write the number without the percent sign", s)
+	}
+	switch strings.ToLower(strings.TrimLeft(s, "+-")) {
+	case "nan", "inf", "infinity", "null", "none", "n/a", "na":
+		return 0, fmt.Errorf("%q is no number: leave the field empty where nothing was measured", s)
+	}
+	return 0, fmt.Errorf("%q is no number", s)
+}
+
+// whole reads an integer; 16.0 is one.
+func whole(s string, limit int64) (int64, error) {
+	f, err := number(s)
+	switch {
+	case err != nil:
+		return 0, err
+	case f != math.Trunc(f):
+		return 0, fmt.Errorf("%q is not a whole number", s)
+	case f > float64(limit):
+		return 0, fmt.Errorf("%q is above %d", s, limit)
+	}
+	return int64(f), nil
+}
+
+// count reads an integer from 1.
+func count(s string) (int32, error) {
+	n, err := whole(s, math.MaxInt32)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%q: it counts from 1", s)
+	}
+	return int32(n), err
+}
+
+// name refuses what a terminal or JSON would not show as it is.
+func name(s string) error {
+	if !utf8.ValidString(s) {
+		return errors.New("the text is not UTF-8")
+	}
+	if i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		return fmt.Errorf("%q holds a character that cannot be printed", s)
+	}
+	return nil
+}
+
+// printable makes one line of a text that is only shown.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, " "))
+}
+
+func quoted(values []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, v := range values {
+			if i == 20 {
+				yield("...")
+				return
+			}
+			if !yield(strconv.Quote(v)) {
+				return
+			}
+		}
+	}
+}
