@@ -84,6 +84,9 @@ func Run(ctx context.Context, o Options) record.Record {
 		a.say("done: %.0f docs/s", a.record.Ingest.DocsPerSecond)
 	}
 	a.stopWatch()
+	if a.cluster != nil {
+		_ = a.cluster.Close() // never fails
+	}
 	if n, err := a.Programs.EndAll(ctx); err != nil || n > 0 {
 		a.say("ended %d processes that the driver left: %v", n, err)
 	}

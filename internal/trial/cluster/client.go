@@ -43,11 +43,24 @@ func Over(network http.RoundTripper, endpoint string) (*Client, error) {
 			IdleConnTimeout:     90 * time.Second,
 		}
 	}
-	transport, err := opensearchtransport.New(opensearchtransport.Config{URLs: []*url.URL{u}, DisableRetry: true, Transport: network})
+	transport, err := opensearchtransport.New(opensearchtransport.Config{
+		URLs:              []*url.URL{u},
+		DisableRetry:      true,
+		NodeStatsInterval: -1, // else it asks for statistics of its own every 5 s, of the cluster under test
+		Transport:         network,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("a client for %s: %w", endpoint, err)
 	}
 	return &Client{transport: transport}, nil
+}
+
+// Close ends what the client runs beside its calls.
+func (c *Client) Close() error {
+	if closer, ok := c.transport.(io.Closer); ok {
+		return closer.Close()
+	}
+	return nil
 }
 
 // StatusError is an answer of the API that is not a success.
