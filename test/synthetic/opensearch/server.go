@@ -1,0 +1,260 @@
+// Package opensearch is a FAKE of OpenSearch for tests: an HTTP server that indexes nothing. It counts the documents
+// of bulk requests, takes as long for them as a machine with a known saturation curve would, and answers what Knee's
+// agent asks a cluster. Every answer that can says that it is a fake: cluster, node and JVM are named so.
+package opensearch
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// What the fake calls itself.
+const (
+	ClusterName = "synthetic-not-opensearch"
+	NodeName    = "synthetic-0"
+	nodeID      = "synthetic-node-id-0000"
+	version     = "0.0.0-synthetic"
+)
+
+// Server is the fake. It is an http.Handler, safe for concurrent use.
+type Server struct {
+	api     *http.ServeMux
+	data    *http.ServeMux
+	started time.Time
+
+	mu        sync.Mutex
+	queue     *queue
+	templates map[string]map[string]any // settings, by index name
+	indices   map[string]*index
+	made      int // indices so far
+	indexed   int64
+	rejected  int64
+	unknown   []string // requests that it does not know
+}
+
+// index is one index: settings and counters, no documents.
+type index struct {
+	uuid     string
+	settings map[string]any
+	mappings any
+	total    int64
+	failed   int64
+}
+
+// New gives a fake that behaves as the machine says. Its clock starts now.
+func New(m Machine) *Server {
+	s := &Server{started: time.Now(), queue: newQueue(m), templates: map[string]map[string]any{}, indices: map[string]*index{}}
+	s.api, s.data = s.routes(map[string]func(*http.Request) (int, any){
+		"GET /_cluster/health":                 s.health,
+		"GET /_cluster/state/{metrics}/{name}": s.routing,
+		"GET /_nodes/stats":                    s.nodesStats,
+		"GET /_nodes/stats/{metrics}":          s.nodesStats,
+		"GET /_nodes/{metrics}":                s.nodesInfo,
+		"PUT /_template/{name}":                s.putTemplate,
+		"/":                                    s.unknownRequest,
+	}), s.routes(map[string]func(*http.Request) (int, any){
+		"GET /{$}":                    s.root,
+		"PUT /{index}":                s.create,
+		"DELETE /{index}":             s.remove,
+		"GET /{index}":                s.get, // and HEAD
+		"POST /{index}/_bulk":         s.bulk,
+		"POST /{index}/_refresh":      s.refresh,
+		"POST /{index}/_search":       s.search,
+		"GET /{index}/_count":         s.count,
+		"GET /{index}/_stats":         s.stats,
+		"GET /{index}/_stats/{which}": s.stats,
+		"/":                           s.unknownRequest,
+	})
+	return s
+}
+
+func (s *Server) routes(answers map[string]func(*http.Request) (int, any)) *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, answer := range answers {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			status, body := answer(r)
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("X-Synthetic", "this is not OpenSearch")
+			data, made := body.([]byte)
+			if !made {
+				var err error
+				if data, err = json.Marshal(body); err != nil {
+					panic(err) // maps, texts and numbers only
+				}
+			}
+			w.WriteHeader(status)
+			_, _ = w.Write(data) // the client may have gone
+		})
+	}
+	return mux
+}
+
+// ServeHTTP tells the API's own paths, which begin with _, from those of an index.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/_") {
+		s.api.ServeHTTP(w, r)
+		return
+	}
+	s.data.ServeHTTP(w, r)
+}
+
+// Unknown lists the requests so far that a cluster would have answered and the fake does not know.
+func (s *Server) Unknown() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.unknown...)
+}
+
+func (s *Server) unknownRequest(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unknown = append(s.unknown, r.Method+" "+r.URL.Path)
+	return failure(http.StatusBadRequest, "illegal_argument_exception", "the synthetic OpenSearch does not know "+r.Method+" "+r.URL.Path)
+}
+
+func failure(status int, kind, reason string) (int, any) {
+	return status, map[string]any{"status": status, "error": map[string]any{"type": kind, "reason": reason}}
+}
+
+func (s *Server) root(*http.Request) (int, any) {
+	return http.StatusOK, map[string]any{"name": NodeName, "cluster_name": ClusterName, "tagline": "a fake for tests",
+		"version": map[string]any{"distribution": "synthetic", "number": version, "build_hash": "synthetic"}}
+}
+
+func (s *Server) health(*http.Request) (int, any) {
+	return http.StatusOK, map[string]any{"cluster_name": ClusterName, "status": "green", "timed_out": false, "number_of_nodes": 1,
+		"number_of_data_nodes": 1, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0, "number_of_pending_tasks": 0}
+}
+
+// of gives the index that a request names, or the answer that there is none. The caller holds the lock.
+func (s *Server) of(r *http.Request) (*index, int, any) {
+	name := r.PathValue("index")
+	if i := s.indices[name]; i != nil {
+		return i, http.StatusOK, nil
+	}
+	status, body := failure(http.StatusNotFound, "index_not_found_exception", "no such index ["+name+"]")
+	return nil, status, body
+}
+
+func (s *Server) putTemplate(r *http.Request) (int, any) {
+	var body struct {
+		Patterns []string       `json:"index_patterns"`
+		Settings map[string]any `json:"settings"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		return failure(http.StatusBadRequest, "parse_exception", err.Error())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range body.Patterns {
+		s.templates[name] = body.Settings
+	}
+	return http.StatusOK, map[string]any{"acknowledged": true}
+}
+
+// create makes an index from the template and the body, whose settings have their full names.
+func (s *Server) create(r *http.Request) (int, any) {
+	var body struct {
+		Settings map[string]any `json:"settings"`
+		Mappings any            `json:"mappings"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		return failure(http.StatusBadRequest, "parse_exception", err.Error())
+	}
+	name := r.PathValue("index")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.indices[name] != nil {
+		return failure(http.StatusBadRequest, "resource_already_exists_exception", "index ["+name+"] already exists")
+	}
+	s.made++
+	i := &index{uuid: "synthetic-" + strconv.Itoa(s.made), settings: map[string]any{}, mappings: body.Mappings}
+	maps.Copy(i.settings, s.templates[name])
+	maps.Copy(i.settings, body.Settings)
+	for k, v := range i.settings {
+		i.settings[k] = fmt.Sprint(v) // as the API tells settings: texts
+	}
+	i.settings["index.uuid"], i.settings["index.provided_name"] = i.uuid, name
+	s.indices[name] = i
+	s.queue.newIndex()
+	return http.StatusOK, map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": name}
+}
+
+func (s *Server) remove(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i, status, body := s.of(r); i == nil {
+		return status, body
+	}
+	delete(s.indices, r.PathValue("index"))
+	return http.StatusOK, map[string]any{"acknowledged": true}
+}
+
+func (s *Server) get(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, status, body := s.of(r)
+	if i == nil {
+		return status, body
+	}
+	return http.StatusOK, map[string]any{r.PathValue("index"): map[string]any{"aliases": map[string]any{}, "mappings": i.mappings,
+		"settings": maps.Clone(i.settings), "defaults": map[string]any{"index.refresh_interval": "1s"}}}
+}
+
+func (s *Server) refresh(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i, status, body := s.of(r); i == nil {
+		return status, body
+	}
+	return http.StatusOK, map[string]any{"_shards": shards}
+}
+
+var shards = map[string]any{"total": 1, "successful": 1, "failed": 0}
+
+func (s *Server) count(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, status, body := s.of(r)
+	if i == nil {
+		return status, body
+	}
+	return http.StatusOK, map[string]any{"count": i.total, "_shards": shards}
+}
+
+// search finds nothing and takes no time.
+func (s *Server) search(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, status, body := s.of(r)
+	if i == nil {
+		return status, body
+	}
+	return http.StatusOK, map[string]any{"took": 0, "timed_out": false, "_shards": shards,
+		"hits": map[string]any{"total": map[string]any{"value": i.total, "relation": "eq"}, "hits": []any{}}}
+}
+
+// routing tells of as many primary shards as the index's settings say.
+func (s *Server) routing(r *http.Request) (int, any) {
+	name := r.PathValue("name")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := s.indices[name]
+	if i == nil {
+		return failure(http.StatusNotFound, "index_not_found_exception", "no such index ["+name+"]")
+	}
+	n, _ := strconv.Atoi(strings.TrimSpace(fmt.Sprint(i.settings["index.number_of_shards"])))
+	primaries := map[string]any{}
+	for shard := range max(1, n) {
+		primaries[strconv.Itoa(shard)] = []any{map[string]any{"state": "STARTED", "primary": true, "node": nodeID,
+			"allocation_id": map[string]any{"id": fmt.Sprintf("%s-%d", i.uuid, shard)}}}
+	}
+	return http.StatusOK, map[string]any{"cluster_name": ClusterName,
+		"routing_table": map[string]any{"indices": map[string]any{name: map[string]any{"shards": primaries}}}}
+}

@@ -1,0 +1,112 @@
+package opensearch
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// documentBytes is what a document is said to take in the store.
+const documentBytes = 200
+
+// bulk counts a bulk's documents once the machine has had the time for them, or rejects all of them.
+func (s *Server) bulk(r *http.Request) (int, any) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return failure(http.StatusBadRequest, "parse_exception", err.Error())
+	}
+	documents := int64(bytes.Count(body, []byte{'\n'}) / 2) // an action and a source a document
+	s.mu.Lock()
+	i, status, answer := s.of(r)
+	if i == nil {
+		s.mu.Unlock()
+		return status, answer
+	}
+	if s.queue.rejects() {
+		s.rejected++
+		s.mu.Unlock()
+		return http.StatusOK, items(documents, http.StatusTooManyRequests)
+	}
+	done := s.queue.enter(time.Now(), documents)
+	s.mu.Unlock()
+	timer := time.NewTimer(time.Until(done))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue.leave()
+	i.total += documents
+	s.indexed += documents
+	return http.StatusOK, items(documents, http.StatusCreated)
+}
+
+// items is the answer to a bulk all of whose documents ended alike, as JSON: a bulk has many.
+func items(n int64, status int) []byte {
+	item := `{"index":{"status":201}}`
+	if status == http.StatusTooManyRequests {
+		item = `{"index":{"status":429,"error":{"type":"rejected_execution_exception","reason":"rejected execution of a synthetic bulk"}}}`
+	}
+	return fmt.Appendf(nil, `{"errors":%t,"items":[%s]}`, status >= 300, strings.TrimSuffix(strings.Repeat(item+",", int(n)), ","))
+}
+
+// indexStats are the counters of an index without replicas, as JSON: a load is sampled with them. Merges there are
+// none.
+const indexStats = `{"docs":{"count":%[1]d,"deleted":0},"store":{"size_in_bytes":%[3]d,"reserved_in_bytes":0},` +
+	`"indexing":{"index_total":%[1]d,"index_failed":%[2]d,"index_current":%[4]d,"throttle_time_in_millis":0},` +
+	`"merges":{"current":0,"total":0,"total_time_in_millis":0,"total_size_in_bytes":0,"total_throttled_time_in_millis":0,"total_stopped_time_in_millis":0},` +
+	`"refresh":{"total":1,"total_time_in_millis":1},"flush":{"total":1,"total_time_in_millis":1},"segments":{"count":1}}`
+
+func (s *Server) stats(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, status, body := s.of(r)
+	if i == nil {
+		return status, body
+	}
+	figures := fmt.Sprintf(indexStats, i.total, i.failed, documentBytes*i.total, s.queue.pending)
+	return http.StatusOK, fmt.Appendf(nil, `{"_shards":{"total":1,"successful":1,"failed":0},"_all":{"primaries":%[1]s,"total":%[1]s}}`, figures)
+}
+
+// nodesStats tells the node's counters; stalls stand as collections of the young generation.
+func (s *Server) nodesStats(*http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	noBreaker := map[string]any{"tripped": 0}
+	node := map[string]any{
+		"name":    NodeName,
+		"indices": map[string]any{"indexing": map[string]any{"index_total": s.indexed}, "merges": map[string]any{"current": 0}},
+		"process": map[string]any{"max_file_descriptors": 65536},
+		"jvm": map[string]any{
+			"mem": map[string]any{"heap_used_in_bytes": 256 << 20, "heap_max_in_bytes": 1 << 30},
+			"gc": map[string]any{"collectors": map[string]any{
+				"young": map[string]any{"collection_count": s.queue.stalls, "collection_time_in_millis": s.queue.stalled.Milliseconds()},
+				"old":   map[string]any{"collection_count": 0, "collection_time_in_millis": 0},
+			}},
+		},
+		"thread_pool": map[string]any{"write": map[string]any{"threads": 1, "queue": max(0, s.queue.pending-1), "active": min(1, s.queue.pending), "rejected": s.rejected}},
+		"indexing_pressure": map[string]any{"memory": map[string]any{"total": map[string]any{
+			"coordinating_rejections": 0, "primary_rejections": 0, "replica_rejections": 0}}},
+		"breakers": map[string]any{"parent": noBreaker},
+	}
+	return http.StatusOK, map[string]any{"_nodes": map[string]any{"total": 1, "successful": 1, "failed": 0},
+		"cluster_name": ClusterName, "nodes": map[string]any{nodeID: node}}
+}
+
+func (s *Server) nodesInfo(*http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	node := map[string]any{
+		"name": NodeName, "version": version, "build_hash": "synthetic",
+		"os":      map[string]any{"arch": "synthetic", "allocated_processors": 1},
+		"process": map[string]any{"mlockall": false},
+		"jvm": map[string]any{"vm_vendor": "no JVM", "vm_name": "no JVM", "vm_version": "synthetic",
+			"start_time_in_millis": s.started.UnixMilli(), "mem": map[string]any{"heap_max_in_bytes": 1 << 30}},
+	}
+	return http.StatusOK, map[string]any{"cluster_name": ClusterName, "nodes": map[string]any{nodeID: node}}
+}
