@@ -95,7 +95,7 @@ func TestJudge(t *testing.T) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1"})
 		}, analysis.Gated, "maxIOWaitPercent", "maxIOWaitPercent 10 cannot be judged: the CPU of node os-1 was not measured"},
 		{"iowait of no node", allGates, func(r *record.Record) { r.Nodes = nil },
-			analysis.Gated, "maxIOWaitPercent", "no OpenSearch node's CPU was measured"},
+			analysis.Gated, "maxIOWaitPercent", "no OpenSearch node's iowait was measured"},
 		{"iowait that is no number", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = math.NaN() },
 			analysis.Gated, "maxIOWaitPercent", "cannot be judged"},
 		{"tasks that did not fit the record", allGates, func(r *record.Record) { r.Tasks, r.Dropped = nil, []string{"tasks"} },
