@@ -29,11 +29,13 @@ func (a Assessment) Conclusive() (ok bool, reason, message string) {
 
 // Doubts are listed by weight: first what leaves no answer, then what may make it wrong, then what makes it weak.
 func (a Assessment) Doubts() []Doubt {
+	finders := []func() []Doubt{a.kneesNotFound, a.notShared, a.peaksGated, a.peaksAtEdge}
+	if a.Fixed {
+		finders = nil // there is no sweep to doubt
+	}
+	finders = append(finders, a.trialsFailed, a.trialsGated, a.sharedLoader, a.fewRepetitions, a.notDistinguishable)
 	var out []Doubt
-	for _, find := range []func() []Doubt{
-		a.kneesNotFound, a.notShared, a.peaksGated, a.peaksAtEdge, a.trialsFailed, a.trialsGated, a.sharedLoader,
-		a.fewRepetitions, a.notDistinguishable,
-	} {
+	for _, find := range finders {
 		out = append(out, find()...)
 	}
 	return out

@@ -72,7 +72,7 @@ func TestSearchSwitchedOn(t *testing.T) {
 	c.Spec.Retries = new(int32(1))
 	records, a := measureAll(c, func(t record.Trial) record.Record { return analysistest.Measured(t, 1000) })
 	p := plan.Build(c)
-	trial := p.FinalTrials(p.Cells[0], a.Shared["t"].Clients)[1]
+	trial := p.FinalTrials(p.Cells[0], a.Asked().Finals["t"])[1]
 	others := slices.DeleteFunc(records, func(r record.Record) bool { return r.Trial.Phase == record.Final })
 	attempt := func(n int32, change func(*record.Record)) record.Record {
 		r := analysistest.Measured(trial, 1000)

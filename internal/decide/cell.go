@@ -11,30 +11,90 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// ready brings the cell's OpenSearch up and says whether it is ready to be loaded.
-func (d *decider) ready(cell plan.Cell) bool {
+// ready brings the cell's OpenSearch up, on the turn's placement and with a JVM as the turn needs it, and says whether
+// it is ready to be loaded.
+func (d *decider) ready(cell plan.Cell, turn plan.Turn) bool {
 	cluster, exists := d.world.Clusters[cell.Name]
 	if exists && cluster.Deleting {
 		d.gone("earlier objects of "+cell.Name+" are deleted", cluster)
 		return false
 	}
+	if exists && d.busy(cell.Name) {
+		return true // the trial that runs tells for itself what a lost node did to it
+	}
+	if cluster.Made && cluster.Placement != turn.Placement() {
+		d.replace(cell, DeleteCluster)
+		return false
+	}
+	if exists && cluster.Replicas > 0 && turn.Fresh && d.used(cell.Name, cluster.JVM, turn) {
+		d.replace(cell, StopCluster)
+		return false
+	}
+	if exists && cluster.Replicas == 0 && cluster.Pods > 0 {
+		d.gone("nodes of "+cell.Name+" are let go", cluster)
+		return false
+	}
 	if !exists || cluster.Replicas == 0 {
-		if !d.world.Suspended {
-			d.Phases[cell.Name] = PhaseProvisioning
-			d.act(Action{Kind: StartCluster, Cell: cell.Name})
-		}
+		d.start(cell, turn)
 		return false
 	}
 	if cluster.Ready == cell.Spec.Topology.Nodes {
 		return true
 	}
-	if d.busy(cell.Name) {
-		return true // the trial that runs tells for itself what a lost node did to it
-	}
 	d.Phases[cell.Name] = PhaseProvisioning
 	what := fmt.Sprintf("OpenSearch of %s (%d of %d nodes ready)", cell.Name, cluster.Ready, cell.Spec.Topology.Nodes)
 	d.deadline(what, cluster.Since, v1alpha1.ReasonProvisioningFailed, cluster.Problem)
 	return false
+}
+
+func (d *decider) start(cell plan.Cell, turn plan.Turn) {
+	if d.world.Suspended {
+		return
+	}
+	d.Phases[cell.Name] = PhaseProvisioning
+	d.act(Action{Kind: StartCluster, Cell: cell.Name, Placement: turn.Placement(), Avoid: d.earlierHosts(cell, turn.Placement())})
+}
+
+// replace ends a cluster that another one is to follow.
+func (d *decider) replace(cell plan.Cell, kind ActionKind) {
+	if d.world.Suspended {
+		return
+	}
+	d.Phases[cell.Name] = PhaseProvisioning
+	d.act(Action{Kind: kind, Cell: cell.Name})
+	d.wait("OpenSearch of %s starts anew", cell.Name)
+}
+
+// used says whether the JVM has run a trial that is not the turn's own, Warmups aside. Jobs stay until their cell is
+// torn down.
+func (d *decider) used(cell, jvm string, turn plan.Turn) bool {
+	for _, j := range d.world.Jobs {
+		trial := j.Attempt
+		trial.Attempt = 0
+		if j.Cell == cell && j.JVM == jvm && trial.Phase != record.Warmup && !slices.Contains(turn.Trials, trial) {
+			return true
+		}
+	}
+	return false
+}
+
+// earlierHosts are the nodes that the cell's trials on earlier placements name, in order.
+func (d *decider) earlierHosts(cell plan.Cell, placement int32) []string {
+	if placement == 0 {
+		return nil
+	}
+	hosts := map[string]bool{}
+	for trial, o := range d.assessment.Outcomes {
+		if trial.Cell != cell.Hash || trial.Placement >= placement || o.Record == nil {
+			continue
+		}
+		for _, n := range o.Record.Nodes {
+			if n.Environment.Host != "" {
+				hosts[n.Environment.Host] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(hosts))
 }
 
 // gone waits for something to end. What does not end in time says so: a volume or a pod that cannot be removed
@@ -76,7 +136,8 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	next := *d.pending(turn)
 	attempt := next
 	attempt.Attempt = d.assessment.Outcomes[next].Attempts + 1
-	jvm := d.world.Clusters[cell.Name].JVM
+	cluster := d.world.Clusters[cell.Name]
+	jvm := cluster.JVM
 	if d.cold(cell.Name, jvm) {
 		attempt = d.plan.WarmupTrial(cell, next, d.warmups(cell)+1)
 		attempt.Attempt = 1
@@ -85,7 +146,7 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	if d.world.Suspended {
 		return
 	}
-	d.act(Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm})
+	d.act(Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images})
 	d.Running = append(d.Running, describe(attempt))
 }
 
@@ -150,8 +211,11 @@ func (d *decider) waitForJob(job Job) {
 // describe names an attempt for people.
 func describe(t record.Trial) string {
 	s := fmt.Sprintf("%s %s %s clients=%d", t.Variant, t.Topology, t.Phase, t.Clients)
-	if t.Phase == record.Final {
+	if t.Phase == record.Final || t.Phase == record.Sweep && t.Repetition > 1 {
 		s += fmt.Sprintf(" repetition=%d", t.Repetition)
+	}
+	if t.Placement > 0 {
+		s += fmt.Sprintf(" placement=%d", t.Placement)
 	}
 	if t.Attempt > 1 {
 		s += fmt.Sprintf(" attempt=%d", t.Attempt)

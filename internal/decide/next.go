@@ -21,8 +21,11 @@ const (
 
 // Next decides. Retain is the campaign's policy for clusters that are no longer needed.
 func Next(p plan.Plan, a analysis.Assessment, w World, retain v1alpha1.RetainPolicy, now time.Time) Decision {
-	d := decider{plan: p, assessment: a, world: w, now: now, shared: a.SharedClients()}
+	d := decider{plan: p, assessment: a, world: w, now: now}
 	d.Phases = map[string]string{}
+	for g := range p.Groups {
+		d.turns = append(d.turns, p.Turns(g, a.Asked()))
+	}
 	d.collect()
 	d.removeStrays()
 	for g := range p.Groups {
@@ -41,7 +44,7 @@ type decider struct {
 	assessment analysis.Assessment
 	world      World
 	now        time.Time
-	shared     map[string]int32
+	turns      [][]plan.Turn // by group
 }
 
 func (d *decider) act(a Action) { d.Actions = append(d.Actions, a) }
@@ -124,10 +127,10 @@ func (d *decider) advance(group int) {
 	}
 	cell := d.plan.Cells[turn.Cell]
 	if !d.barrierOpen(group, turn) {
-		d.wait("%s waits for the other cells of block %d on %s", cell.Variant(), turn.Block.Repetition, turn.Block.Topology)
+		d.wait("%s waits for the other cells before %s", cell.Variant(), describe(turn.Trials[0]))
 		return
 	}
-	if d.othersGone(group, turn.Cell) && d.straysGone() && d.ready(cell) {
+	if d.othersGone(group, turn.Cell) && d.straysGone() && d.ready(cell, turn) {
 		d.runTrial(cell, turn)
 	}
 }
@@ -142,7 +145,7 @@ func (d *decider) restingPhase() string {
 
 // currentTurn is the group's first turn with a trial that is not done.
 func (d *decider) currentTurn(group int) (plan.Turn, bool) {
-	for _, turn := range d.plan.Turns(group, d.shared) {
+	for _, turn := range d.turns[group] {
 		if d.pending(turn) != nil {
 			return turn, true
 		}
@@ -172,7 +175,7 @@ func (d *decider) barrierOpen(group int, turn plan.Turn) bool {
 		if g == group {
 			continue
 		}
-		for _, other := range d.plan.Turns(g, d.shared) {
+		for _, other := range d.turns[g] {
 			if other.Block.Before(turn.Block, d.plan) && d.pending(other) != nil {
 				return false
 			}

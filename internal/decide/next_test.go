@@ -30,7 +30,7 @@ func TestCellsThatMayShareANodeTakeTurns(t *testing.T) {
 	if diff := cmp.Diff(want, s.log[:len(want)]); diff != "" {
 		t.Errorf("sweeps (-want +got):\n%s", diff)
 	}
-	// The blocks alternate, each beginning with the cell that ended the one before, so that both are as often early as late.
+	// Every second block runs backwards, so that both cells are as often early as late.
 	var finals []string
 	for _, line := range s.log {
 		if strings.Contains(line, "Final") {
@@ -42,6 +42,25 @@ func TestCellsThatMayShareANodeTakeTurns(t *testing.T) {
 	}
 	if got := s.log[len(s.log)-2:]; !cmp.Equal(got, []string{"delete a", "delete b"}) {
 		t.Errorf("ends with %v, want both cells deleted", got)
+	}
+}
+
+// All repetitions of cells that alternate have the same history, also of the cell that ran last in the block before
+// and of the one that was swept last: a JVM of its own and a Warmup.
+func TestRepetitionsOfCellsThatAlternateHaveTheSameHistory(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Repetitions(4))
+	s.run()
+	for i, line := range s.log {
+		if !strings.Contains(line, "Final") {
+			continue
+		}
+		name := line[:1]
+		if !strings.HasPrefix(s.log[i-1], name+" Warmup") || s.log[i-2] != "up "+name {
+			t.Errorf("before %q come %q", line, s.log[i-2:i])
+		}
+	}
+	if finals := s.trials(record.Final); len(finals) != 8 {
+		t.Errorf("Finals %q, want 8", finals)
 	}
 }
 

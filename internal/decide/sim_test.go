@@ -3,6 +3,7 @@ package decide_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -39,8 +40,16 @@ func newSim(t *testing.T, c *wrappers.Campaign) *sim {
 }
 
 func (s *sim) next() decide.Decision {
-	a := analysis.Assess(s.plan, s.campaign.Spec, s.records)
-	return decide.Next(s.plan, a, s.world, s.campaign.Spec.Retain, start)
+	return decide.Next(s.plan, s.assess(), s.world, s.campaign.Spec.Retain, start)
+}
+
+func (s *sim) assess() analysis.Assessment {
+	return analysis.Assess(s.plan, s.campaign.Spec, s.records)
+}
+
+// trials are the lines of the log that tell of a phase.
+func (s *sim) trials(phase record.Phase) []string {
+	return slices.DeleteFunc(slices.Clone(s.log), func(l string) bool { return !strings.Contains(l, " "+string(phase)+" ") })
 }
 
 func (s *sim) cell(name string) plan.Cell {
@@ -56,9 +65,19 @@ func (s *sim) do(a decide.Action) {
 	switch a.Kind {
 	case decide.StartCluster:
 		cell := s.cell(a.Cell)
-		s.note("up " + cell.Variant())
+		was, exists := s.world.Clusters[a.Cell]
+		if exists && (was.Replicas > 0 || was.Pods > 0 || was.Placement != a.Placement) {
+			s.t.Fatalf("%+v is started on %+v", was, a)
+		}
+		what := "up " + cell.Variant()
+		if a.Placement > 0 {
+			what += fmt.Sprintf(" placement %d away from %v", a.Placement, a.Avoid)
+		}
+		s.note(what)
 		n := cell.Spec.Topology.Nodes
-		s.world.Clusters[a.Cell] = decide.Cluster{Name: a.Cell, JVM: s.newJVM(), Replicas: n, Ready: n, Pods: int(n), Since: start}
+		s.world.Clusters[a.Cell] = decide.Cluster{
+			Name: a.Cell, JVM: s.newJVM(), Made: true, Placement: a.Placement, Replicas: n, Ready: n, Pods: int(n), Since: start,
+		}
 	case decide.StopCluster:
 		s.note("down " + s.cell(a.Cell).Variant())
 		c := s.world.Clusters[a.Cell]
@@ -74,7 +93,14 @@ func (s *sim) do(a decide.Action) {
 		}
 	case decide.StartTrial:
 		t := a.Attempt
-		s.note(fmt.Sprintf("%s %s %d/%d#%d", t.Variant, t.Phase, t.Clients, t.Repetition, t.Attempt))
+		what := fmt.Sprintf("%s %s %d/%d#%d", t.Variant, t.Phase, t.Clients, t.Repetition, t.Attempt)
+		if t.Placement != s.world.Clusters[a.Cell].Placement {
+			s.t.Fatalf("%s is of placement %d, its cluster of %d", what, t.Placement, s.world.Clusters[a.Cell].Placement)
+		}
+		if t.TargetDocsPerSecond > 0 {
+			what += fmt.Sprintf(" at %d docs/s", t.TargetDocsPerSecond)
+		}
+		s.note(what)
 		name := s.cell(a.Cell).AttemptName(t)
 		if _, twice := s.world.Jobs[name]; twice {
 			s.t.Fatalf("Job %s is created twice", name)
@@ -95,8 +121,14 @@ func (s *sim) note(what string) { s.log = append(s.log, what) }
 
 // run goes on until nothing is left to do.
 func (s *sim) run() decide.Decision {
-	for range 1000 {
+	done := 0
+	for range 3000 {
 		d := s.next()
+		if now := s.assess().Done; now < done {
+			s.t.Fatalf("%d trials are done, which were %d before", now, done)
+		} else {
+			done = now
+		}
 		if len(d.Actions) == 0 {
 			return d
 		}

@@ -40,14 +40,17 @@ const (
 
 // Cluster is a cell's OpenSearch.
 type Cluster struct {
-	Name     string // the cell's name
-	JVM      string // identifies the processes that run: another one needs a Warmup trial
-	Deleting bool
-	Replicas int32     // asked for
-	Ready    int32     // pods ready, of the replicas asked for
-	Pods     int       // pods that exist, terminating ones too
-	Since    time.Time // since when it has been asked to run, or one of its pods has not been ready
-	Problem  Problem   // what keeps it from being ready, when its pods say so
+	Name      string // the cell's name
+	JVM       string // identifies the processes that run: another one needs a Warmup trial
+	Deleting  bool
+	Made      bool              // its StatefulSet is there: without it only remains, or a beginning, of the cell are
+	Placement int32             // that it was made for, as trials name it
+	Images    map[string]string // digest of OpenSearch's image, by pod, where its status says
+	Replicas  int32             // asked for
+	Ready     int32             // pods ready, of the replicas asked for
+	Pods      int               // pods that exist, terminating ones too
+	Since     time.Time         // since when it has been asked to run, or one of its pods has not been ready
+	Problem   Problem           // what keeps it from being ready, when its pods say so
 }
 
 // Problem is what the cluster says of a pod that does not come up.
@@ -72,17 +75,21 @@ const (
 // Action is one thing to do.
 type Action struct {
 	Kind    ActionKind
-	Cell    string       // the cell's name
-	Attempt record.Trial // of StartTrial and Collect
-	JVM     string       // of StartTrial
-	Job     string       // of Collect
+	Cell    string            // the cell's name
+	Attempt record.Trial      // of StartTrial and Collect
+	JVM     string            // of StartTrial
+	Images  map[string]string // of StartTrial: digest of OpenSearch's image, by pod
+	Job     string            // of Collect
+
+	Placement int32    // of StartCluster, as trials name it
+	Avoid     []string // of StartCluster: hosts of earlier placements, to keep off where the pool allows
 }
 
 // Decision is what to do now, and what to say of it.
 type Decision struct {
 	Actions []Action
 	WakeAt  time.Time         // look again then, even if nothing happens; zero: no need
-	Phases  map[string]string // by cell name: Pending, Provisioning, Warmup, Sweep, Final, Done
+	Phases  map[string]string // by cell name: Pending, Provisioning, Warmup, Sweep, Final, OpenLoop, Done
 	Running []string          // what runs now, for people
 	Waiting []string          // what is waited for and why, for people
 	Stalled *Problem          // a person has to act

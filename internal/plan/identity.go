@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -18,8 +19,9 @@ const identityVersion = 1
 
 // CellSpec is everything that makes a measurement of a cell what it is. Its JSON, with sorted keys, is hashed
 // into the cell's identity: a field may be added only with omitempty or omitzero, so that identities of
-// campaigns that do not use it stay. What only plans or judges (clients, gates, knee, baseline, price,
-// repetitions, retries) is not in it.
+// campaigns that do not use it stay. What only plans or judges (clients, gates, knee, baseline, comparisons, prices,
+// disk limits, repetitions, retries) is not in it, nor is where raw files are left, nor by which parameter an OpenLoop
+// trial sets its rate, since no other trial does.
 type CellSpec struct {
 	Variant    string              `json:"variant"`
 	Pool       Pool                `json:"pool"`
@@ -64,10 +66,12 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		Loader:  c.Spec.Loader,
 		Rerun:   c.Spec.Rerun,
 	}
+	spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{}
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
 	if c.Spec.Workload.OSB != nil {
 		osb := c.Spec.Workload.OSB.DeepCopy()
 		osb.Params = merge(osb.Params, v.Params)
+		osb.TargetThroughputParam = ""
 		spec.OSB = osb
 	}
 	return spec
@@ -106,6 +110,16 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out.Storage.Size = first(over.Storage.Size, out.Storage.Size)
 	out.Storage.StorageClassName = first(over.Storage.StorageClassName, out.Storage.StorageClassName)
 	return out
+}
+
+func mergeDiskLimits(base, over v1alpha1.DiskLimits) v1alpha1.DiskLimits {
+	if over.MiBPerSecond != nil {
+		base.MiBPerSecond = over.MiBPerSecond
+	}
+	if over.IOPS != nil {
+		base.IOPS = over.IOPS
+	}
+	return base
 }
 
 func merge[V any](base, over map[string]V) map[string]V {
@@ -158,7 +172,23 @@ func head(s string, n int) string {
 	return strings.TrimRight(s[:min(len(s), n)], "-")
 }
 
-// AttemptName names the Job and the record of one attempt: at most 52 characters.
+// maxName is how long the names of Jobs and of their records' bases may be.
+const maxName = 52
+
+// AttemptName names the Job and the record of one attempt: at most 52 characters. An OpenLoop trial is told apart by
+// its rate. The few names that would be longer (a hundredth attempt on a tenth placement) are a digest.
 func (c Cell) AttemptName(t record.Trial) string {
-	return fmt.Sprintf("%s-%s%d-%d-%d", c.Name, strings.ToLower(string(t.Phase[:1])), t.Clients, t.Repetition, t.Attempt)
+	which := strconv.Itoa(int(t.Repetition))
+	if t.Phase == record.OpenLoop {
+		which = Digest(strconv.FormatInt(t.TargetDocsPerSecond, 10), 4)
+	}
+	if t.Placement > 0 {
+		which += fmt.Sprintf("p%d", t.Placement)
+	}
+	phase := strings.ToLower(string(t.Phase[:1]))
+	attempt := fmt.Sprintf("%s%d-%s-%d", phase, t.Clients, which, t.Attempt)
+	if len(c.Name)+1+len(attempt) > maxName {
+		attempt = phase + Digest(attempt, 14)
+	}
+	return c.Name + "-" + attempt
 }

@@ -61,6 +61,22 @@ func TestWhatAnIdentityIsMadeOf(t *testing.T) {
 		{"seed", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Seed = p(int64(7)) }, false},
 		{"suspend", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = p(true) }, false},
 		{"another variant", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[1].Architecture = "" }, false},
+		{"disk limits", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.DiskLimits.IOPS = p(int32(9)) }, false},
+		{"disk limits of the variant", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Variants[0].OpenSearch.DiskLimits.MiBPerSecond = p(int32(9))
+		}, false},
+		{"the volume's price", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].StoragePricePerHour = v1alpha1.ToDecimal("9") }, false},
+		{"comparisons, currency and accepted differences", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Comparisons, s.Currency, s.AcceptedDifferences = []v1alpha1.Comparison{{}}, "USD", []v1alpha1.EnvironmentField{"kernel"}
+		}, false},
+		{"artifacts", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Artifacts = &v1alpha1.Artifacts{ClaimName: "c"} }, false},
+		{"mode, strategy and repetitions of the sweep", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Sweep.Mode, s.Sweep.Strategy, s.Sweep.Repetitions = v1alpha1.SweepFixed, v1alpha1.SweepAdaptive, p(int32(9))
+		}, false},
+		{"stages, placements and an open loop", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Final.MaxRepetitions, s.Final.Placements, s.Final.OpenLoop = p(int32(9)), p(int32(9)), &v1alpha1.OpenLoop{}
+			s.Workload.OSB.TargetThroughputParam = "rate"
+		}, false},
 		{"a new variant", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Variants = append(s.Variants, v1alpha1.Variant{Name: "amd"})
 		}, false},
@@ -160,9 +176,15 @@ func TestNames(t *testing.T) {
 				if !label.MatchString(cell.Name) || len(cell.Name) > 36 {
 					t.Errorf("campaign %q, variant %q: cell's name %q", campaign, variant, cell.Name)
 				}
-				name := cell.AttemptName(record.Trial{Phase: record.Warmup, Clients: 10000, Repetition: 401, Attempt: 9999})
-				if !label.MatchString(name) || len(name) > 52 {
-					t.Errorf("campaign %q, variant %q: attempt's name %q has %d characters", campaign, variant, name, len(name))
+				for _, trial := range []record.Trial{
+					{Phase: record.Warmup, Clients: 10000, Repetition: 401, Attempt: 9999},
+					{Phase: record.Warmup, Clients: 10000, Repetition: 401, Attempt: 1, Placement: 16},
+					{Phase: record.Final, Clients: 10000, Repetition: 50, Attempt: 9999, Placement: 16},
+					{Phase: record.OpenLoop, Clients: 10000, Repetition: 1, Attempt: 9999, Placement: 16, TargetDocsPerSecond: 123000},
+				} {
+					if name := cell.AttemptName(trial); !label.MatchString(name) || len(name) > 52 {
+						t.Errorf("campaign %q, variant %q: attempt's name %q has %d characters", campaign, variant, name, len(name))
+					}
 				}
 				what := fmt.Sprint(campaign, variant, uid)
 				if other := seen[cell.Name]; other != "" {
@@ -190,5 +212,46 @@ func TestAttemptNamesAreUnique(t *testing.T) {
 	}
 	if len(seen) != n {
 		t.Errorf("%d names for %d attempts", len(seen), n)
+	}
+}
+
+// What a trial is named after is what tells it from others; the first placement's names are those of a campaign
+// without placements.
+func TestAttemptNames(t *testing.T) {
+	cell := Build(study()).Cells[0]
+	final := record.Trial{Phase: record.Final, Clients: 16, Repetition: 2, Attempt: 1}
+	open := record.Trial{Phase: record.OpenLoop, Clients: 16, Repetition: 1, Attempt: 1, TargetDocsPerSecond: 123000}
+	for _, tt := range []struct {
+		trial  record.Trial
+		change func(*record.Trial)
+		want   string
+	}{
+		{final, func(*record.Trial) {}, "-f16-2-1"},
+		{final, func(t *record.Trial) { t.Placement = 3 }, "-f16-2p3-1"},
+		{open, func(*record.Trial) {}, "-o16-" + Digest("123000", 4) + "-1"},
+		{open, func(t *record.Trial) { t.Placement = 3 }, "-o16-" + Digest("123000", 4) + "p3-1"},
+	} {
+		tt.change(&tt.trial)
+		if got := cell.AttemptName(tt.trial); got != cell.Name+tt.want {
+			t.Errorf("%+v: %s, want %s", tt.trial, got, cell.Name+tt.want)
+		}
+	}
+	long := Cell{Name: strings.Repeat("x", 36)}
+	seen := map[string]bool{}
+	for attempt := int32(98); attempt < 120; attempt++ { // over the edge of what fits
+		seen[long.AttemptName(record.Trial{Phase: record.Final, Clients: 10000, Repetition: 50, Placement: 16, Attempt: attempt})] = true
+	}
+	if len(seen) != 22 {
+		t.Errorf("22 attempts have %d names", len(seen))
+	}
+}
+
+func TestDiskLimits(t *testing.T) {
+	c := study()
+	c.Spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{MiBPerSecond: p(int32(800)), IOPS: p(int32(5000))}
+	c.Spec.Variants[0].OpenSearch.DiskLimits.IOPS = p(int32(9000))
+	cells := Build(c).Cells
+	if arm, intel := cells[0].DiskLimits, cells[1].DiskLimits; *arm.MiBPerSecond != 800 || *arm.IOPS != 9000 || *intel.IOPS != 5000 {
+		t.Errorf("arm %+v, intel %+v; want the variant's own limit over the campaign's", arm, intel)
 	}
 }

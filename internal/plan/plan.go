@@ -12,16 +12,24 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Plan is all that a campaign asks for, but for the clients of the Final phase, which the sweeps decide.
+// Plan is all that a campaign asks for, but for what its records decide: see Asked.
 type Plan struct {
-	Campaign      types.UID
-	Cells         []Cell  // by topology, then by variant, in the spec's order
-	Groups        [][]int // indices into Cells; cells of one group may share a node and never run together
-	Clients       []int32 // of the sweep, ascending
-	PercentOfPeak float64
-	Repetitions   int32
-	Retries       int32
-	Seed          uint64
+	Campaign         types.UID
+	Cells            []Cell  // by topology, then by variant, in the spec's order
+	Groups           [][]int // indices into Cells; cells of one group may share a node and never run together
+	Clients          []int32 // of the sweep, ascending
+	Fixed            bool    // no sweep: every client count is measured in every Final block
+	Adaptive         bool    // the sweep measures what its own points ask for
+	SweepRepetitions int32   // of each client count of a sweep that is not adaptive
+	PercentOfPeak    float64
+	Repetitions      int32   // of the Final phase, on each placement; with MaxRepetitions those of its first stage
+	MaxRepetitions   int32   // of both stages together; 0: there is one stage
+	Placements       int32   // sets of fresh nodes on which the Final repetitions are made, at least 1
+	OpenLoopPercent  float64 // rate of the OpenLoop trials, in percent of the lowest knee's docs/s; 0: there are none
+	Retries          int32
+	Seed             uint64
+
+	SmallestDifferencePercent float64 // the smallest difference of docs/s that matters
 
 	ProvisioningTimeout time.Duration // of a cell's OpenSearch, and of a trial's pod until it runs
 	TrialTimeout        time.Duration // of one attempt, from its pod's start
@@ -33,6 +41,8 @@ type Cell struct {
 	Hash string   // identity, see Identity
 	Name string   // base of its objects' names, at most 36 characters
 	Spec CellSpec // everything effective
+
+	DiskLimits v1alpha1.DiskLimits // of one node: only judged by, and no part of the identity
 }
 
 // Variant is the name of the cell's variant.
@@ -44,12 +54,19 @@ func (c Cell) Topology() string { return c.Spec.Topology.Name }
 // Build plans a campaign whose spec the API server admitted. Call Validate for what CEL cannot say.
 func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 	p := Plan{
-		Campaign:      c.UID,
-		Clients:       Clients(c.Spec.Sweep),
-		PercentOfPeak: c.Spec.Knee.PercentOfPeak.Float(97),
-		Repetitions:   value(c.Spec.Final.Repetitions, 4),
-		Retries:       value(c.Spec.Retries, 2),
-		Seed:          uint64(value(c.Spec.Seed, 1)),
+		Campaign:         c.UID,
+		Clients:          Clients(c.Spec.Sweep),
+		Fixed:            c.Spec.Sweep.Mode == v1alpha1.SweepFixed,
+		Adaptive:         c.Spec.Sweep.Strategy == v1alpha1.SweepAdaptive,
+		SweepRepetitions: value(c.Spec.Sweep.Repetitions, 1),
+		PercentOfPeak:    c.Spec.Knee.PercentOfPeak.Float(97),
+		Repetitions:      value(c.Spec.Final.Repetitions, 4),
+		MaxRepetitions:   value(c.Spec.Final.MaxRepetitions, 0),
+		Placements:       value(c.Spec.Final.Placements, 1),
+		Retries:          value(c.Spec.Retries, 2),
+		Seed:             uint64(value(c.Spec.Seed, 1)),
+
+		SmallestDifferencePercent: c.Spec.Final.SmallestDifferencePercent.Float(3),
 
 		ProvisioningTimeout: seconds(c.Spec.Timeouts.ProvisioningSeconds, 900),
 		TrialTimeout:        seconds(c.Spec.Timeouts.TrialSeconds, 14400),
@@ -59,8 +76,14 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 		for _, variant := range c.Spec.Variants {
 			spec := effective(c, variant, topology)
 			hash := Identity(spec)
-			p.Cells = append(p.Cells, Cell{Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec})
+			p.Cells = append(p.Cells, Cell{
+				Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec,
+				DiskLimits: mergeDiskLimits(c.Spec.OpenSearch.DiskLimits, variant.OpenSearch.DiskLimits),
+			})
 		}
+	}
+	if open := c.Spec.Final.OpenLoop; open != nil {
+		p.OpenLoopPercent = open.PercentOfKnee.Float(70)
 	}
 	p.Groups = limit(groups(p.Cells), int(value(c.Spec.Parallelism, v1alpha1.MaxCells)))
 	return p
@@ -74,24 +97,6 @@ func Clients(s v1alpha1.Sweep) []int32 {
 	var out []int32
 	for n := s.Range.Min; n <= s.Range.Max && s.Range.Step > 0; n += s.Range.Step {
 		out = append(out, n)
-	}
-	return out
-}
-
-// SweepTrials are the trials of a cell's sweep, by ascending clients.
-func (p Plan) SweepTrials(cell Cell) []record.Trial {
-	out := make([]record.Trial, 0, len(p.Clients))
-	for _, n := range p.Clients {
-		out = append(out, p.trial(cell, record.Sweep, n, 1))
-	}
-	return out
-}
-
-// FinalTrials are a cell's repetitions at the shared clients of its topology.
-func (p Plan) FinalTrials(cell Cell, shared int32) []record.Trial {
-	out := make([]record.Trial, 0, p.Repetitions)
-	for r := int32(1); r <= p.Repetitions; r++ {
-		out = append(out, p.trial(cell, record.Final, shared, r))
 	}
 	return out
 }

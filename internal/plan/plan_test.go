@@ -69,7 +69,7 @@ func TestTrials(t *testing.T) {
 		Phase: record.Sweep, Clients: 16, Repetition: 1}) {
 		t.Errorf("sweep: %+v", sweep)
 	}
-	final := plan.FinalTrials(cell, 12)
+	final := plan.FinalTrials(cell, Finals{Clients: []int32{12}, Repetitions: 4})
 	if len(final) != 4 || final[3].Phase != record.Final || final[3].Clients != 12 || final[3].Repetition != 4 || final[3].Attempt != 0 {
 		t.Errorf("Final: %+v", final)
 	}
@@ -113,9 +113,28 @@ func short(p Plan, turns []Turn) []string {
 		if turn.Block.Repetition > 0 {
 			block = fmt.Sprintf(" block %s %d", turn.Block.Topology, turn.Block.Repetition)
 		}
+		if turn.Placement() > 0 {
+			block += fmt.Sprintf(" placement %d", turn.Placement())
+		}
 		out = append(out, fmt.Sprintf("%s/%s%s: %s", cell.Variant(), cell.Topology(), block, strings.Join(trials, " ")))
 	}
 	return out
+}
+
+// asked is what a plan's records ask for when the shared clients of some topologies are known.
+func asked(p Plan, shared map[string]int32) Asked {
+	a := Asked{Sweeps: map[string][]record.Trial{}, Finals: map[string]Finals{}}
+	for _, cell := range p.Cells {
+		a.Sweeps[cell.Hash] = p.SweepTrials(cell)
+	}
+	for topology, clients := range shared {
+		f := Finals{Repetitions: p.Repetitions}
+		if clients > 0 {
+			f.Clients = []int32{clients}
+		}
+		a.Finals[topology] = f
+	}
+	return a
 }
 
 func TestTurnsOfACellWithNodesOfItsOwn(t *testing.T) {
@@ -123,14 +142,14 @@ func TestTurnsOfACellWithNodesOfItsOwn(t *testing.T) {
 	c.Spec.Sweep.Clients = []int32{1, 2, 4}
 	c.Spec.Final.Repetitions = p(int32(2))
 	plan := Build(c)
-	if got, want := short(plan, plan.Turns(1, nil)), []string{"b/t: S1@1 S1@2 S1@4"}; !slices.Equal(got, want) {
+	if got, want := short(plan, plan.Turns(1, asked(plan, nil))), []string{"b/t: S1@1 S1@2 S1@4"}; !slices.Equal(got, want) {
 		t.Errorf("sweep: %q, want %q", got, want)
 	}
 	want := []string{"b/t: S1@1 S1@2 S1@4", "b/t block t 1: F1@2", "b/t block t 2: F2@2"}
-	if got := short(plan, plan.Turns(1, map[string]int32{"t": 2})); !slices.Equal(got, want) {
+	if got := short(plan, plan.Turns(1, asked(plan, map[string]int32{"t": 2}))); !slices.Equal(got, want) {
 		t.Errorf("all: %q, want %q", got, want)
 	}
-	if got := plan.Turns(1, map[string]int32{"t": 0}); len(got) != 1 {
+	if got := plan.Turns(1, asked(plan, map[string]int32{"t": 0})); len(got) != 1 {
 		t.Errorf("without shared clients there are Finals: %q", short(plan, got))
 	}
 }
@@ -141,7 +160,7 @@ func TestTurnsOfCellsThatShareNodes(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a"}, []string{"b"})
 	c.Spec.Sweep.Clients = []int32{1, 2, 4}
 	plan := Build(c)
-	got := short(plan, plan.Turns(0, map[string]int32{"t": 4}))
+	got := short(plan, plan.Turns(0, asked(plan, map[string]int32{"t": 4})))
 	if want := []string{"a/t: S1@1 S1@2 S1@4", "b/t: S1@1 S1@2 S1@4"}; !slices.Equal(got[:2], want) {
 		t.Errorf("sweeps: %q, want %q", got[:2], want)
 	}
@@ -158,7 +177,7 @@ func TestTurnsOfCellsThatShareNodes(t *testing.T) {
 			t.Errorf("blocks from turn %d: %q, want one order and then its reverse", i, got[i:i+4])
 		}
 	}
-	if again := short(plan, plan.Turns(0, map[string]int32{"t": 4})); !slices.Equal(again, got) {
+	if again := short(plan, plan.Turns(0, asked(plan, map[string]int32{"t": 4}))); !slices.Equal(again, got) {
 		t.Error("the order is not a function of the spec")
 	}
 }
@@ -186,7 +205,7 @@ func TestWarmupTrial(t *testing.T) {
 		t.Errorf("before the sweep: %+v, want %+v, at the middle of the sweep's clients", got, want)
 	}
 	want.Clients, want.Repetition = 2, 3
-	if got := plan.WarmupTrial(cell, plan.FinalTrials(cell, 2)[1], 3); got != want {
+	if got := plan.WarmupTrial(cell, plan.FinalTrials(cell, Finals{Clients: []int32{2}, Repetitions: 4})[1], 3); got != want {
 		t.Errorf("before a Final: %+v, want %+v, at the Final's clients", got, want)
 	}
 }
@@ -195,9 +214,9 @@ func TestWarmupTrial(t *testing.T) {
 func TestTurnsGrowAtTheEnd(t *testing.T) {
 	c := pools([]string{"t", "u"}, []string{"a"}, []string{"b"})
 	plan := Build(c)
-	sweeps := short(plan, plan.Turns(0, nil))
-	first := short(plan, plan.Turns(0, map[string]int32{"t": 8}))
-	all := short(plan, plan.Turns(0, map[string]int32{"t": 8, "u": 12}))
+	sweeps := short(plan, plan.Turns(0, asked(plan, nil)))
+	first := short(plan, plan.Turns(0, asked(plan, map[string]int32{"t": 8})))
+	all := short(plan, plan.Turns(0, asked(plan, map[string]int32{"t": 8, "u": 12})))
 	if !slices.Equal(first[:len(sweeps)], sweeps) || !slices.Equal(all[:len(first)], first) {
 		t.Errorf("sweeps %q\nfirst topology %q\nall %q", sweeps, first, all)
 	}
@@ -205,7 +224,12 @@ func TestTurnsGrowAtTheEnd(t *testing.T) {
 
 func TestBlocksFollowEachOther(t *testing.T) {
 	plan := Build(pools([]string{"t", "u"}, []string{"a"}, []string{"b"}))
-	order := []Block{{}, {"t", 1}, {"t", 2}, {"u", 1}, {"u", 2}}
+	order := []Block{
+		{}, {Topology: "t", Placement: 1, Repetition: 1}, {Topology: "t", Placement: 1, Repetition: 2},
+		{Topology: "t", Placement: 2, Repetition: 1}, {Topology: "t", Placement: 2, Repetition: 2},
+		{Topology: "t", Placement: 2, Repetition: 1, OpenLoop: true},
+		{Topology: "u", Placement: 1, Repetition: 1}, {Topology: "u", Placement: 1, Repetition: 2},
+	}
 	for i, b := range order {
 		for j, c := range order {
 			if got := b.Before(c, plan); got != (i < j) {

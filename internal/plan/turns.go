@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -12,71 +13,125 @@ import (
 type Turn struct {
 	Cell   int            // index into Plan.Cells
 	Block  Block          // zero for a sweep
-	Trials []record.Trial // in order; Attempt is 0
+	Trials []record.Trial // in order, at least one; Attempt is 0
+	Fresh  bool           // before it the cell's JVM has run nothing but Warmups
 }
+
+// Placement is the placement that the turn's trials run on, as their records name it.
+func (t Turn) Placement() int32 { return t.Trials[0].Placement }
 
 // Block is one pass over the cells of a topology that are compared. A block starts when the one before it is
 // done in every group, so that cells on separate pools run it together.
 type Block struct {
 	Topology   string
+	Placement  int32 // 1-based; 0 for a sweep
 	Repetition int32 // 1-based; 0 for a sweep
+	OpenLoop   bool  // the OpenLoop trials, after all repetitions
 }
 
-// Turns is the order in which a group's cells run: each cell's sweep, then, for every topology whose shared
-// clients are known (not 0), the Final blocks, each in an order drawn from the seed so that a variant is not
-// confounded with time. Warmup trials are not in it: one is owed after each start of a cell's JVM, planned or not.
-func (p Plan) Turns(group int, shared map[string]int32) []Turn {
+// Turns is the order in which a group's cells run: each cell's sweep, then, for every topology whose Finals are
+// known, their blocks, placement by placement, each in an order drawn from the seed so that a variant is not
+// confounded with time, and the OpenLoop trials. Warmup trials are not in it: one is owed after each start of a cell's
+// JVM, planned or not.
+//
+// Where cells of a topology alternate on one pool, each of their turns starts with a JVM of its own, even when the
+// same cell ran last in the block before: else some of a cell's repetitions would run on a JVM that is used to the
+// load and others would not, and not the same ones in every cell. Where no cells alternate, none restarts: all of them
+// run the same trials in the same order.
+func (p Plan) Turns(group int, asked Asked) []Turn {
 	var turns []Turn
 	for _, cell := range p.Groups[group] {
-		turns = append(turns, Turn{Cell: cell, Trials: p.SweepTrials(p.Cells[cell])})
+		if trials := asked.Sweeps[p.Cells[cell].Hash]; len(trials) > 0 {
+			turns = append(turns, Turn{Cell: cell, Trials: trials})
+		}
 	}
 	for _, topology := range p.topologies() {
-		clients := shared[topology]
-		if clients == 0 {
-			continue // not known yet, or there are none
-		}
-		for r := int32(1); r <= p.Repetitions; r++ {
-			for _, cell := range p.blockOrder(group, topology, r) {
-				final := p.trial(p.Cells[cell], record.Final, clients, r)
-				turns = append(turns, Turn{Cell: cell, Block: Block{topology, r}, Trials: []record.Trial{final}})
+		turns = append(turns, p.finalTurns(group, topology, asked.Finals[topology])...)
+	}
+	return turns
+}
+
+func (p Plan) finalTurns(group int, topology string, f Finals) []Turn {
+	var turns []Turn
+	fresh := p.alternates(topology)
+	for placement := int32(1); placement <= p.Placements; placement++ {
+		for r := int32(1); r <= f.Repetitions && len(f.Clients) > 0; r++ {
+			ordinal := (placement-1)*p.Repetitions + r
+			for _, cell := range p.blockOrder(group, topology, ordinal) {
+				var trials []record.Trial
+				for _, clients := range p.clientOrder(f.Clients, topology, ordinal) {
+					trials = append(trials, p.finalTrial(p.Cells[cell], clients, placement, r))
+				}
+				turns = append(turns, Turn{cell, Block{Topology: topology, Placement: placement, Repetition: r}, trials, fresh})
 			}
+		}
+	}
+	for _, cell := range p.blockOrder(group, topology, 1) {
+		if t, asked := p.OpenLoopTrial(p.Cells[cell], f); asked {
+			block := Block{Topology: topology, Placement: p.Placements, Repetition: 1, OpenLoop: true}
+			turns = append(turns, Turn{cell, block, []record.Trial{t}, fresh})
 		}
 	}
 	return turns
 }
 
+// alternates tells whether cells of a topology take turns on one pool.
+func (p Plan) alternates(topology string) bool {
+	return slices.ContainsFunc(p.Groups, func(group []int) bool {
+		n := 0
+		for _, i := range group {
+			if p.Cells[i].Topology() == topology {
+				n++
+			}
+		}
+		return n > 1
+	})
+}
+
 // WarmupTrial is the n-th Warmup trial of a cell, counted from 1: at the clients of the trial that it precedes,
-// or at the middle of the sweep's.
+// or at the middle of the sweep's, and on the same placement.
 func (p Plan) WarmupTrial(cell Cell, next record.Trial, n int32) record.Trial {
 	clients := next.Clients
 	if next.Phase == record.Sweep {
 		clients = p.Clients[len(p.Clients)/2]
 	}
-	return p.trial(cell, record.Warmup, clients, n)
+	t := p.trial(cell, record.Warmup, clients, n)
+	t.Placement = next.Placement
+	return t
 }
 
-// blockOrder shuffles a group's cells of one topology: a function of the seed, the topology and the repetition.
-// Every second block runs its predecessor's order backwards, so that each variant is as often early as late.
-func (p Plan) blockOrder(group int, topology string, repetition int32) []int {
+// blockOrder shuffles a group's cells of one topology: a function of the seed, the topology and the block's ordinal
+// within it. Every second block runs its predecessor's order backwards, so that each variant is as often early as late.
+func (p Plan) blockOrder(group int, topology string, ordinal int32) []int {
 	var cells []int
 	for _, i := range p.Groups[group] {
 		if p.Cells[i].Topology() == topology {
 			cells = append(cells, i)
 		}
 	}
-	pair := uint64(repetition-1) / 2
+	return shuffled(cells, p.Seed, topology, ordinal)
+}
+
+// clientOrder shuffles the client counts of a block, alike for all of its cells.
+func (p Plan) clientOrder(clients []int32, topology string, ordinal int32) []int32 {
+	const stream = 0x636c69656e7473 // not that of the cells
+	return shuffled(clients, p.Seed^stream, topology, ordinal)
+}
+
+// shuffled draws an order for each pair of blocks: the second block of a pair runs it backwards.
+func shuffled[T any](in []T, seed uint64, topology string, ordinal int32) []T {
+	out := slices.Clone(in)
+	pair := uint64(ordinal-1) / 2
 	var salt uint64
 	for _, b := range []byte(topology) {
 		salt = salt*31 + uint64(b)
 	}
-	rng := rand.New(rand.NewPCG(p.Seed, salt<<16^pair))
-	rng.Shuffle(len(cells), func(i, j int) { cells[i], cells[j] = cells[j], cells[i] })
-	if repetition%2 == 0 {
-		for i, j := 0, len(cells)-1; i < j; i, j = i+1, j-1 {
-			cells[i], cells[j] = cells[j], cells[i]
-		}
+	rng := rand.New(rand.NewPCG(seed, salt<<16^pair))
+	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	if ordinal%2 == 0 {
+		slices.Reverse(out)
 	}
-	return cells
+	return out
 }
 
 // topologies are the names of the plan's topologies, in order.
@@ -146,14 +201,22 @@ func limit(groups [][]int, n int) [][]int {
 }
 
 // Before says whether block b must be over before block c starts: sweeps come before all blocks, and blocks go
-// by the plan's topologies, then by repetition.
+// by the plan's topologies, then by placement and repetition, the OpenLoop trials last.
 func (b Block) Before(c Block, p Plan) bool {
 	if b == (Block{}) || c == (Block{}) {
 		return b == (Block{}) && c != (Block{})
 	}
-	if b.Topology == c.Topology {
-		return b.Repetition < c.Repetition
-	}
 	names := p.topologies()
-	return slices.Index(names, b.Topology) < slices.Index(names, c.Topology)
+	openLoop := func(b Block) int {
+		if b.OpenLoop {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(
+		cmp.Compare(slices.Index(names, b.Topology), slices.Index(names, c.Topology)),
+		cmp.Compare(openLoop(b), openLoop(c)),
+		cmp.Compare(b.Placement, c.Placement),
+		cmp.Compare(b.Repetition, c.Repetition),
+	) < 0
 }

@@ -22,8 +22,42 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 	}
 	errs = append(errs, nodePool(c.Spec.Loader.NodePool, spec.Child("loader", "nodePool"))...)
 	errs = append(errs, storage(c.Spec.Loader.Cache, spec.Child("loader", "cache"))...)
-	return append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
+	if c.Spec.Artifacts != nil {
+		errs = append(errs, check(c.Spec.Artifacts.ClaimName, spec.Child("artifacts", "claimName"), validation.IsDNS1123Subdomain)...)
+	}
+	errs = append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
+	return append(errs, targetThroughput(c.Spec, spec)...)
 }
+
+// targetThroughput finds parameters that set by hand what only an OpenLoop trial may set: with it every trial would
+// be one.
+func targetThroughput(s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s.Workload.OSB == nil || s.Workload.OSB.TargetThroughputParam == "" {
+		return nil
+	}
+	param := s.Workload.OSB.TargetThroughputParam
+	look := func(params map[string]v1alpha1.ParamValue, at *field.Path) {
+		if value, set := params[param]; set {
+			errs = append(errs, field.Invalid(at.Key(param), string(value),
+				"must not set what workload.osb.targetThroughputParam names: final.openLoop sets it, in OpenLoop trials only"))
+		}
+	}
+	osb := path.Child("workload", "osb")
+	look(s.Workload.OSB.Params, osb.Child("params"))
+	look(s.Workload.OSB.WarmupParams, osb.Child("warmupParams"))
+	for i, v := range s.Variants {
+		look(v.Params, path.Child("variants").Index(i).Child("params"))
+	}
+	if reserved := param == s.Workload.OSB.ClientsParam || slices.Contains(topologyParams, param); reserved {
+		errs = append(errs, field.Invalid(osb.Child("targetThroughputParam"), param,
+			"must not be what the topology or the sweep sets: name the parameter of the ingest task's target-throughput"))
+	}
+	return errs
+}
+
+// topologyParams are the workload's parameters that the topology sets.
+var topologyParams = []string{"number_of_shards", "number_of_replicas", "refresh_interval"}
 
 func workload(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	var errs field.ErrorList

@@ -37,6 +37,20 @@ func TestValidate(t *testing.T) {
 		{"workload's claim", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.OSB.From = &v1alpha1.WorkloadSource{Volume: &v1alpha1.VolumeSource{ClaimName: "A"}}
 		}, []string{"spec.workload.osb.from.volume.claimName"}},
+		{"artifacts' claim", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Artifacts = &v1alpha1.Artifacts{ClaimName: "A_b"}
+		}, []string{"spec.artifacts.claimName"}},
+		{"a rate set by hand", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB.TargetThroughputParam = "rate"
+			set := map[string]v1alpha1.ParamValue{"rate": "5"}
+			s.Workload.OSB.Params, s.Workload.OSB.WarmupParams, s.Variants[1].Params = set, set, set
+		}, []string{"spec.workload.osb.params[rate]", "spec.workload.osb.warmupParams[rate]", "spec.variants[1].params[rate]"}},
+		{"a rate that is the clients", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB.TargetThroughputParam, s.Workload.OSB.ClientsParam = "clients", "clients"
+		}, []string{"spec.workload.osb.targetThroughputParam"}},
+		{"a rate that is the shards", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB.TargetThroughputParam = "number_of_shards"
+		}, []string{"spec.workload.osb.targetThroughputParam"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &v1alpha1.BenchmarkCampaign{}

@@ -82,21 +82,21 @@ func Errored(t record.Trial, reason, message string) record.Record {
 }
 
 // MeasureAll gives every trial of a plan its records, sweeps first, as the shared clients come to be known. A
-// trial that measure fails is tried again while retries last. A Warmup comes first wherever a group goes on with
-// another cell, whose JVM starts then.
+// trial that measure fails is tried again while retries last. A Warmup comes first wherever a JVM starts: where a group
+// goes on with another cell, at a turn that must be fresh, and on a new placement.
 func MeasureAll(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, measure func(record.Trial) record.Record) []record.Record {
 	m := measuring{plan: p, gates: spec.Gates, measure: measure, starts: map[int]int32{}}
 	for range p.Groups {
-		m.running = append(m.running, -1)
+		m.running = append(m.running, plan.Turn{Cell: -1})
 	}
 	for {
 		a := analysis.Assess(p, spec, m.records)
 		before := len(m.records)
 		for group := range p.Groups {
-			for _, turn := range p.Turns(group, a.SharedClients()) {
+			for _, turn := range p.Turns(group, a.Asked()) {
 				for _, t := range turn.Trials {
 					if o := a.Outcomes[t]; !o.Done {
-						m.start(group, turn.Cell, t)
+						m.start(group, turn, t)
 						m.try(t, o.Attempts)
 					}
 				}
@@ -113,18 +113,19 @@ type measuring struct {
 	gates   v1alpha1.Gates
 	measure func(record.Trial) record.Record
 	records []record.Record
-	running []int         // the cell that runs, by group; -1 before any
+	running []plan.Turn   // by group; its cell is -1 before any
 	starts  map[int]int32 // of the JVM, by cell
 }
 
-// start makes a Warmup record unless the group's cell runs already.
-func (m *measuring) start(group, cell int, next record.Trial) {
-	if m.running[group] == cell {
+// start makes a Warmup record unless the turn goes on with a JVM that runs.
+func (m *measuring) start(group int, turn plan.Turn, next record.Trial) {
+	before := m.running[group]
+	m.running[group] = turn
+	if before.Cell == turn.Cell && before.Placement() == turn.Placement() && (before.Block == turn.Block || !turn.Fresh) {
 		return
 	}
-	m.running[group] = cell
-	m.starts[cell]++
-	m.attempt(m.plan.WarmupTrial(m.plan.Cells[cell], next, m.starts[cell]), 1)
+	m.starts[turn.Cell]++
+	m.attempt(m.plan.WarmupTrial(m.plan.Cells[turn.Cell], next, m.starts[turn.Cell]), 1)
 }
 
 // try makes attempts until one is valid or as many as the retries allow have failed.
