@@ -58,7 +58,7 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 	case decide.Collect:
 		return r.collect(ctx, c, a)
 	case decide.StartCluster:
-		return r.startCluster(ctx, c, p, cell)
+		return r.startCluster(ctx, c, p, cell, a)
 	case decide.StopCluster:
 		return r.scale(ctx, c, a.Cell, 0)
 	case decide.DeleteCluster:
@@ -71,7 +71,7 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 
 // startCluster makes a cell's objects, the StatefulSet last, so that its being there means that all are; one
 // that is there already is scaled up.
-func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell) error {
+func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {
 	objects := []client.Object{resources.Service(c, cell), resources.SettingsConfigMap(c, cell)}
 	if claim := resources.CacheClaim(c, cell); claim != nil {
 		objects = append(objects, claim)
@@ -81,7 +81,8 @@ func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.Bench
 			return err
 		}
 	}
-	made, err := r.create(ctx, c, resources.StatefulSet(c, cell, r.Options, p.ProvisioningTimeout, r.Clock.Now()))
+	placement := resources.Placement{Number: a.Placement, Avoid: a.Avoid}
+	made, err := r.create(ctx, c, resources.StatefulSet(c, cell, placement, r.Options, p.ProvisioningTimeout, r.Clock.Now()))
 	if err != nil || made {
 		return err
 	}
@@ -132,7 +133,7 @@ func (r *CampaignReconciler) scale(ctx context.Context, c *v1alpha1.BenchmarkCam
 
 // startTrial creates an attempt's Job, unless the attempt has a record that the cache has not shown yet.
 func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {
-	job, err := resources.Job(c, p, cell, a.Attempt, a.JVM, r.Options)
+	job, err := resources.Job(c, p, cell, a.Attempt, resources.Running{JVM: a.JVM, Images: a.Images}, r.Options)
 	if err != nil {
 		return err
 	}
@@ -148,36 +149,6 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 	}
 	_, err = r.create(ctx, c, job)
 	return err
-}
-
-// checkMounts looks for the ConfigMaps that the campaign names: a pod that mounts one that is missing waits
-// without a word in its status.
-func (r *CampaignReconciler) checkMounts(ctx context.Context, c *v1alpha1.BenchmarkCampaign) error {
-	w := c.Spec.Workload
-	if body := w.Index.BodyFrom; body != nil {
-		if err := r.checkMount(ctx, c, "spec.workload.index.bodyFrom", body.Name, body.Key); err != nil {
-			return err
-		}
-	}
-	if w.OSB != nil && w.OSB.From != nil && w.OSB.From.ConfigMap != "" {
-		return r.checkMount(ctx, c, "spec.workload.osb.from.configMap", w.OSB.From.ConfigMap, "")
-	}
-	return nil
-}
-
-func (r *CampaignReconciler) checkMount(ctx context.Context, c *v1alpha1.BenchmarkCampaign, field, name, key string) error {
-	var cm corev1.ConfigMap
-	err := r.Uncached.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, &cm)
-	switch {
-	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: %s: there is no ConfigMap %s in namespace %s; make it", errRefused, field, name, c.Namespace)
-	case err != nil:
-		return fmt.Errorf("%s: %w", field, err)
-	}
-	if _, ok := cm.Data[key]; key != "" && !ok {
-		return fmt.Errorf("%w: %s: ConfigMap %s has no key %s; add it", errRefused, field, name, key)
-	}
-	return nil
 }
 
 // deleteCluster deletes all of a cell but its records, the StatefulSet last and in the foreground: as long as

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -68,7 +69,7 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		return ctrl.Result{}, err
 	}
 	p := plan.Build(&c)
-	if invalid := plan.Validate(&c); len(invalid) > 0 {
+	if invalid := validate(&c); invalid != nil {
 		return ctrl.Result{}, errors.Join(
 			r.apply(ctx, &c, p, decide.Collects(observed.world)),
 			r.writeStatus(ctx, &c, invalidStatus(&c, invalid)))
@@ -87,6 +88,18 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		trouble = errors.Join(trouble, err)
 	}
 	return again(decision.WakeAt.Sub(now), !decision.WakeAt.IsZero(), trouble)
+}
+
+// validate finds what the API server could not refuse.
+func validate(c *v1alpha1.BenchmarkCampaign) error {
+	var errs []error
+	for _, err := range plan.Validate(c) {
+		errs = append(errs, err)
+	}
+	if err := analysis.CompileGates(c.Spec.Gates); err != nil {
+		errs = append(errs, err)
+	}
+	return kerrors.Flatten(kerrors.NewAggregate(errs))
 }
 
 // again says when to look next. What a person has to mend outside the campaign is mended without an event.

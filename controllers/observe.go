@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,6 +139,7 @@ func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.Pers
 		addRemains(out, s)
 		c := out[s.Name]
 		c.Deleting = !s.DeletionTimestamp.IsZero()
+		c.Made, c.Placement = true, placement(s)
 		c.Replicas = ptr.Deref(s.Spec.Replicas, 1)
 		c.Since = later(c.Since, since(s))
 		c.Problem = decide.Problem{Message: "StatefulSet " + s.Name + " has no pod yet"}
@@ -174,6 +176,12 @@ func addPod(out map[string]decide.Cluster, pod corev1.Pod) {
 	c.Name = name
 	c.Pods++
 	c.JVM += jvm(pod)
+	if image := imageDigest(pod); image != "" {
+		if c.Images == nil {
+			c.Images = map[string]string{}
+		}
+		c.Images[pod.Name] = image
+	}
 	if podReady(pod) {
 		c.Ready++
 	} else {
@@ -190,6 +198,17 @@ func jvm(pod corev1.Pod) string {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name == resources.ContainerOpenSearch {
 			return fmt.Sprintf("%s/%d ", pod.UID, s.RestartCount)
+		}
+	}
+	return ""
+}
+
+// imageDigest is the digest of the image that a pod's OpenSearch runs, as the node's runtime says: a registry's name
+// before it says nothing of what is in the image.
+func imageDigest(pod corev1.Pod) string {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == resources.ContainerOpenSearch {
+			return s.ImageID[strings.LastIndex(s.ImageID, "@")+1:]
 		}
 	}
 	return ""
@@ -218,4 +237,13 @@ func since(s *appsv1.StatefulSet) time.Time {
 		return s.CreationTimestamp.Time
 	}
 	return t
+}
+
+// placement is the placement that a StatefulSet was made for, as trials name it.
+func placement(s *appsv1.StatefulSet) int32 {
+	n, err := strconv.ParseInt(s.Annotations[resources.AnnotationPlacement], 10, 32)
+	if err != nil || n <= 1 {
+		return 0
+	}
+	return int32(n)
 }

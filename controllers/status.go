@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -38,11 +37,11 @@ func nextStatus(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Deci
 }
 
 // invalidStatus says what is wrong with a spec that the API server could not refuse. What was found before stays.
-func invalidStatus(c *v1alpha1.BenchmarkCampaign, invalid field.ErrorList) v1alpha1.BenchmarkCampaignStatus {
+func invalidStatus(c *v1alpha1.BenchmarkCampaign, invalid error) v1alpha1.BenchmarkCampaignStatus {
 	status := *c.Status.DeepCopy()
 	status.ObservedGeneration = c.Generation
 	status.Running = nil
-	setReady(&status, c.Generation, decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: invalid.ToAggregate().Error()}, true)
+	setReady(&status, c.Generation, decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: invalid.Error()}, true)
 	set(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "the spec is not valid")
 	return status
 }

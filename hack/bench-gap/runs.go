@@ -115,7 +115,7 @@ func (b *bench) bareLoop(ctx context.Context) ([]record.Record, error) {
 	options := resources.Options{
 		OpenSearchImage: "knee.local/opensearch", OSBImage: "knee.local/opensearch-benchmark", AgentImage: "knee.local/knee:dev",
 	}
-	set := resources.StatefulSet(c, cell, options, p.ProvisioningTimeout, time.Now())
+	set := resources.StatefulSet(c, cell, resources.Placement{}, options, p.ProvisioningTimeout, time.Now())
 	for _, o := range []client.Object{resources.Service(c, cell), resources.SettingsConfigMap(c, cell), set} {
 		if err := b.create(ctx, o); err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func (b *bench) bareLoop(ctx context.Context) ([]record.Record, error) {
 	var out []record.Record
 	for i, trial := range p.SweepTrials(cell) {
 		trial.Attempt = 1
-		job, err := resources.Job(c, p, cell, trial, "", options)
+		job, err := resources.Job(c, p, cell, trial, resources.Running{}, options)
 		if err != nil {
 			return nil, err
 		}

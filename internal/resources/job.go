@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"strconv"
 	"time"
 
@@ -21,10 +22,16 @@ import (
 // pod's deadline is for an agent that cannot.
 const deadlineGrace = 2 * time.Minute
 
+// Running is the OpenSearch that a Job loads.
+type Running struct {
+	JVM    string            // identifies its processes
+	Images map[string]string // digest of its image, by pod, where the pod's status says
+}
+
 // Job runs one attempt of a trial. Its name is the fence against a second run, so it has no TTL; it has no
 // deadline of its own, since that would delete the pod and the record with it.
-func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial, jvm string, o Options) (*batchv1.Job, error) {
-	cfg, err := json.Marshal(Config(c.Namespace, p, cell, attempt, c.Spec.Final))
+func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial, under Running, o Options) (*batchv1.Job, error) {
+	cfg, err := json.Marshal(Config(c, p, cell, attempt, under))
 	if err != nil {
 		return nil, fmt.Errorf("encode the trial's config: %w", err)
 	}
@@ -32,14 +39,14 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 	m.Labels[LabelPhase] = string(attempt.Phase)
 	pod := podMeta(m)
 	m.Annotations[AnnotationTrial] = trialJSON(attempt)
-	m.Annotations[AnnotationJVM] = jvm
+	m.Annotations[AnnotationJVM] = under.JVM
 	return &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: m,
 		Spec: batchv1.JobSpec{
 			BackoffLimit:         ptr.To[int32](0),
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
-			Template:             corev1.PodTemplateSpec{ObjectMeta: pod, Spec: trialPod(p, cell, string(cfg), o)},
+			Template:             corev1.PodTemplateSpec{ObjectMeta: pod, Spec: trialPod(c, p, cell, string(cfg), o)},
 		},
 	}, nil
 }
@@ -53,11 +60,11 @@ func trialJSON(t record.Trial) string {
 }
 
 // Config is what the agent of one attempt is told.
-func Config(namespace string, p plan.Plan, cell plan.Cell, attempt record.Trial, final v1alpha1.Final) record.Config {
+func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial, under Running) record.Config {
 	t := cell.Spec.Topology
 	cfg := record.Config{
 		Trial:           attempt,
-		Endpoint:        fmt.Sprintf("http://%s.%s.svc:%d", cell.Name, namespace, HTTPPort),
+		Endpoint:        fmt.Sprintf("http://%s.%s.svc:%d", cell.Name, c.Namespace, HTTPPort),
 		Nodes:           t.Nodes,
 		DeadlineSeconds: int32(p.TrialTimeout.Seconds()),
 		SettleSeconds:   int32(p.SettleTimeout.Seconds()),
@@ -65,28 +72,41 @@ func Config(namespace string, p plan.Plan, cell plan.Cell, attempt record.Trial,
 		Index: record.IndexConfig{
 			Name: cell.Spec.Index.Name, Primaries: t.Primaries, Replicas: t.Replicas, RefreshInterval: t.RefreshInterval,
 		},
-		OSB: osbConfig(cell.Spec, attempt, ptr.Deref(final.Search, false)),
+		OSB: osbConfig(c.Spec, cell.Spec, attempt),
 	}
 	if from := cell.Spec.Index.BodyFrom; from != nil {
 		cfg.Index.BodyFile = record.IndexPath + "/" + from.Key
 	}
+	if c.Spec.Artifacts != nil {
+		cfg.Artifacts = path.Join(record.ArtifactsPath, artifactsFolder(c), cell.AttemptName(attempt))
+	}
 	for i := range t.Nodes {
 		pod := PodName(cell, i)
 		cfg.Probes = append(cfg.Probes, record.Probe{
-			Node: pod, URL: fmt.Sprintf("http://%s.%s.%s.svc:%d", pod, cell.Name, namespace, record.ProbePort),
+			Node: pod, URL: fmt.Sprintf("http://%s.%s.%s.svc:%d", pod, cell.Name, c.Namespace, record.ProbePort),
+			Image: under.Images[pod],
 		})
 	}
 	return cfg
 }
 
-func osbConfig(spec plan.CellSpec, attempt record.Trial, search bool) *record.OSBConfig {
+// artifactsFolder is a campaign's own folder on a volume that other campaigns, of other namespaces too, may use.
+func artifactsFolder(c *v1alpha1.BenchmarkCampaign) string {
+	uid := string(c.UID)
+	return fmt.Sprintf("%s-%s-%s", c.Namespace, c.Name, uid[:min(len(uid), 8)])
+}
+
+func osbConfig(campaign v1alpha1.BenchmarkCampaignSpec, spec plan.CellSpec, attempt record.Trial) *record.OSBConfig {
 	osb := spec.OSB
 	cfg := &record.OSBConfig{
 		Workload: osb.Workload, TestProcedure: osb.TestProcedure,
 		Params: params(spec, attempt), SetupTasks: osb.SetupTasks, IngestTasks: osb.IngestTasks,
 	}
-	if search && attempt.Phase == record.Final {
+	switch {
+	case attempt.Phase == record.Final && ptr.Deref(campaign.Final.Search, false):
 		cfg.SearchTasks = osb.SearchTasks
+	case attempt.Phase == record.OpenLoop:
+		cfg.TargetThroughputParam = campaign.Workload.OSB.TargetThroughputParam
 	}
 	if from := osb.From; from != nil {
 		switch {
@@ -122,7 +142,7 @@ func params(spec plan.CellSpec, attempt record.Trial) map[string]string {
 	return out
 }
 
-func trialPod(p plan.Plan, cell plan.Cell, cfg string, o Options) corev1.PodSpec {
+func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg string, o Options) corev1.PodSpec {
 	loader := cell.Spec.Loader
 	spec := corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
@@ -166,14 +186,26 @@ func trialPod(p plan.Plan, cell plan.Cell, cfg string, o Options) corev1.PodSpec
 			LocalObjectReference: corev1.LocalObjectReference{Name: from.Name},
 		}})
 	}
+	if a := c.Spec.Artifacts; a != nil {
+		addArtifacts(&spec, *a)
+	}
 	return spec
 }
 
+// addArtifacts mounts the volume, or a folder of it, on which the agent leaves its raw files.
+func addArtifacts(spec *corev1.PodSpec, a v1alpha1.Artifacts) {
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "artifacts", VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: a.ClaimName},
+	}})
+	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
+		corev1.VolumeMount{Name: "artifacts", MountPath: record.ArtifactsPath, SubPath: a.Path})
+}
+
 // addVolume mounts a volume in the trial's container: a source of its own, not a copy, is read-only.
-func addVolume(spec *corev1.PodSpec, name, path string, source corev1.VolumeSource) {
+func addVolume(spec *corev1.PodSpec, name, at string, source corev1.VolumeSource) {
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
 	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
-		corev1.VolumeMount{Name: name, MountPath: path, ReadOnly: source.EmptyDir == nil})
+		corev1.VolumeMount{Name: name, MountPath: at, ReadOnly: source.EmptyDir == nil})
 }
 
 // addWorkload brings the workload's files into the pod. An image needs no shell and no volume feature: the

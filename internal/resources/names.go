@@ -31,6 +31,8 @@ const (
 	AnnotationJVM = "knee.dev/jvm"
 	// AnnotationSince says when a StatefulSet was last asked to run, in RFC 3339.
 	AnnotationSince = "knee.dev/since"
+	// AnnotationPlacement counts, from 1, the placements of a cell that its StatefulSet is one of.
+	AnnotationPlacement = "knee.dev/placement"
 
 	// ManagedBy is the value of LabelManagedBy.
 	ManagedBy = "knee"

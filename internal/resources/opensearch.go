@@ -88,12 +88,19 @@ func Settings(cell plan.Cell) string {
 // PodName is the name of a cell's i-th OpenSearch node, counted from 0.
 func PodName(cell plan.Cell, i int32) string { return fmt.Sprintf("%s-%d", cell.Name, i) }
 
+// Placement says on which nodes a cell's OpenSearch is made.
+type Placement struct {
+	Number int32    // as trials name it: 0 is the first
+	Avoid  []string // names of nodes to keep off where the pool has others: those of the cell's earlier placements
+}
+
 // StatefulSet is a cell's OpenSearch. It is created, never applied: an upgrade of the manager must not touch a
 // cell that measures. No liveness probe: saturation must not restart the system under test.
-func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, o Options, startup time.Duration, now time.Time) *appsv1.StatefulSet {
+func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on Placement, o Options, startup time.Duration, now time.Time) *appsv1.StatefulSet {
 	m := meta(c, cell.Name, ComponentOpenSearch, cell)
 	pod := podMeta(m)
 	m.Annotations[AnnotationSince] = now.UTC().Format(time.RFC3339)
+	m.Annotations[AnnotationPlacement] = strconv.Itoa(int(max(on.Number, 1)))
 	sts := &appsv1.StatefulSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
 		ObjectMeta: m,
@@ -110,6 +117,7 @@ func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, o Options, start
 			Template: corev1.PodTemplateSpec{ObjectMeta: pod, Spec: openSearchPod(cell, o, startup)},
 		},
 	}
+	sts.Spec.Template.Spec.Affinity.NodeAffinity = awayFromNodes(on.Avoid)
 	if storage := cell.Spec.OpenSearch.Storage; storage.Size != "" {
 		sts.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
 			ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: pod.Labels, Annotations: pod.Annotations},

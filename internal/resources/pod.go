@@ -92,6 +92,23 @@ func awayFrom(strictly bool, components ...string) *corev1.Affinity {
 	return &corev1.Affinity{PodAntiAffinity: anti}
 }
 
+// awayFromNodes keeps a pod off nodes if there is a choice. It goes by the node's name, as records do: the label
+// kubernetes.io/hostname is not the name everywhere.
+func awayFromNodes(names []string) *corev1.NodeAffinity {
+	if len(names) == 0 {
+		return nil
+	}
+	var others corev1.NodeSelectorTerm
+	for _, name := range names { // a requirement on a field takes one value
+		others.MatchFields = append(others.MatchFields, corev1.NodeSelectorRequirement{
+			Key: "metadata.name", Operator: corev1.NodeSelectorOpNotIn, Values: []string{name},
+		})
+	}
+	return &corev1.NodeAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 100, Preference: others}},
+	}
+}
+
 func emptyDir(name string) corev1.Volume {
 	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
 }

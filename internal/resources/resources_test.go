@@ -78,7 +78,7 @@ func TestHeapAndJavaOptions(t *testing.T) {
 		w := wrappers.MakeCampaign("x").Variant("a")
 		w.Spec.OpenSearch = tc.os
 		_, cell := cellOf(w)
-		sts := resources.StatefulSet(w.Obj(), cell, options, time.Minute, now)
+		sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now)
 		if got := env(sts.Spec.Template.Spec.Containers[0], "OPENSEARCH_JAVA_OPTS"); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
@@ -101,7 +101,7 @@ func TestWhereOpenSearchRuns(t *testing.T) {
 	w.Spec.Variants[0].NodePool.Tolerations = []v1alpha1.Toleration{{Key: "bench", Operator: "Exists", Effect: "NoSchedule"}}
 	w.Spec.OpenSearch.Storage = v1alpha1.Storage{Size: "1Ti", StorageClassName: "fast"}
 	_, cell := cellOf(w)
-	sts := resources.StatefulSet(w.Obj(), cell, options, time.Minute, now)
+	sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now)
 	pod := sts.Spec.Template.Spec
 	if diff := cmp.Diff(map[string]string{"pool": "arm", "kubernetes.io/arch": "arm64"}, pod.NodeSelector); diff != "" {
 		t.Errorf("node selector (-want +got):\n%s", diff)
@@ -121,7 +121,7 @@ func TestWhereOpenSearchRuns(t *testing.T) {
 	}
 	w.Spec.Loader.Placement = v1alpha1.LoaderShared
 	_, cell = cellOf(w)
-	pod = resources.StatefulSet(w.Obj(), cell, options, time.Minute, now).Spec.Template.Spec
+	pod = resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec
 	if anti := pod.Affinity.PodAntiAffinity; len(anti.RequiredDuringSchedulingIgnoredDuringExecution) != 0 || len(anti.PreferredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("a shared loader: anti-affinity %+v, want a preference only", anti)
 	}
@@ -140,7 +140,7 @@ func TestParams(t *testing.T) {
 		timePeriod string
 		search     []string
 	}{record.Warmup: {"10", nil}, record.Sweep: {"60", nil}, record.Final: {"60", []string{"type:search"}}} {
-		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, phase), "jvm-1", options)
+		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, phase), resources.Running{JVM: "jvm-1"}, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,11 +186,11 @@ func TestWhereAWorkloadComesFrom(t *testing.T) {
 		w := wrappers.MakeCampaign("x").Variant("a")
 		w.Spec.Workload.OSB.From = tc.from
 		p, cell := cellOf(w)
-		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), "jvm-1", options)
+		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{JVM: "jvm-1"}, options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := resources.Config("default", p, cell, attemptOf(cell, record.Sweep), w.Spec.Final)
+		cfg := resources.Config(w.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{})
 		if cfg.OSB.Path != tc.path || cfg.OSB.Flat != tc.flat {
 			t.Errorf("%s: path %q flat %v, want %q %v", name, cfg.OSB.Path, cfg.OSB.Flat, tc.path, tc.flat)
 		}
@@ -213,7 +213,7 @@ func TestWhereAWorkloadComesFrom(t *testing.T) {
 func TestAJobIsNeverRetriedOrEndedByKubernetes(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	p, cell := cellOf(w)
-	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), "jvm-1", options)
+	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{JVM: "jvm-1"}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestNamesFit(t *testing.T) {
 	p, cell := cellOf(w)
 	attempt := attemptOf(cell, record.Sweep)
 	attempt.Clients, attempt.Repetition, attempt.Attempt = 10000, 50, 11
-	job, err := resources.Job(w.Obj(), p, cell, attempt, "jvm-1", options)
+	job, err := resources.Job(w.Obj(), p, cell, attempt, resources.Running{JVM: "jvm-1"}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,11 +250,11 @@ func TestContainersAreRestricted(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	w.Spec.Workload.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "w:1", Path: "/workload"}}
 	p, cell := cellOf(w)
-	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), "jvm-1", options)
+	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{JVM: "jvm-1"}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pod := range []corev1.PodSpec{job.Spec.Template.Spec, resources.StatefulSet(w.Obj(), cell, options, time.Minute, now).Spec.Template.Spec} {
+	for _, pod := range []corev1.PodSpec{job.Spec.Template.Spec, resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec} {
 		if *pod.AutomountServiceAccountToken || !*pod.SecurityContext.RunAsNonRoot || pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 			t.Errorf("pod security %+v, token %v", pod.SecurityContext, *pod.AutomountServiceAccountToken)
 		}
