@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/knee-bench/knee/internal/probe"
+	"github.com/knee-bench/knee/internal/probe/gclog"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Six hours of samples once a second, under 4 MB: longer than any load that ends within a working day.
+// Six hours of samples once a second, about 8 MB: longer than any load that ends within a working day.
 const (
 	ringSize       = 6 * 3600
 	sampleInterval = time.Second
@@ -27,6 +28,7 @@ func runProbe(args []string) int {
 	listen := flags.String("listen", fmt.Sprintf(":%d", record.ProbePort), "address to answer on")
 	proc := flags.String("proc", "/proc", "mount point of proc")
 	sys := flags.String("sys", "/sys", "mount point of sys")
+	log := flags.String("gc-log", "/logs/gc.log", "log of OpenSearch's garbage collector; need not be there")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -37,8 +39,8 @@ func runProbe(args []string) int {
 		return failed("probe", err)
 	}
 	ring := probe.NewRing(ringSize)
-	server := &http.Server{Addr: *listen, Handler: probe.Handler(ring, probe.ReadEnvironment(*proc, *sys, os.Getenv(record.HostEnv))),
-		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
+	server := &http.Server{Addr: *listen, Handler: probe.Handler(ring, gclog.NewFollower(*log), probe.ReadEnvironment(*proc, *sys, os.Getenv(record.HostEnv))),
+		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second}
 	errs := make(chan error, 2)
 	go func() { errs <- sampler.Run(ctx, ring, sampleInterval) }()
 	go func() { errs <- server.ListenAndServe() }()

@@ -16,26 +16,42 @@ type Client struct {
 	HTTP *http.Client
 }
 
-// callTimeout bounds one question.
-const callTimeout = 3 * time.Second
+// Bounds of one question: of the last seconds, and of a window, for which the probe may have to read the collector's
+// log of hours.
+const (
+	callTimeout   = 3 * time.Second
+	windowTimeout = 20 * time.Second
+	maxAnswer     = 64 << 20 // bytes: hours of samples
+)
 
 // Now asks for the last seconds.
 func (c Client) Now(ctx context.Context) (Now, error) {
 	var out Now
-	err := c.get(ctx, "/v1/now", &out)
+	err := c.get(ctx, callTimeout, "/v1/now", &out)
 	return out, err
 }
 
 // Window asks for a window that lies in the past.
 func (c Client) Window(ctx context.Context, from, to time.Time) (Window, error) {
 	var out Window
-	now := time.Now()
-	err := c.get(ctx, fmt.Sprintf("/v1/window?from=%.3f&to=%.3f", now.Sub(from).Seconds(), max(0, now.Sub(to).Seconds())), &out)
+	err := c.get(ctx, windowTimeout, "/v1/window?"+query(from, to), &out)
 	return out, err
 }
 
-func (c Client) get(ctx context.Context, path string, out any) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+// Series asks for all that was seen in a window that lies in the past.
+func (c Client) Series(ctx context.Context, from, to time.Time) (Series, error) {
+	var out Series
+	err := c.get(ctx, windowTimeout, "/v1/series?"+query(from, to), &out)
+	return out, err
+}
+
+func query(from, to time.Time) string {
+	now := time.Now()
+	return fmt.Sprintf("from=%.3f&to=%.3f", now.Sub(from).Seconds(), max(0, now.Sub(to).Seconds()))
+}
+
+func (c Client) get(ctx context.Context, timeout time.Duration, path string, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(c.URL, "/")+path, nil)
 	if err != nil {
@@ -46,7 +62,7 @@ func (c Client) get(ctx context.Context, path string, out any) error {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,8 @@ func ReadEnvironment(proc, sys, host string) record.Environment {
 	e := record.Environment{Host: host, Arch: runtime.GOARCH, Kernel: line(filepath.Join(proc, "sys/kernel/osrelease")),
 		THP: chosen(line(filepath.Join(sys, "kernel/mm/transparent_hugepage/enabled")))}
 	e.CPUModel, e.Cores = cpuModel(filepath.Join(proc, "cpuinfo"))
+	e.SMT = siblings(line(filepath.Join(sys, "devices/system/cpu/cpu0/topology/thread_siblings_list")))
+	e.Disk = disks(sys)
 	if fs, err := procfs.NewFS(proc); err == nil {
 		if m, err := fs.Meminfo(); err == nil && m.MemTotalBytes != nil {
 			e.MemoryBytes = int64(*m.MemTotalBytes)
@@ -42,6 +45,52 @@ func chosen(s string) string {
 		return word
 	}
 	return s
+}
+
+// siblings counts the processors of a list as the kernel prints it: "0", "0,32", "0-1".
+func siblings(list string) int {
+	n := 0
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, isRange := strings.Cut(part, "-")
+		from, err := strconv.Atoi(first)
+		to := from
+		if err == nil && isRange {
+			to, err = strconv.Atoi(last)
+		}
+		if err != nil || to < from || to-from > 1024 {
+			return 0
+		}
+		n += to - from + 1
+	}
+	return n
+}
+
+// disks tells the model and size of each whole disk: what two machines that are declared the same must share. A disk
+// without a model, as a virtual machine may have, is just a disk.
+func disks(sys string) string {
+	paths, _ := filepath.Glob(filepath.Join(sys, "class/block/*/device"))
+	counts := map[string]int{}
+	for _, path := range paths {
+		dir := filepath.Dir(path)
+		sectors, err := strconv.ParseInt(line(filepath.Join(dir, "size")), 10, 64)
+		if _, partition := os.Stat(filepath.Join(dir, "partition")); partition == nil || err != nil || sectors == 0 {
+			continue
+		}
+		model := line(filepath.Join(path, "model"))
+		if model == "" {
+			model = "disk"
+		}
+		counts[fmt.Sprintf("%s %.4g GiB", model, float64(sectors)*sector/(1<<30))]++
+	}
+	var out []string
+	for name, n := range counts {
+		if n > 1 {
+			name = fmt.Sprintf("%d x %s", n, name)
+		}
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
 }
 
 // cpuModel reads cpuinfo itself: the lines of arm64, which names its cores by numbers, are read by no library on

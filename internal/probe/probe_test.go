@@ -2,16 +2,19 @@ package probe
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/knee-bench/knee/internal/probe/gclog"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -32,7 +35,8 @@ func at(s float64) time.Time { return start.Add(time.Duration(s * float64(time.S
 // busy is a machine of 4 cores that spends, each second, 2 s in user, 0.5 in sys, 0.25 in iowait, 0.05 in steal.
 func busy(s float64) Sample {
 	return Sample{At: at(s), Cores: 4, User: 2 * s, Sys: 0.5 * s, IOWait: 0.25 * s, Steal: 0.05 * s, Idle: 1.2 * s,
-		HasPressure: true, PressureCPU: 0.9 * s, PressureIO: 0.2 * s, DiskReadBytes: 1 << 20 * s, DiskWriteBytes: 3 << 20 * s, Operations: 500 * s}
+		HasPressure: true, PressureCPU: 0.9 * s, PressureIO: 0.2 * s, DiskReadBytes: 1 << 20 * s, DiskWriteBytes: 3 << 20 * s, Operations: 500 * s,
+		RunQueue: 6 * s, Runs: s, DiskBusy: []float64{0.1 * s, 0.7 * s}, Received: 5 << 20 * s, Transmitted: 2 << 20 * s, ResidentBytes: int64(100 + s)}
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -49,11 +53,23 @@ func TestWindowOfTheRing(t *testing.T) {
 	if c := CPU(a, b); !near(c.User, 50) || !near(c.Sys, 12.5) || !near(c.IOWait, 6.25) || !near(c.Steal, 1.25) || !near(c.Idle, 30) || c.Cores != 4 || !near(c.Busy(), 62.5) {
 		t.Errorf("%+v", c)
 	}
+	if c := CPU(a, b); !near(c.RunQueue, 6) {
+		t.Errorf("run queue %v", c.RunQueue)
+	}
 	if p := Pressure(a, b); p == nil || !near(p.CPU, 90) || !near(p.IO, 20) || p.Memory != 0 {
 		t.Errorf("%+v", p)
 	}
-	if d := Disk(a, b); !near(d.ReadMiBs, 1) || !near(d.WriteMiBs, 3) || !near(d.IOPS, 500) {
+	if d := Disk(a, b); !near(d.ReadMiBs, 1) || !near(d.WriteMiBs, 3) || !near(d.IOPS, 500) || !near(d.BusiestPercent, 70) {
 		t.Errorf("%+v", d)
+	}
+	if n := Network(a, b); !near(n.ReceiveMiBs, 5) || !near(n.TransmitMiBs, 2) {
+		t.Errorf("%+v", n)
+	}
+	if most := ring.MaxResident(at(17.3), at(23.8)); most != 123 {
+		t.Errorf("highest resident memory %d, want that of second 23", most)
+	}
+	if w := ring.Within(at(17.3), at(23)); len(w) != 7 || !w[0].At.Equal(at(17)) || !w[6].At.Equal(at(23)) {
+		t.Errorf("%d samples within", len(w))
 	}
 	if last, ok := ring.Last(); !ok || !last.At.Equal(at(25)) {
 		t.Errorf("last %+v", last)
@@ -77,9 +93,9 @@ func TestNegativeChangesCountAsNone(t *testing.T) {
 	if c := CPU(a, b); c.IOWait != 0 || c.Idle != 0 || !near(c.User+c.Sys+c.Steal, 100) {
 		t.Errorf("%+v", c)
 	}
-	b.PressureIO, b.DiskReadBytes = 0, 0
-	if p, d := Pressure(a, b), Disk(a, b); p.IO != 0 || d.ReadMiBs != 0 {
-		t.Errorf("%+v %+v", p, d)
+	b.PressureIO, b.DiskReadBytes, b.Received, b.DiskBusy = 0, 0, 0, []float64{0}
+	if p, d, n := Pressure(a, b), Disk(a, b), Network(a, b); p.IO != 0 || d.ReadMiBs != 0 || d.BusiestPercent != 0 || n.ReceiveMiBs != 0 {
+		t.Errorf("%+v %+v %+v", p, d, n)
 	}
 	b.HasPressure = false
 	if p := Pressure(a, b); p != nil {
@@ -94,7 +110,7 @@ func TestNegativeChangesCountAsNone(t *testing.T) {
 func tree(t *testing.T) (proc, sys string) {
 	t.Helper()
 	proc, sys = filepath.Join(t.TempDir(), "proc"), filepath.Join(t.TempDir(), "sys")
-	put(t, proc+"/stat", "cpu  1000 100 250 5000 200 25 25 50 400 0\ncpu0 500 50 125 2500 100 13 12 25 200 0\ncpu1 500 50 125 2500 100 12 13 25 200 0\nbtime 1\n")
+	put(t, proc+"/stat", "cpu  1000 100 250 5000 200 25 25 50 400 0\ncpu0 500 50 125 2500 100 13 12 25 200 0\ncpu1 500 50 125 2500 100 12 13 25 200 0\nbtime 1\nprocs_running 4\n")
 	put(t, proc+"/meminfo", "MemTotal:       65536 kB\nDirty:   128 kB\nWriteback: 64 kB\n")
 	for _, r := range []string{"cpu", "memory", "io"} {
 		put(t, proc+"/pressure/"+r, "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\n")
@@ -102,6 +118,17 @@ func tree(t *testing.T) (proc, sys string) {
 	put(t, proc+"/diskstats", " 259 0 nvme0n1 10 0 2048 5 20 0 4096 5 0 10 10\n 259 1 nvme0n1p1 10 0 2048 5 20 0 4096 5 0 10 10\n 253 0 dm-0 10 0 2048 5 20 0 4096 5 0 10 10\n 8 0 sda 1 0 2 5 0 0 0 5 0 10 10\n")
 	for _, path := range []string{"nvme0n1/device/x", "sda/device/x", "nvme0n1p1/partition", "dm-0/dm/x"} {
 		put(t, sys+"/class/block/"+path, "")
+	}
+	put(t, sys+"/class/block/nvme0n1/device/model", "nvme_card-pd                            \n")
+	put(t, sys+"/class/block/nvme0n1/size", "2147483648\n")
+	put(t, sys+"/class/block/sda/size", "41943040\n")
+	put(t, sys+"/class/block/nvme0n1p1/size", "2147481600\n")
+	put(t, sys+"/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,8\n")
+	put(t, proc+"/net/dev", "Inter-|   Receive                                                |  Transmit\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"+
+		"    lo: 9000 1 0 0 0 0 0 0 9000 1 0 0 0 0 0 0\n  eth0: 3000 5 0 0 0 0 0 0 700 3 0 0 0 0 0 0\n  eth1: 20 5 0 0 0 0 0 0 1 3 0 0 0 0 0 0\n")
+	for pid, process := range map[string][2]string{"7": {"java", "5000 30 20 1 0 9 0"}, "45": {"java", "9000 400 20 1 0 9 0"}, "46": {"bash", "9000 900 20 1 0 9 0"}} {
+		put(t, proc+"/"+pid+"/comm", process[0]+"\n")
+		put(t, proc+"/"+pid+"/statm", process[1]+"\n")
 	}
 	put(t, sys+"/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n")
 	put(t, proc+"/sys/kernel/osrelease", "6.6.72+\n")
@@ -120,9 +147,27 @@ func TestSample(t *testing.T) {
 	}
 	s.At = start
 	want := Sample{At: start, User: 11, Sys: 3, IOWait: 2, Steal: 0.5, Idle: 50, Cores: 2, HasPressure: true, PressureCPU: 2.5, PressureMemory: 2.5, PressureIO: 2.5,
-		DiskReadBytes: 512 * 2050, DiskWriteBytes: 512 * 4096, Operations: 31, DirtyBytes: 192 << 10}
-	if s != want {
+		DiskReadBytes: 512 * 2050, DiskWriteBytes: 512 * 4096, Operations: 31, DirtyBytes: 192 << 10,
+		RunQueue: 3, Runs: 1, DiskBusy: []float64{0.01, 0.01}, Received: 3020, Transmitted: 701, ResidentBytes: 400 * int64(os.Getpagesize())}
+	if !reflect.DeepEqual(s, want) {
 		t.Errorf("%+v\nwant %+v", s, want)
+	}
+	// OpenSearch restarts: another process is found at the next sample, and none where there is none.
+	put(t, proc+"/60/comm", "java\n")
+	put(t, proc+"/60/statm", "900 77 1 1 0 1 0\n")
+	for _, pid := range []string{"/45", "/7"} {
+		if err := os.RemoveAll(proc + pid); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := sampler.Sample(); err != nil || s.ResidentBytes != 77*int64(os.Getpagesize()) {
+		t.Errorf("after a restart: %d bytes resident, %v", s.ResidentBytes, err)
+	}
+	if err := os.RemoveAll(proc + "/60"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := sampler.Sample(); err != nil || s.ResidentBytes != 0 || s.RunQueue != 9 || s.Runs != 3 {
+		t.Errorf("without OpenSearch: %+v, %v", s, err)
 	}
 	if err := os.RemoveAll(proc + "/pressure"); err != nil {
 		t.Fatal(err)
@@ -166,18 +211,18 @@ func TestEnvironment(t *testing.T) {
 		if e.CPUModel != c.model || e.Cores != c.cores {
 			t.Errorf("%s: %q with %d cores, want %q with %d", file, e.CPUModel, e.Cores, c.model, c.cores)
 		}
-		if e.Host != "host-1" || e.Kernel != "6.6.72+" || e.THP != "madvise" || e.MemoryBytes != 64<<20 || e.Arch == "" {
+		if e.Host != "host-1" || e.Kernel != "6.6.72+" || e.THP != "madvise" || e.MemoryBytes != 64<<20 || e.Arch == "" || e.SMT != 2 || e.Disk != "disk 20 GiB, nvme_card-pd 1024 GiB" {
 			t.Errorf("%s: %+v", file, e)
 		}
 	}
-	if e := ReadEnvironment("/nowhere", "/nowhere", ""); e.Kernel != "" || e.MemoryBytes != 0 {
+	if e := ReadEnvironment("/nowhere", "/nowhere", ""); e.Kernel != "" || e.MemoryBytes != 0 || e.SMT != 0 || e.Disk != "" {
 		t.Errorf("a machine that says nothing: %+v", e)
 	}
 }
 
 func TestServer(t *testing.T) {
 	ring := NewRing(100)
-	server := httptest.NewServer(Handler(ring, record.Environment{Host: "host-1", Kernel: "6.6"}))
+	server := httptest.NewServer(Handler(ring, gclog.NewFollower("gclog/testdata/g1.log"), record.Environment{Host: "host-1", Kernel: "6.6"}))
 	defer server.Close()
 	get := func(path string) (int, string) {
 		t.Helper()
@@ -212,21 +257,31 @@ func TestServer(t *testing.T) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	w, err := client.Window(t.Context(), now.Add(-40*time.Second), now.Add(-10*time.Second))
-	if err != nil || math.Abs(w.Seconds-30) > 0.01 || math.Abs(w.CPU.User-50) > 0.01 || w.Pressure == nil || w.Disk == nil || w.Environment.Host != "host-1" {
+	if err != nil || math.Abs(w.Seconds-30) > 0.01 || math.Abs(w.CPU.User-50) > 0.01 || w.Pressure == nil || w.Disk == nil || w.Network == nil || w.Resident != 150 || w.Pauses == nil || w.Pauses.Count != 0 || w.Environment.Host != "host-1" {
 		t.Errorf("%+v, %v", w, err)
 	}
 	if _, err := client.Window(t.Context(), now.Add(-10*time.Hour), now); err == nil || !strings.Contains(err.Error(), "before the oldest sample") {
 		t.Errorf("a window that is too old: %v", err)
 	}
-	for _, path := range []string{"/v1/window", "/v1/window?from=x&to=1", "/v1/window?from=-1&to=0", "/v1/window?from=NaN&to=0", "/v1/window?from=1e300&to=0"} {
+	series, err := client.Series(t.Context(), now.Add(-40*time.Second), now.Add(-10*time.Second))
+	if err != nil || len(series.Points) < 29 || len(series.Points) > 31 || len(series.Pauses) != 0 {
+		t.Fatalf("%d points, %d pauses, %v", len(series.Points), len(series.Pauses), err)
+	}
+	if p := series.Points[9]; math.Abs(p.Seconds-9.5) > 0.6 || !near(p.CPU.User, 50) || p.Network == nil || math.Abs(p.Disk.BusiestPercent-70) > 1e-6 || p.Resident < 100 || p.Dirty != 7<<20 {
+		t.Errorf("%+v", p)
+	}
+	for _, path := range []string{"/v1/series", "/v1/series?from=1", "/v1/window", "/v1/window?from=x&to=1", "/v1/window?from=-1&to=0", "/v1/window?from=NaN&to=0", "/v1/window?from=1e300&to=0"} {
 		if code, body := get(path); code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
+	if _, pauses := get(fmt.Sprintf("/v1/series?from=%.3f&to=0", time.Since(time.Date(2026, 11, 20, 22, 9, 38, 0, time.UTC)).Seconds())); !strings.Contains(pauses, `"kind":"young","name":"Pause Young (Normal) (G1 Evacuation Pause)","millis":7.529,"survivorMiB":23,"promotedMiB":0`) {
+		t.Errorf("the pauses of gc.log are not in %.300s", pauses)
+	}
 	old := NewRing(2)
 	old.Add(Sample{At: now.Add(-time.Minute)})
 	stale := httptest.NewRecorder()
-	Handler(old, record.Environment{}).ServeHTTP(stale, httptest.NewRequest(http.MethodGet, "/healthz", nil))
+	Handler(old, gclog.NewFollower("/nowhere"), record.Environment{}).ServeHTTP(stale, httptest.NewRequest(http.MethodGet, "/healthz", nil))
 	if stale.Code != http.StatusServiceUnavailable {
 		t.Errorf("healthy a minute after the last sample: %d", stale.Code)
 	}

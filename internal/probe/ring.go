@@ -7,8 +7,6 @@ import (
 	"sort"
 	"sync"
 	"time"
-
-	"github.com/knee-bench/knee/internal/record"
 )
 
 // Sample holds the machine's cumulative counters at a time. CPU times are seconds over all cores.
@@ -16,10 +14,14 @@ type Sample struct {
 	At                                        time.Time
 	User, Sys, IOWait, Steal, Idle            float64
 	Cores                                     int
+	RunQueue, Runs                            float64 // tasks running or runnable, summed over the samples so far, and how many those are
 	HasPressure                               bool
 	PressureCPU, PressureMemory, PressureIO   float64 // seconds in which some task waited
 	DiskReadBytes, DiskWriteBytes, Operations float64
-	DirtyBytes                                int64 // now, not cumulative: dirty and under writeback
+	DiskBusy                                  []float64 // seconds in which each disk had work
+	Received, Transmitted                     float64   // bytes, over all interfaces but loopback
+	DirtyBytes                                int64     // now, not cumulative: dirty and under writeback
+	ResidentBytes                             int64     // now: of OpenSearch's process; 0 when it cannot be seen
 }
 
 // Ring keeps the newest samples. It is safe for concurrent use.
@@ -82,7 +84,7 @@ func (r *Ring) Between(from, to time.Time) (a, b Sample, err error) {
 
 func (r *Ring) interpolate(t time.Time) Sample {
 	n := len(r.samples)
-	i := sort.Search(n, func(i int) bool { return !r.at(i).At.Before(t) })
+	i := r.first(t)
 	if i == 0 {
 		return r.at(0)
 	}
@@ -92,37 +94,42 @@ func (r *Ring) interpolate(t time.Time) Sample {
 	a, b := r.at(i-1), r.at(i)
 	share := t.Sub(a.At).Seconds() / b.At.Sub(a.At).Seconds()
 	mix := func(x, y float64) float64 { return x + share*(y-x) }
-	return Sample{At: t, Cores: b.Cores, HasPressure: a.HasPressure && b.HasPressure, DirtyBytes: b.DirtyBytes,
+	busy := make([]float64, min(len(a.DiskBusy), len(b.DiskBusy))) // a disk that came meanwhile has no two ends
+	for i := range busy {
+		busy[i] = mix(a.DiskBusy[i], b.DiskBusy[i])
+	}
+	return Sample{At: t, Cores: b.Cores, RunQueue: mix(a.RunQueue, b.RunQueue), Runs: mix(a.Runs, b.Runs), DiskBusy: busy,
+		Received: mix(a.Received, b.Received), Transmitted: mix(a.Transmitted, b.Transmitted), ResidentBytes: b.ResidentBytes, HasPressure: a.HasPressure && b.HasPressure, DirtyBytes: b.DirtyBytes,
 		User: mix(a.User, b.User), Sys: mix(a.Sys, b.Sys), IOWait: mix(a.IOWait, b.IOWait), Steal: mix(a.Steal, b.Steal), Idle: mix(a.Idle, b.Idle),
 		PressureCPU: mix(a.PressureCPU, b.PressureCPU), PressureMemory: mix(a.PressureMemory, b.PressureMemory), PressureIO: mix(a.PressureIO, b.PressureIO),
 		DiskReadBytes: mix(a.DiskReadBytes, b.DiskReadBytes), DiskWriteBytes: mix(a.DiskWriteBytes, b.DiskWriteBytes), Operations: mix(a.Operations, b.Operations)}
 }
 
-// CPU is the share of each kind of CPU time between two samples, in percent of all cores. The kernel lets idle and
-// iowait go down at times: a negative change counts as none.
-func CPU(a, b Sample) record.CPU {
-	change := func(x, y float64) float64 { return max(0, y-x) }
-	user, sys, iowait := change(a.User, b.User), change(a.Sys, b.Sys), change(a.IOWait, b.IOWait)
-	steal, idle := change(a.Steal, b.Steal), change(a.Idle, b.Idle)
-	c := record.CPU{Cores: b.Cores}
-	if total := user + sys + iowait + steal + idle; total > 0 {
-		c.User, c.Sys, c.IOWait, c.Steal, c.Idle = 100*user/total, 100*sys/total, 100*iowait/total, 100*steal/total, 100*idle/total
+// MaxResident is OpenSearch's highest resident memory within a window.
+func (r *Ring) MaxResident(from, to time.Time) int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var most int64
+	n := len(r.samples)
+	for i := r.first(from); i < n && !r.at(i).At.After(to); i++ {
+		most = max(most, r.at(i).ResidentBytes)
 	}
-	return c
+	return most
 }
 
-// Pressure is the percent of time in which some task waited between two samples; nil where the kernel tells none.
-func Pressure(a, b Sample) *record.Pressure {
-	if !a.HasPressure || !b.HasPressure {
-		return nil
+// Within gives the samples of a window, and the one before it, oldest first.
+func (r *Ring) Within(from, to time.Time) []Sample {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Sample
+	n := len(r.samples)
+	for i := max(0, r.first(from)-1); i < n && !r.at(i).At.After(to); i++ {
+		out = append(out, r.at(i))
 	}
-	percent := func(x, y float64) float64 { return min(100, 100*max(0, y-x)/b.At.Sub(a.At).Seconds()) }
-	return &record.Pressure{CPU: percent(a.PressureCPU, b.PressureCPU), Memory: percent(a.PressureMemory, b.PressureMemory), IO: percent(a.PressureIO, b.PressureIO)}
+	return out
 }
 
-// Disk is the mean traffic between two samples.
-func Disk(a, b Sample) *record.Disk {
-	rate := func(x, y float64) float64 { return max(0, y-x) / b.At.Sub(a.At).Seconds() }
-	const mib = 1 << 20
-	return &record.Disk{ReadMiBs: rate(a.DiskReadBytes, b.DiskReadBytes) / mib, WriteMiBs: rate(a.DiskWriteBytes, b.DiskWriteBytes) / mib, IOPS: rate(a.Operations, b.Operations)}
+// first is the index of the oldest sample that is not before a time.
+func (r *Ring) first(t time.Time) int {
+	return sort.Search(len(r.samples), func(i int) bool { return !r.at(i).At.Before(t) })
 }

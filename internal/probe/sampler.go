@@ -17,6 +17,10 @@ type Sampler struct {
 	disks blockdevice.FS
 	sys   string
 	whole map[string]bool // devices that are whole disks, by name
+	order map[string]int  // whole disks by name: their place in Sample.DiskBusy
+
+	runQueue, runs float64
+	search         *search
 }
 
 // NewSampler reads below the given mounts of proc and sys.
@@ -29,7 +33,7 @@ func NewSampler(proc, sys string) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sampler{proc: fs, disks: disks, sys: sys, whole: map[string]bool{}}, nil
+	return &Sampler{proc: fs, disks: disks, sys: sys, whole: map[string]bool{}, order: map[string]int{}, search: newSearch(proc)}, nil
 }
 
 // Sample reads the counters now. Only the CPU's are indispensable.
@@ -41,8 +45,13 @@ func (s *Sampler) Sample() (Sample, error) {
 	c := stat.CPUTotal // guest time is in user and nice already
 	out := Sample{At: time.Now(), User: c.User + c.Nice, Sys: c.System + c.IRQ + c.SoftIRQ, IOWait: c.Iowait,
 		Steal: c.Steal, Idle: c.Idle, Cores: len(stat.CPU)}
+	s.runQueue += max(0, float64(stat.ProcessesRunning)-1) // the probe itself runs while it asks
+	s.runs++
+	out.RunQueue, out.Runs = s.runQueue, s.runs
 	s.pressure(&out)
 	s.disk(&out)
+	s.network(&out)
+	out.ResidentBytes = s.search.resident()
 	if m, err := s.proc.Meminfo(); err == nil && m.DirtyBytes != nil && m.WritebackBytes != nil {
 		out.DirtyBytes = int64(*m.DirtyBytes + *m.WritebackBytes)
 	}
@@ -61,20 +70,45 @@ func (s *Sampler) pressure(out *Sample) {
 	out.HasPressure = true
 }
 
+// sector is the kernel's unit of disks in bytes, whatever the disk's own.
+const sector = 512
+
 // disk adds up the traffic of whole disks; a partition's would count twice.
 func (s *Sampler) disk(out *Sample) {
 	stats, err := s.disks.ProcDiskstats()
 	if err != nil {
 		return
 	}
-	const sector = 512 // bytes, of /proc/diskstats whatever the disk's own
+	out.DiskBusy = make([]float64, len(s.order))
 	for _, d := range stats {
 		if d.ReadIOs+d.WriteIOs == 0 || !s.isWhole(d.DeviceName) {
 			continue
 		}
+		at, known := s.order[d.DeviceName]
+		if !known {
+			at = len(s.order)
+			s.order[d.DeviceName] = at
+			out.DiskBusy = append(out.DiskBusy, 0)
+		}
+		out.DiskBusy[at] = float64(d.IOsTotalTicks) / 1e3 // milliseconds
 		out.DiskReadBytes += sector * float64(d.ReadSectors)
 		out.DiskWriteBytes += sector * float64(d.WriteSectors)
 		out.Operations += float64(d.ReadIOs + d.WriteIOs)
+	}
+}
+
+// network adds up the interfaces of the probe's own network namespace, which is its pod's: all that OpenSearch sends
+// and receives, and nothing of other pods. The node's own interfaces are out of an unprivileged pod's sight.
+func (s *Sampler) network(out *Sample) {
+	interfaces, err := s.proc.NetDev()
+	if err != nil {
+		return
+	}
+	for name, i := range interfaces {
+		if name != "lo" {
+			out.Received += float64(i.RxBytes)
+			out.Transmitted += float64(i.TxBytes)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/knee-bench/knee/internal/probe/gclog"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -16,7 +17,38 @@ type Window struct {
 	CPU         record.CPU         `json:"cpu"`
 	Pressure    *record.Pressure   `json:"pressure,omitempty"`
 	Disk        *record.Disk       `json:"disk,omitempty"`
+	Network     *record.Network    `json:"network,omitempty"`
+	Resident    int64              `json:"residentMaxBytes,omitempty"` // of OpenSearch's process
+	Pauses      *record.Pauses     `json:"pauses,omitempty"`           // absent where there is no gc.log
+	PausesError string             `json:"pausesError,omitempty"`      // why a gc.log that is there was not read
 	Environment record.Environment `json:"environment"`
+}
+
+// Series is the answer to GET /v1/series?from=SECONDS_AGO&to=SECONDS_AGO: what the probe saw in between.
+type Series struct {
+	Points []Point     `json:"points"`
+	Pauses []PauseSeen `json:"pauses"`
+}
+
+// Point holds the means from one sample to the next.
+type Point struct {
+	Seconds  float64          `json:"seconds"` // of its end, since from
+	CPU      record.CPU       `json:"cpu"`
+	Pressure *record.Pressure `json:"pressure,omitempty"`
+	Disk     *record.Disk     `json:"disk"`
+	Network  *record.Network  `json:"network"`
+	Resident int64            `json:"residentBytes,omitempty"`
+	Dirty    int64            `json:"dirtyBytes"`
+}
+
+// PauseSeen is one pause of the collector.
+type PauseSeen struct {
+	Seconds     float64 `json:"seconds"` // of its end, since from
+	Kind        string  `json:"kind"`
+	Name        string  `json:"name"`
+	Millis      float64 `json:"millis"`
+	SurvivorMiB float64 `json:"survivorMiB"` // -1 when not known
+	PromotedMiB float64 `json:"promotedMiB"` // -1 when not known
 }
 
 // Now is the answer to GET /v1/now: the last two seconds.
@@ -29,8 +61,8 @@ type Now struct {
 // nowSpan is how far /v1/now looks back.
 const nowSpan = 2 * time.Second
 
-// Handler answers from a ring of samples.
-func Handler(ring *Ring, environment record.Environment) http.Handler {
+// Handler answers from a ring of samples and the collector's log.
+func Handler(ring *Ring, log *gclog.Follower, environment record.Environment) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		last, ok := ring.Last()
@@ -40,18 +72,10 @@ func Handler(ring *Ring, environment record.Environment) http.Handler {
 		}
 		_, _ = fmt.Fprintln(w, "ok")
 	})
-	mux.HandleFunc("GET /v1/window", func(w http.ResponseWriter, r *http.Request) {
-		now := time.Now()
-		from, err := ago(r, "from")
-		if err == nil {
-			var to time.Duration
-			if to, err = ago(r, "to"); err == nil {
-				window(w, ring, environment, now.Add(-from), now.Add(-to))
-				return
-			}
-		}
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	})
+	mux.HandleFunc("GET /v1/window", span(func(w http.ResponseWriter, from, to time.Time) {
+		window(w, ring, log, environment, from, to)
+	}))
+	mux.HandleFunc("GET /v1/series", span(func(w http.ResponseWriter, from, to time.Time) { series(w, ring, log, from, to) }))
 	mux.HandleFunc("GET /v1/now", func(w http.ResponseWriter, _ *http.Request) {
 		last, ok := ring.Last()
 		if !ok {
@@ -68,13 +92,66 @@ func Handler(ring *Ring, environment record.Environment) http.Handler {
 	return mux
 }
 
-func window(w http.ResponseWriter, ring *Ring, environment record.Environment, from, to time.Time) {
+// span reads the two ends of a window.
+func span(answer func(w http.ResponseWriter, from, to time.Time)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		now := time.Now()
+		from, err := ago(r, "from")
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		to, err := ago(r, "to")
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		answer(w, now.Add(-from), now.Add(-to))
+	}
+}
+
+func window(w http.ResponseWriter, ring *Ring, log *gclog.Follower, environment record.Environment, from, to time.Time) {
 	a, b, err := ring.Between(from, to)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusRequestedRangeNotSatisfiable)
 		return
 	}
-	answer(w, Window{Seconds: b.At.Sub(a.At).Seconds(), CPU: CPU(a, b), Pressure: Pressure(a, b), Disk: Disk(a, b), Environment: environment})
+	out := Window{Seconds: b.At.Sub(a.At).Seconds(), CPU: CPU(a, b), Pressure: Pressure(a, b), Disk: Disk(a, b), Network: Network(a, b),
+		Resident: ring.MaxResident(from, to), Environment: environment}
+	pauses, found, err := log.Between(from, to)
+	switch {
+	case err != nil:
+		out.PausesError = err.Error()
+	case found:
+		out.Pauses = gclog.Summary(pauses)
+	}
+	answer(w, out)
+}
+
+func series(w http.ResponseWriter, ring *Ring, log *gclog.Follower, from, to time.Time) {
+	out := Series{Points: []Point{}, Pauses: []PauseSeen{}}
+	samples := ring.Within(from, to)
+	for i := 1; i < len(samples); i++ {
+		a, b := samples[i-1], samples[i]
+		out.Points = append(out.Points, Point{Seconds: b.At.Sub(from).Seconds(), CPU: CPU(a, b), Pressure: Pressure(a, b), Disk: Disk(a, b),
+			Network: Network(a, b), Resident: b.ResidentBytes, Dirty: b.DirtyBytes})
+	}
+	pauses, _, err := log.Between(from, to)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	bytes := func(n int64) float64 {
+		if n < 0 {
+			return -1
+		}
+		return float64(n) / mib
+	}
+	for _, p := range pauses {
+		out.Pauses = append(out.Pauses, PauseSeen{Seconds: p.At.Sub(from).Seconds(), Kind: p.Kind.String(), Name: p.Name, Millis: p.Millis,
+			SurvivorMiB: bytes(p.SurvivorBytes), PromotedMiB: bytes(p.PromotedBytes)})
+	}
+	answer(w, out)
 }
 
 // ago reads a non-negative number of seconds.

@@ -50,6 +50,7 @@ func (f *Follower) Between(from, to time.Time) (pauses []Pause, found bool, err 
 			pauses = append(pauses, p)
 		}
 	}
+	slices.SortStableFunc(pauses, func(a, b Pause) int { return a.At.Compare(b.At) })
 	return pauses, true, nil
 }
 
@@ -85,7 +86,7 @@ func (f *Follower) files() ([]file, error) {
 	return out, nil
 }
 
-// take reads what is new in a file. Of one that was not written to since from, only the head is.
+// take reads what is new in a file; of one that was not written to since from, only what its head says of the heap.
 func (f *Follower) take(n file, from time.Time) error {
 	offset := f.read[n.inode]
 	if n.size < offset { // another file under an inode that was given back
@@ -93,11 +94,6 @@ func (f *Follower) take(n file, from time.Time) error {
 	}
 	if n.size == offset {
 		return nil
-	}
-	limit := n.size - offset
-	old := n.changed.Before(from)
-	if old {
-		limit = min(limit, headSize)
 	}
 	log, err := os.Open(n.path)
 	if err != nil {
@@ -109,15 +105,16 @@ func (f *Follower) take(n file, from time.Time) error {
 			return nil // put aside meanwhile: the next time finds it under its new name
 		}
 	}
-	taken, err := f.lines(io.NewSectionReader(log, offset, limit))
-	if err != nil {
-		return err
+	if n.changed.Before(from) {
+		head := Follower{} // its pauses are not wanted: they are read when an earlier window is asked for
+		if _, err := head.lines(io.NewSectionReader(log, 0, headSize)); err == nil && head.parser.region > 0 {
+			f.parser.region = head.parser.region
+		}
+		return nil
 	}
+	taken, err := f.lines(io.NewSectionReader(log, offset, n.size-offset))
 	f.read[n.inode] = offset + taken
-	if old {
-		f.read[n.inode] = n.size
-	}
-	return nil
+	return err
 }
 
 // lines takes in whole lines and says how many bytes they were. What of a line does not fit the buffer is skipped.

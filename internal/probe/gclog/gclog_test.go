@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,8 +143,11 @@ func TestOldFilesGiveTheirHeadOnly(t *testing.T) {
 	if len(got) == 0 || got[len(got)-1].SurvivorBytes <= 0 {
 		t.Errorf("%d pauses without survivors: the region size was not found", len(got))
 	}
-	if f.read == nil || len(f.pauses) >= 40 {
+	if len(f.pauses) >= 40 {
 		t.Errorf("%d pauses were read, all of them", len(f.pauses))
+	}
+	if got, want := between(t, f, long, never), between(t, NewFollower("testdata/g1.log"), long, never); !slices.Equal(got, want) {
+		t.Errorf("an earlier window asked for later has %d pauses, want %d", len(got), len(want))
 	}
 }
 
