@@ -22,6 +22,7 @@ import (
 const (
 	openSearchHome = "/usr/share/opensearch"
 	agentInImage   = "/knee-agent" // in Knee's own image
+	probeLogs      = "/logs"       // OpenSearch's logs as the probe sees them
 	maxHeap        = 31 << 30      // above it the JVM gives up compressed pointers
 )
 
@@ -133,6 +134,7 @@ func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodS
 	return corev1.PodSpec{
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
+		ShareProcessNamespace:         ptr.To(true), // the probe reads how much memory OpenSearch's process has
 		TerminationGracePeriodSeconds: ptr.To[int64](60),
 		SecurityContext:               restrictedPod(),
 		NodeSelector:                  cell.Spec.Pool.NodeSelector,
@@ -164,12 +166,12 @@ func preflight(cell plan.Cell, o Options) corev1.Container {
 
 func probe(o Options) corev1.Container {
 	return corev1.Container{
-		Name: "probe", Image: o.AgentImage, Command: []string{agentInImage, "probe"},
+		Name: "probe", Image: o.AgentImage, Command: []string{agentInImage, "probe", "--gc-log=" + probeLogs + "/gc.log"},
 		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
 		Env:             []corev1.EnvVar{hostEnv()},
 		Ports:           []corev1.ContainerPort{{Name: "probe", ContainerPort: record.ProbePort}},
 		SecurityContext: restrictedContainer(true),
-		VolumeMounts:    []corev1.VolumeMount{{Name: "logs", MountPath: "/logs", ReadOnly: true}},
+		VolumeMounts:    []corev1.VolumeMount{{Name: "logs", MountPath: probeLogs, ReadOnly: true}},
 	}
 }
 
