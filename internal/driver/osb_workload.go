@@ -3,7 +3,6 @@ package driver
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -146,6 +145,63 @@ func (w renderedWorkload) leaf(spec map[string]any) task {
 	return t
 }
 
+// Target is a throughput that a task is held to: requests, or what its unit names, a second.
+type Target struct {
+	Value float64
+	Unit  string // ops/s, docs/s
+}
+
+// In gives the target in the unit that the program reports the task's throughput in: a request of a bulk task is so
+// many documents. 0 when there is no target, or none in that unit.
+func (t Target) In(unit string, bulk int64) float64 {
+	switch {
+	case t.Unit == unit || unit == "":
+		return t.Value
+	case t.Unit == "ops/s" && unit == "docs/s":
+		return t.Value * float64(bulk)
+	}
+	return 0
+}
+
+// ParseOSBTargets reads from the rendered workload which tasks have a target throughput, by name: only their latency
+// is more than their service time.
+func ParseOSBTargets(rendered []byte, procedure string) (map[string]Target, error) {
+	var w renderedWorkload
+	if err := json.Unmarshal(rendered, &w); err != nil {
+		return nil, fmt.Errorf("the rendered workload is not JSON: %w", err)
+	}
+	schedule, err := w.schedule(procedure)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Target{}
+	for _, t := range w.tasks(schedule, nil) {
+		if target := t.target(); target.Value > 0 {
+			out[t.name] = target
+		}
+	}
+	return out, nil
+}
+
+var throughput = regexp.MustCompile(`^((?:\d*\.)?\d+)\s(\w+/s)`)
+
+// target reads a task's target-throughput or target-interval as Task.target_throughput of osbenchmark/workload/workload.py
+// does: from the task alone, a number of requests a second or a text with a unit.
+func (t task) target() Target {
+	if interval := number("target-interval", 0, t.spec); interval > 0 {
+		return Target{1 / interval, "ops/s"}
+	}
+	if text, ok := t.spec["target-throughput"].(string); ok {
+		m := throughput.FindStringSubmatch(text)
+		if m == nil {
+			return Target{}
+		}
+		value, _ := strconv.ParseFloat(m[1], 64)
+		return Target{value, m[2]}
+	}
+	return Target{number("target-throughput", 0, t.spec), "ops/s"}
+}
+
 // number reads a parameter of the task or its operation, which may be text.
 func (t task) number(key string, otherwise float64) float64 {
 	return number(key, otherwise, t.spec, t.operation)
@@ -188,47 +244,4 @@ func byPattern(tasks []task, patterns []string) []task {
 		}
 	}
 	return out
-}
-
-var (
-	renderedLine = regexp.MustCompile(`Final rendered workload for '.*' has been written to '([^']+)'`)
-	readerLine   = regexp.MustCompile(`Task-relative clients at index \[(\d+)-(\d+)\] will bulk index \[(\d+)\] docs starting from line offset \[(\d+)\] for \[([^\]]*)\]\s+from corpus \[([^\]]*)\]`)
-)
-
-// RenderedWorkloadPath finds in the program's log where it wrote the rendered workload.
-func RenderedWorkloadPath(log []byte) string {
-	m := renderedLine.FindSubmatch(log)
-	if m == nil {
-		return ""
-	}
-	return string(m[1])
-}
-
-// DocumentsToSend is how many documents the ingest tasks were to send, from the partitions that the program's
-// workers told in its log; 0 when that cannot be known.
-func DocumentsToSend(log []byte, in OSBIngest) int64 {
-	if in.Timed {
-		return 0
-	}
-	var sum int64
-	partitions := map[string]bool{}
-	for _, m := range readerLine.FindAllSubmatch(log, -1) {
-		docs, err := strconv.ParseInt(string(m[3]), 10, 64)
-		if err != nil {
-			return 0
-		}
-		if in.Share < 100 {
-			// A worker ends after this share of its bulks, whatever file they come from: with several files, or
-			// without a bulk size, the number of documents in those bulks is not known.
-			key := string(m[1]) + "-" + string(m[2])
-			if partitions[key] || in.BulkSize <= 0 || len(in.Tasks) > 1 {
-				return 0
-			}
-			partitions[key] = true
-			bulks := (docs + in.BulkSize - 1) / in.BulkSize
-			docs = min(docs, int64(math.Ceil(float64(bulks)*in.Share/100))*in.BulkSize)
-		}
-		sum += docs
-	}
-	return sum
 }
