@@ -62,20 +62,10 @@ func failedExpressions(r record.Record, expressions []v1alpha1.GateExpression) [
 		case result != types.True && e.Message != "":
 			fail("gate %s: %s", e.Name, e.Message)
 		case result != types.True:
-			fail("gate %s: not true that %s", e.Name, brief(e.Expression))
+			fail("gate %s: not true that %s", e.Name, clip(e.Expression, 100))
 		}
 	}
 	return out
-}
-
-// brief cuts an expression to what a line has room for.
-func brief(expression string) string {
-	const most = 100
-	text := []rune(strings.Join(strings.Fields(expression), " "))
-	if len(text) > most {
-		return string(text[:most-3]) + "..."
-	}
-	return string(text)
 }
 
 // compilation is an expression's program, or why there is none.
