@@ -67,6 +67,7 @@ verify-format: go
 verify-tidy: go
 	go mod tidy -diff
 	cd hack/cluster && go mod tidy -diff
+	cd hack/report-check && go mod tidy -diff
 verify-manifests: $(KUSTOMIZE)
 	@for overlay in config/default config/embedded config/samples; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
@@ -78,6 +79,25 @@ lint: $(GOLANGCI_LINT)
 .PHONY: test
 test: go assets cluster-test ## Run the unit tests and the tests on a real API server.
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -timeout 10m $$(go list ./... | grep -v -e /test/e2e -e /test/scale)
+
+FUZZTIME ?= 20s
+.PHONY: fuzz
+fuzz: go ## Run every fuzz target for FUZZTIME (20s).
+	@hack/fuzz.sh $(FUZZTIME)
+
+RUNS ?= 200
+.PHONY: bench-synthetic
+bench-synthetic: go ## Sweep a synthetic OpenSearch RUNS times (200) a scenario; prints how often its known knee is found.
+	go test ./test/synthetic -count=1 -timeout 120m -v -run '^TestKnownKneeIsFound$$' -synthetic.runs $(RUNS) | grep -v -e '^ *=== ' -e '^ *--- '
+
+REPORT_CHECK_DIR ?= $(ROOT)/.cache/report-check
+.PHONY: report-check report-check-host
+report-check: go report-check-host ## Open REPORT=path/to/report.html in headless Chromium at every size, light, dark and on paper; needs root if Chromium is missing.
+	@[ -n "$(REPORT)" ] || { echo "make report-check needs REPORT=path/to/report.html" >&2; exit 1; }
+	cd hack/report-check && go test ./... && go build -o $(BIN)/report-check .
+	$(BIN)/report-check -out $(REPORT_CHECK_DIR) $(abspath $(REPORT))
+report-check-host:
+	@command -v chromium >/dev/null || hack/report-check/ensure-host.sh
 
 include hack/cluster/cluster.mk
 include hack/images/images.mk

@@ -13,7 +13,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-var runs = flag.Int("synthetic.runs", 12, "studies of each scenario")
+var runs = flag.Int("synthetic.runs", 8, "studies of each scenario")
 
 // full is how many studies say something of a single scenario.
 const full = 100
