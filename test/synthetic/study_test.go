@@ -148,7 +148,7 @@ func config(p plan.Plan, c *v1alpha1.BenchmarkCampaign, next record.Trial) recor
 	for _, cell := range p.Cells {
 		if cell.Hash == next.Cell {
 			next.Attempt = max(next.Attempt, 1)
-			out := resources.Config("synthetic", p, cell, next, c.Spec.Final)
+			out := resources.Config(c, p, cell, next, resources.Running{})
 			out.Probes = nil
 			return out
 		}
