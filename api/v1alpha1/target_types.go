@@ -41,6 +41,7 @@ type Variant struct {
 	PricePerHour *Decimal `json:"pricePerHour,omitempty"`
 	// storagePricePerHour is the price of one node's volume, with what is provisioned for it.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0",message="storagePricePerHour must not be below 0"
 	StoragePricePerHour *Decimal `json:"storagePricePerHour,omitempty"`
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,42 @@ var refusals = []refused{
 	{"range too long", `spec: {sweep: {clients: null, range: {min: 1, max: 65, step: 1}}}`, []string{"spec.sweep.range", "at most 64 client counts"}},
 	{"range without a step", `spec: {sweep: {clients: null, range: {min: 1, max: 65, step: 0}}}`, []string{"spec.sweep.range.step", "greater than or equal to 1"}},
 
+	{"mode that is none", `spec: {sweep: {mode: Free}}`, []string{"spec.sweep.mode", `supported values: "Knee", "Fixed"`}},
+	{"strategy that is none", `spec: {sweep: {strategy: Random}}`, []string{"spec.sweep.strategy", `supported values: "Full", "Adaptive"`}},
+	{"fixed clients in an adaptive sweep", `spec: {sweep: {mode: Fixed, strategy: Adaptive}}`, []string{"spec.sweep", "leave strategy and repetitions out"}},
+	{"fixed clients in a repeated sweep", `spec: {sweep: {mode: Fixed, repetitions: 2}}`, []string{"spec.sweep", "leave strategy and repetitions out"}},
+	{"fixed clients never measured", `spec: {sweep: {mode: Fixed}, final: {repetitions: 0, search: false}}`, []string{"spec.final", "final.repetitions must be at least 1"}},
+	{"adaptive sweep repeated", `spec: {sweep: {strategy: Adaptive, repetitions: 2}}`, []string{"spec.sweep", "leave repetitions out"}},
+	{"sweep without a repetition", `spec: {sweep: {repetitions: 0}}`, []string{"spec.sweep.repetitions", "greater than or equal to 1"}},
+	{"sweep repeated too often", `spec: {sweep: {repetitions: 10}}`, []string{"spec.sweep.repetitions", "less than or equal to 9"}},
+
+	{"second stage below the first", `spec: {final: {repetitions: 5, maxRepetitions: 4}}`, []string{"spec.final", "maxRepetitions must be at least repetitions"}},
+	{"second stage below the default first", `spec: {final: {repetitions: null, maxRepetitions: 3}}`, []string{"spec.final", "maxRepetitions must be at least repetitions"}},
+	{"first stage that tells no noise", `spec: {final: {repetitions: 1, maxRepetitions: 4}}`, []string{"spec.final", "these at least 2"}},
+	{"stages and placements", `spec: {final: {maxRepetitions: 8, placements: 2}}`, []string{"spec.final", "placements and maxRepetitions exclude each other"}},
+	{"no placement", `spec: {final: {placements: 0}}`, []string{"spec.final.placements", "greater than or equal to 1"}},
+	{"17 placements", `spec: {final: {placements: 17}}`, []string{"spec.final.placements", "less than or equal to 16"}},
+	{"difference of nothing that matters", `spec: {final: {smallestDifferencePercent: 0}}`, []string{"spec.final.smallestDifferencePercent", "above 0 and at most 50"}},
+	{"difference of more than half", `spec: {final: {smallestDifferencePercent: "50.1"}}`, []string{"spec.final.smallestDifferencePercent", "above 0 and at most 50"}},
+	{"open loop without a parameter", `spec: {final: {openLoop: {}}}`, []string{"spec.final.openLoop", "needs workload.osb.targetThroughputParam"}},
+	{"open loop without a knee", `spec: {sweep: {mode: Fixed}, workload: {osb: {targetThroughputParam: rate}}, final: {openLoop: {}}}`, []string{"spec.final.openLoop", "and a knee"}},
+	{"open loop above the knee", `spec: {workload: {osb: {targetThroughputParam: rate}}, final: {openLoop: {percentOfKnee: 101}}}`, []string{"spec.final.openLoop.percentOfKnee", "from 1 to 100"}},
+	{"target throughput parameter that is none", `spec: {workload: {osb: {targetThroughputParam: "a b"}}}`, []string{"spec.workload.osb.targetThroughputParam", "should match"}},
+
+	{"comparison with a variant that is none", `spec: {comparisons: [{cell: {variant: amd, topology: 6p0r}, baseline: {variant: arm, topology: 6p0r}}]}`, []string{"spec.comparisons", "must name cells of the campaign"}},
+	{"comparison with a topology that is none", `spec: {comparisons: [{cell: {variant: arm, topology: 6p0r}, baseline: {variant: intel, topology: t}}]}`, []string{"spec.comparisons", "must name cells of the campaign"}},
+	{"comparison of a cell with itself", `spec: {comparisons: [{cell: {variant: arm, topology: 6p0r}, baseline: {variant: arm, topology: 6p0r}}]}`, []string{"spec.comparisons[0]", "two different cells"}},
+	{"comparison without a baseline", `spec: {comparisons: [{cell: {variant: arm, topology: 6p0r}}]}`, []string{"spec.comparisons[0].baseline: Required value"}},
+	{"difference that is no field", `spec: {acceptedDifferences: [kernel, weather]}`, []string{"spec.acceptedDifferences[1]", "supported values"}},
+	{"difference accepted twice", `spec: {acceptedDifferences: [kernel, kernel]}`, []string{"spec.acceptedDifferences[1]: Duplicate value"}},
+	{"currency that is no word", `spec: {currency: "$"}`, []string{"spec.currency", "should match"}},
+	{"artifacts nowhere", `spec: {artifacts: {path: a}}`, []string{"spec.artifacts.claimName: Required value"}},
+	{"artifacts outside of the volume", `spec: {artifacts: {claimName: a, path: ../b}}`, []string{"spec.artifacts.path", "should match"}},
+	{"artifacts by an absolute path", `spec: {artifacts: {claimName: a, path: /b}}`, []string{"spec.artifacts.path", "should match"}},
+	{"disk that does nothing", `spec: {opensearch: {diskLimits: {mibPerSecond: 0}}}`, []string{"spec.opensearch.diskLimits.mibPerSecond", "greater than or equal to 1"}},
+	{"disk without operations", `spec: {variants: [{name: arm, opensearch: {diskLimits: {iops: 0}}}, {name: intel}]}`, []string{"spec.variants[0].opensearch.diskLimits.iops", "greater than or equal to 1"}},
+	{"volume's price below 0", `spec: {baseline: a, variants: [{name: a, storagePricePerHour: -1}]}`, []string{"spec.variants[0].storagePricePerHour", "must not be below 0"}},
+
 	{"zero percent of peak", `spec: {knee: {percentOfPeak: 0}}`, []string{"spec.knee.percentOfPeak", "from 1 to 100"}},
 	{"percent of peak above 100", `spec: {knee: {percentOfPeak: "100.1"}}`, []string{"spec.knee.percentOfPeak", "from 1 to 100"}},
 	{"percent of peak below 0", `spec: {knee: {percentOfPeak: -3}}`, []string{"spec.knee.percentOfPeak", "from 1 to 100"}},
@@ -112,6 +149,16 @@ var refusals = []refused{
 	{"CPU gate of 0", `spec: {gates: {maxCPUPercent: 0}}`, []string{"spec.gates.maxCPUPercent", "from 1 to 100"}},
 	{"loader CPU gate above 100", `spec: {gates: {maxLoaderCPUPercent: 250}}`, []string{"spec.gates.maxLoaderCPUPercent", "from 1 to 100"}},
 	{"rejections gate below 0", `spec: {gates: {maxRejections: -1}}`, []string{"spec.gates.maxRejections", "greater than or equal to 0"}},
+	{"error rate gate above 1", `spec: {gates: {maxErrorRate: 2}}`, []string{"spec.gates.maxErrorRate", "from 0 to 1"}},
+	{"pressure gate above 100", `spec: {gates: {maxIOPressurePercent: 101}}`, []string{"spec.gates.maxIOPressurePercent", "from 0 to 100"}},
+	{"throttling gate above 100", `spec: {gates: {maxThrottledPercent: "100.5"}}`, []string{"spec.gates.maxThrottledPercent", "from 0 to 100"}},
+	{"client utilization gate above 1", `spec: {gates: {minClientUtilization: 90}}`, []string{"spec.gates.minClientUtilization", "from 0 to 1"}},
+	{"steady gate of 0", `spec: {gates: {minSteadySeconds: 0}}`, []string{"spec.gates.minSteadySeconds", "greater than or equal to 1"}},
+	{"variation gate above 1000", `spec: {gates: {maxCVPercent: 1001}}`, []string{"spec.gates.maxCVPercent", "from 0 to 1000"}},
+	{"expression without a name", `spec: {gates: {expressions: [{expression: "true"}]}}`, []string{"spec.gates.expressions[0].name: Required value"}},
+	{"expression that is empty", `spec: {gates: {expressions: [{name: a, expression: ""}]}}`, []string{"spec.gates.expressions[0].expression", "at least 1 chars long"}},
+	{"two expressions of one name", `spec: {gates: {expressions: [{name: a, expression: "true"}, {name: a, expression: "false"}]}}`, []string{"spec.gates.expressions[1]: Duplicate value"}},
+	{"17 expressions", `spec: {gates: {` + many("expressions", 17, `name: "a%", expression: "true"`) + `}}`, []string{"spec.gates.expressions", "at most 16 items"}},
 	{"repetitions below 0", `spec: {final: {repetitions: -1}}`, []string{"spec.final.repetitions", "greater than or equal to 0"}},
 	{"settling as long as the trial", `spec: {timeouts: {trialSeconds: 200}}`, []string{"spec.timeouts", "settleSeconds (300 when unset) must be below trialSeconds"}},
 	{"rerun token with a blank", `spec: {rerun: "once more"}`, []string{"spec.rerun", "should match"}},
@@ -182,7 +229,7 @@ func merged(t *testing.T, campaign []byte, change string) *unstructured.Unstruct
 func many(field string, n int, object string) string {
 	items := make([]string, n)
 	for i := range items {
-		items[i] = "{" + strings.ReplaceAll(object, "%", string(rune('0'+i))) + "}"
+		items[i] = "{" + strings.ReplaceAll(object, "%", strconv.Itoa(i)) + "}"
 	}
 	return field + ": [" + strings.Join(items, ", ") + "]"
 }

@@ -1,0 +1,118 @@
+package controllers_test
+
+import (
+	"fmt"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+var _ = Describe("a campaign that asks for more", func() {
+	It("makes each placement on fresh volumes and away from the nodes of those before", func() {
+		ns := newNamespace()
+		var (
+			mu     sync.Mutex
+			pods   []corev1.Pod
+			images []string // told to the trials
+		)
+		nodes.behave(ns, behaviour{
+			openSearch: func(pod corev1.Pod) *corev1.PodStatus {
+				mu.Lock()
+				defer mu.Unlock()
+				pods = append(pods, pod)
+				status := readyStatus()
+				status.ContainerStatuses[0].ImageID = fmt.Sprintf("registry.example/opensearch@sha256:%02d", len(pods))
+				return status
+			},
+			trial: func(cfg record.Config) *corev1.PodStatus {
+				mu.Lock()
+				defer mu.Unlock()
+				images = append(images, cfg.Probes[0].Image)
+				r := wrappers.MeasuredRecord(cfg.Trial, 1000)
+				r.Nodes[0].Environment.Host = fmt.Sprintf("node-%d", len(pods))
+				status, err := recordStatus(r)
+				Expect(err).NotTo(HaveOccurred())
+				return status
+			},
+		})
+		w := wrappers.MakeCampaign("moving").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(1)
+		w.Spec.Final.Placements = ptr.To[int32](3)
+		w.Spec.OpenSearch.Storage.Size = "1Gi"
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		mu.Lock()
+		defer mu.Unlock()
+		Expect(pods).To(HaveLen(3), "one for the sweep and the first placement, one for each other")
+		volumes := map[string]bool{}
+		for i, pod := range pods {
+			var avoided []string
+			if affinity := pod.Spec.Affinity.NodeAffinity; affinity != nil {
+				for _, field := range affinity.PreferredDuringSchedulingIgnoredDuringExecution[0].Preference.MatchFields {
+					avoided = append(avoided, field.Values...)
+				}
+			}
+			Expect(avoided).To(Equal([][]string{nil, {"node-1"}, {"node-1", "node-2"}}[i]), "placement %d", i+1)
+			volumes[string(pod.UID)] = true
+		}
+		Expect(volumes).To(HaveLen(3))
+		Expect(images).To(Equal([]string{
+			"sha256:01", "sha256:01", "sha256:01", "sha256:02", "sha256:02", "sha256:03", "sha256:03",
+		}), "a Warmup, a Sweep and a Final; then a Warmup and a Final each")
+		Expect(count(&corev1.PersistentVolumeClaimList{}, ns, "")).To(BeZero())
+	})
+
+	It("names a claim for artifacts that is missing, and leaves a claim that is somebody else's alone", func() {
+		ns := newNamespace()
+		var folder string
+		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+			folder = cfg.Artifacts
+			status, err := recordStatus(wrappers.MeasuredRecord(cfg.Trial, 1000))
+			Expect(err).NotTo(HaveOccurred())
+			return status
+		}})
+		w := wrappers.MakeCampaign("raw").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+		w.Spec.Artifacts = &v1alpha1.Artifacts{ClaimName: "files", Path: "knee"}
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("False/InvalidSpec"))
+		Expect(message(c)).To(And(ContainSubstring("spec.artifacts.claimName"), ContainSubstring("PersistentVolumeClaim files")))
+		claim := &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "files"},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
+				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			},
+		}
+		Expect(cluster.Create(ctx, claim)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(folder).To(HavePrefix(record.ArtifactsPath+"/"+ns+"-raw-"+string(c.UID[:8])+"/"), "a folder of the attempt's own")
+		claims := &corev1.PersistentVolumeClaimList{}
+		Expect(cluster.List(ctx, claims)).To(Succeed())
+		Expect(claims.Items).To(ContainElement(HaveField("ObjectMeta.UID", claim.UID)))
+	})
+
+	It("names a gate's expression that is no CEL, and goes on once it is mended", func() {
+		ns := newNamespace()
+		w := wrappers.MakeCampaign("gate").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+		w.Spec.Gates.Expressions = []v1alpha1.GateExpression{
+			{Name: "good", Expression: "trial.nodes.all(n, n.ioWaitPercent < 10)"}, {Name: "bad", Expression: "trial.nodes.all(n, n.nothing < 10"},
+		}
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("False/InvalidSpec"))
+		Expect(message(c)).To(And(ContainSubstring("spec.gates.expressions[1].expression"), ContainSubstring("Syntax error"), Not(ContainSubstring("expressions[0]"))))
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(BeZero())
+		c = get(c)
+		c.Spec.Gates.Expressions = c.Spec.Gates.Expressions[:1]
+		Expect(cluster.Update(ctx, c)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+	})
+})
