@@ -90,8 +90,9 @@ func (j *judging) loaderCPU(limit *v1alpha1.Decimal) {
 	}
 }
 
+// clientUtilization does not judge an OpenLoop trial, whose clients wait for their turn by design.
 func (j *judging) clientUtilization(limit *v1alpha1.Decimal) {
-	if limit == nil {
+	if limit == nil || j.record.Trial.Phase == record.OpenLoop {
 		return
 	}
 	least, u := limit.Float(0), j.record.Loader.UtilizationOfTime

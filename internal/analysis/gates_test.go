@@ -91,6 +91,8 @@ func TestGates(t *testing.T) {
 		{"client utilization", v1alpha1.Gates{MinClientUtilization: decimal("0.9")},
 			func(r *record.Record) { r.Loader.UtilizationOfTime = 0.8999 },
 			"client utilization 0.8999 below minClientUtilization 0.9"},
+		{"client utilization of an open loop, whose clients are idle by design", v1alpha1.Gates{MinClientUtilization: decimal("0.9")},
+			func(r *record.Record) { r.Trial.Phase, r.Loader.UtilizationOfTime = record.OpenLoop, 0.4 }, ""},
 		{"client utilization not known", v1alpha1.Gates{MinClientUtilization: decimal("0.9")},
 			func(r *record.Record) { r.Loader.UtilizationOfTime = 0 },
 			"minClientUtilization 0.9 cannot be judged: the driver's service time or bulk size is not known"},
