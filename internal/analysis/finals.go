@@ -125,12 +125,9 @@ func (a *Assessment) secondStage(p plan.Plan, topology string, first plan.Finals
 	if noise.Freedom == 0 {
 		return p.Repetitions
 	}
-	n := repetitionsFor(noise.CV, p.SmallestDifferencePercent, a.comparisons())
+	n := RepetitionsFor(noise.CV, p.SmallestDifferencePercent, a.comparisons())
 	return int32(min(max(n, int(p.Repetitions)), int(p.MaxRepetitions)))
 }
-
-// repetitionsFor is RepetitionsFor but for tests.
-var repetitionsFor = RepetitionsFor
 
 // repeats are groups of docs/s that differ by noise alone: repeats of a sweep's point in one cell, and Finals of one
 // cell, client count and placement.

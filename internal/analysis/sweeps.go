@@ -95,7 +95,7 @@ const maxRepeats = 9
 // that is not done. It keeps no memory: the same records ask for the same trials in the same order.
 func (s *sweeping) adapt(p plan.Plan, see func(record.Trial) Outcome) {
 	for {
-		next, done := adaptiveNext(p.Clients, s.points, p.PercentOfPeak)
+		next, done := AdaptiveNext(p.Clients, s.points, p.PercentOfPeak)
 		n := s.repeats(next) + 1
 		if done || n > maxRepeats {
 			return
@@ -106,9 +106,6 @@ func (s *sweeping) adapt(p plan.Plan, see func(record.Trial) Outcome) {
 		}
 	}
 }
-
-// adaptiveNext is AdaptiveNext but for tests, which may put a simpler strategy in its place.
-var adaptiveNext = AdaptiveNext
 
 // agree lets adaptive sweeps measure what the shared clients need. Each sweep settles its own knee, and the counts that
 // one skipped may be those that another passes at: from the highest of the knees on, each count that no cell has been
