@@ -11,6 +11,7 @@ type Point struct {
 	DocsPerSecond float64 // NaN when Errored: a failed point has no figure, and is never 0
 	Verdict       Verdict
 	Failures      []Failure
+	Repeats       int // of a curve's point: how many figures docs/s is the median of
 }
 
 // Observed tells whether the point has a figure: Measured or Gated.
@@ -110,7 +111,7 @@ func summarise(points []Point) []Point {
 			}
 		}
 		if p.Observed() {
-			p.DocsPerSecond = Median(figures)
+			p.DocsPerSecond, p.Repeats = Median(figures), len(figures)
 		}
 		out = append(out, p)
 	}
