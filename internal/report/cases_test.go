@@ -72,6 +72,10 @@ func TestStudyStatus(t *testing.T) {
 		PeakClients: 48, PeakDocsPerSecond: 243044, FinalDocsPerSecond: 236273,
 		NotMeasured: []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
 	}
+	want.KneeStabilityPercent = s.Cells[0].KneeStabilityPercent // its figure is the analysis' to test
+	if want.KneeStabilityPercent <= 0 || want.KneeStabilityPercent > 100 {
+		t.Errorf("stability %d %%, though the Finals tell of the noise", want.KneeStabilityPercent)
+	}
 	if got := s.Cells[0]; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("cell %+v, want %+v", got, want)
 	}
@@ -115,7 +119,8 @@ func TestSeveralTopologies(t *testing.T) {
 	if s.Knees != "a/t=2 b/t=2 a/u=2 b/u=2" || s.SharedClients != "t=2 u=2" || s.Result != "2 ratios, 0 conclusive" {
 		t.Errorf("%q %q %q", s.Knees, s.SharedClients, s.Result)
 	}
-	has(t, report.Files(in)["report.md"], "0 of 2 ratios of docs/s at the shared clients can be told from noise", "b/t against a (4 against 4)", "at least 5")
+	has(t, report.Files(in)["report.md"], "On t at 2 clients b indexed 1.300x a's docs/s [1.296, 1.304]", "; on u at 2 clients b indexed 1.300x",
+		"cannot be told from noise: none can with fewer than 5 repetitions each", "b/t against a (4 against 4)", "at least 5")
 }
 
 func TestSentence(t *testing.T) {
@@ -134,23 +139,21 @@ func TestSentence(t *testing.T) {
 		want    string
 	}{
 		{"a ratio", func(*v1alpha1.BenchmarkCampaign) {}, plain,
-			"At 2 shared clients b accepted 1.300 times the documents per second of a (interval [1.296, 1.304] at 97.1 % confidence, " +
-				"4 repetitions each); it ran on these 2 machines: machine-to-machine variation was not measured."},
+			"At 2 clients b indexed 1.300x a's docs/s [1.296, 1.304] (97.1 %, 4 runs each, 1 machine each; machine-to-machine variation not measured); no gate failed."},
 		{"two repetitions on one shared machine", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &two },
 			with(func(r *record.Record) { r.Nodes[0].Environment.Host, r.Loader.Host = "laptop", "laptop" }),
-			"At 2 shared clients b accepted 1.300 times the documents per second of a (interval [1.299, 1.301] at 66.7 % confidence, " +
-				"2 repetitions each), a difference that cannot be told from noise; with 2 repetitions no difference can be told from noise " +
-				"(that takes 4), and all variants ran on one machine, shared with the loader: machine-to-machine variation was not measured."},
-		{"one repetition", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &one }, plain, "(no interval from 1 repetition each)"},
+			"At 2 clients b indexed 1.300x a's docs/s [1.299, 1.301] (66.7 %, 2 runs each, all on 1 machine shared with the loader; " +
+				"machine-to-machine variation not measured), "},
+		{"one repetition", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &one }, plain, "b indexed 1.30x a's docs/s (no interval, 1 run each, 1 machine each;"},
 		{"no repetitions", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &none }, plain,
-			"a has its knee at 2 clients with 110110 docs/s (peak 110110), b has its knee at 2 clients with 143143 docs/s (peak 143143); it ran"},
+			"a has its knee at 2 clients with 110110 docs/s (peak 110110), b has its knee at 2 clients with 143143 docs/s (peak 143143); no gate failed."},
 		{"every Final gated", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) {
 			if r.Trial.Phase == record.Final {
 				r.Rejections.WritePool = 1
 			}
-		}), "There is no ratio of b to a: 0 and 0 Measured repetitions at 2 clients;"},
+		}), "At 2 clients there is no ratio of b to a: 0 and 0 Measured repetitions; gates failed: a@2 Final 1 (1 rejections above maxRejections 0), "},
 		{"nothing measured", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) { r.Rejections.WritePool = 1 }),
-			"Nothing was measured: no trial gave a valid measurement that passed every gate."},
+			"Nothing was measured: no trial gave a valid measurement that passed every gate; gates failed: a@1 (1 rejections above maxRejections 0), "},
 		{"hosts not known", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) { r.Nodes, r.Rejections = nil, record.Rejections{} }),
 			"Nothing was measured"}, // the gate on iowait cannot be judged
 	} {
@@ -241,7 +244,7 @@ func TestMissingFiguresAreEmpty(t *testing.T) {
 			}
 		}
 	}
-	has(t, files["report.md"], "| CPU user+sys at the knee, % |  |  |  |", "which machines it ran on is not known")
+	has(t, files["report.md"], "| CPU user+sys at the knee, % |  |  |  |", "on machines that are not known")
 }
 
 func TestSearchTasks(t *testing.T) {
@@ -254,7 +257,7 @@ func TestSearchTasks(t *testing.T) {
 		return r
 	})
 	files := report.Files(in)
-	has(t, files["report.md"], "## Search", "| range | t | a | 4 | 3.1 | ops/s | 6.5 | 9 |  |  |")
+	has(t, files["report.md"], "## Latency", "| range | search | a | 2 | 4 | 3.1 ops/s |  | 6.5 | 9.0 |  |  | 6.5 | 9.0 |  | closed loop: 1/throughput |")
 	search := slices.DeleteFunc(rows(t, files["tasks.csv"]), func(r map[string]string) bool { return r["kind"] != "search" })
 	if len(search) != 8 || search[0]["latency_p50_ms"] != "5" || search[0]["latency_p99_ms"] != "" {
 		t.Errorf("tasks.csv: %v", search)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,8 +16,10 @@ type column struct {
 	value      func(attempt) string
 }
 
-// resultColumns are the columns of results.csv, in order.
-var resultColumns = []column{
+// resultColumns are the columns of results.csv, in order: new ones come last, so that a place keeps its meaning.
+var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns)
+
+var firstColumns = []column{
 	{"variant", "variant of the cell", func(a attempt) string { return a.record.Trial.Variant }},
 	{"topology", "topology of the cell", func(a attempt) string { return a.record.Trial.Topology }},
 	{"phase", "Warmup (figures discarded), Sweep or Final", func(a attempt) string { return string(a.record.Trial.Phase) }},
@@ -106,16 +109,16 @@ var resultColumns = []column{
 	{"artifacts", "folder of the raw files", func(a attempt) string { return a.record.Artifacts }},
 }
 
-// columnsHelp explains results.csv.
-func columnsHelp() string {
-	var b strings.Builder
-	b.WriteString("# Columns of results.csv\nOne row an attempt. A figure that was not measured is empty.\n\n")
-	t := newTable(&b, "column", "meaning ")
+// columnNamed gives a column's value.
+func columnNamed(name string) func(attempt) string { return columnIndex[name] }
+
+var columnIndex = func() map[string]func(attempt) string {
+	out := map[string]func(attempt) string{}
 	for _, c := range resultColumns {
-		t.row(c.name, c.help)
+		out[c.name] = c.value
 	}
-	return b.String()
-}
+	return out
+}()
 
 func integer(n int32) string { return strconv.Itoa(int(n)) }
 

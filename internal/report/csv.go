@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/knee-bench/knee/internal/analysis"
@@ -26,14 +27,16 @@ func resultsCSV(rows []attempt) []string {
 	return out
 }
 
-// tasksCSV has a row for each task of each valid attempt, in the driver's own figures; nil without search tasks.
+// tasksCSV has a row for each task of each valid attempt, in the driver's own figures; nil without search
+// tasks and open loops, whose ingest task results.csv has.
 func tasksCSV(rows []attempt) []string {
 	out := []string{csvLine([]string{
 		"variant", "topology", "phase", "clients", "repetition", "attempt", "verdict", "task", "kind", "throughput", "unit", "error_rate",
 		"latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms", "latency_p999_ms", "latency_max_ms",
 		"service_time_mean_ms", "service_time_p50_ms", "service_time_p90_ms", "service_time_p99_ms", "service_time_p999_ms", "service_time_max_ms",
+		"target_throughput", "placement", "target_docs_per_second",
 	})}
-	search := false
+	some := false
 	for _, a := range rows {
 		if a.judgement.Verdict == analysis.Errored {
 			continue
@@ -41,17 +44,19 @@ func tasksCSV(rows []attempt) []string {
 		for _, t := range a.record.Tasks {
 			kind := "ingest"
 			if t.Search {
-				kind, search = "search", true
+				kind, some = "search", true
 			}
 			trial := a.record.Trial
+			some = some || trial.Phase == record.OpenLoop
 			values := []string{
 				trial.Variant, trial.Topology, string(trial.Phase), integer(trial.Clients), integer(trial.Repetition),
 				integer(trial.Attempt), string(a.judgement.Verdict), t.Name, kind, known(t.Throughput), t.Unit, trimmed(t.ErrorRate, 6),
 			}
-			out = append(out, csvLine(append(append(values, distribution(t.Latency)...), distribution(t.ServiceTime)...)))
+			out = append(out, csvLine(slices.Concat(values, distribution(t.Latency), distribution(t.ServiceTime),
+				[]string{known(t.Target), placement(trial), knownInt(trial.TargetDocsPerSecond)})))
 		}
 	}
-	if !search {
+	if !some {
 		return nil
 	}
 	return out
@@ -64,25 +69,28 @@ func distribution(l *record.Latency) []string {
 	return []string{known(l.Mean), known(l.P50), known(l.P90), known(l.P99), known(l.P999), known(l.Max)}
 }
 
+// tuneColumns are those of results.csv that tune_results.csv has too.
+var tuneColumns = []string{
+	"osb_docs_per_second", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms",
+	"cpu_user_percent", "cpu_sys_percent", "cpu_iowait_percent", "docs_per_second_per_cpu_percent",
+	"cpu_seconds_per_million_documents", "rejections", "error_rate", "gc_collections", "gc_millis", "index_bytes", "count",
+}
+
 // tuneResultsCSV has a row for each client count of a cell's sweep, whether it was measured or not.
 func tuneResultsCSV(in Input, c analysis.Cell) string {
-	columns := []string{
-		"osb_docs_per_second", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms",
-		"cpu_user_percent", "cpu_sys_percent", "cpu_iowait_percent", "docs_per_second_per_cpu_percent",
-		"cpu_seconds_per_million_documents", "rejections", "error_rate", "gc_collections", "gc_millis", "index_bytes", "count",
-	}
 	var b strings.Builder
-	b.WriteString(csvLine(append(append(
-		[]string{"clients", "verdict", "docs_per_second", "percent_of_peak", "passes", "peak", "knee", "attempts"}, columns...), "failures")))
+	b.WriteString(csvLine(slices.Concat(
+		[]string{"clients", "verdict", "docs_per_second", "percent_of_peak", "passes", "peak", "knee", "attempts"}, tuneColumns,
+		[]string{"failures", "repetitions", "shared"})))
 	for _, p := range sweepPoints(in, c) {
 		values := []string{
 			integer(p.clients), p.verdict, p.docs, p.share,
-			p.says(p.passes), p.says(p.peak), p.says(p.knee), integer(p.attempts),
+			p.says(p.passes), p.says(p.peak), p.says(p.knee), integer(p.tries),
 		}
-		for _, name := range columns {
+		for _, name := range tuneColumns {
 			values = append(values, p.column(name))
 		}
-		b.WriteString(csvLine(append(values, p.failures)))
+		b.WriteString(csvLine(append(values, p.failures, fmt.Sprint(len(p.attempts)), p.says(p.shared))))
 	}
 	return b.String()
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -36,20 +35,25 @@ var facts = []struct {
 		return strconv.FormatBool(e.Mlockall)
 	}},
 	{"max file descriptors", func(e record.Environment) string { return knownInt(e.MaxFiles) }},
+	{"threads a core (SMT)", func(e record.Environment) string { return knownInt(int64(e.SMT)) }},
+	{"disks", func(e record.Environment) string { return e.Disk }},
+	{"OpenSearch image", func(e record.Environment) string { return e.Image }},
 }
 
 // environments compares the variants' nodes as they were found, whatever the campaign declares.
-func environments(b *strings.Builder, in Input, rows []attempt) {
+func environments(d *document, in Input, rows []attempt) {
 	records := map[string][]record.Record{}
 	for _, a := range rows {
 		records[a.record.Trial.Variant] = append(records[a.record.Trial.Variant], a.record)
 	}
-	b.WriteString("\n## Environment\n\nAs the nodes and the index say themselves; what differs between variants, beside what is compared, makes the comparison suspect.\n\n")
+	d.section("Environment")
+	d.para("As the nodes and the index say themselves; what differs between variants, beside what is compared, makes the comparison suspect.")
+	differences(d, in)
 	titles := []string{""}
 	for _, v := range in.Spec.Variants {
 		titles = append(titles, string(v.Name)+" ")
 	}
-	t := newTable(b, append(titles, "differs ")...)
+	t := d.table(append(titles, "differs ")...)
 	row := func(name string, of func([]record.Record) string) {
 		values := []string{name}
 		var known []string
@@ -87,6 +91,34 @@ func environments(b *strings.Builder, in Input, rows []attempt) {
 	}
 }
 
+// differences is a row for each thing in which the cells differ, with what that means for the comparison.
+func differences(d *document, in Input) {
+	if len(in.Assessment.Differences) == 0 {
+		return
+	}
+	t := d.table("what differs", "is ", "values ")
+	for _, f := range in.Assessment.Differences {
+		is, flag := "declared by the campaign", ""
+		switch {
+		case f.Suspect():
+			is, flag = "**not declared: the comparison is suspect**", string(analysis.Errored)
+		case !f.Declared:
+			is, flag = "accepted by spec.acceptedDifferences", string(analysis.Gated)
+		}
+		var values []string
+		for _, v := range f.Values {
+			if len(v.Values) > 0 {
+				values = append(values, cellName(in, v.Variant, v.Topology)+": "+strings.Join(v.Values, ", "))
+			}
+		}
+		const most = 12
+		if len(values) > most {
+			values = append(values[:most], fmt.Sprintf("%d cells more", len(values)-most))
+		}
+		t.flagged(flag, string(f.Field), is, strings.Join(values, "; "))
+	}
+}
+
 // distinct lists what the nodes of records say, each thing once.
 func distinct(rs []record.Record, of func(record.Environment) string) string {
 	var values []string
@@ -115,29 +147,35 @@ func joined(values []string) string {
 }
 
 // failed lists every attempt that was not Measured.
-func failed(b *strings.Builder, rows []attempt) {
-	b.WriteString("\n## What failed and why\n\n")
+func failed(d *document, rows []attempt) {
+	d.section("What failed and why")
 	rows = slices.DeleteFunc(slices.Clone(rows), func(a attempt) bool { return a.judgement.Verdict == analysis.Measured })
 	if len(rows) == 0 {
-		b.WriteString("Nothing: every attempt was Measured.\n")
+		d.para("Nothing: every attempt was Measured.")
 		return
 	}
-	const most = 500
-	t := newTable(b, "variant", "topology ", "phase ", "clients", "repetition", "attempt", "verdict ", "why ")
+	most := 500
+	switch {
+	case d.detail >= noSweeps:
+		most = 50
+	case d.detail >= fewerRows:
+		most = 150
+	}
+	t := d.table("variant", "topology ", "phase ", "clients", "repetition", "attempt", "verdict ", "why ")
 	for _, a := range rows[:min(len(rows), most)] {
 		r := a.record.Trial
-		t.row(r.Variant, r.Topology, string(r.Phase), integer(r.Clients), integer(r.Repetition), integer(r.Attempt),
+		t.flagged(string(a.judgement.Verdict), r.Variant, r.Topology, string(r.Phase), integer(r.Clients), integer(r.Repetition), integer(r.Attempt),
 			string(a.judgement.Verdict), failures(a.judgement.Failures, 400))
 	}
 	if len(rows) > most {
-		fmt.Fprintf(b, "\n%d more are in results.csv.\n", len(rows)-most)
+		d.para("%d more are in results.csv.", len(rows)-most)
 	}
 }
 
 // durations says how long each cell's attempts took, and what of it was load.
-func durations(b *strings.Builder, in Input, rows []attempt) {
-	b.WriteString("\n## What ran how long\n\n")
-	t := newTable(b, "variant", "topology ", "attempts", "all", "measured load", "settling", "first start ", "last end ")
+func durations(d *document, in Input, rows []attempt) {
+	d.section("What ran how long")
+	t := d.table("variant", "topology ", "attempts", "all", "measured load", "settling", "first start ", "last end ")
 	for _, c := range in.Assessment.Cells {
 		n, all, load, settle := 0, 0.0, 0.0, 0.0
 		first, last := int64(math.MaxInt64), int64(0)
@@ -165,52 +203,4 @@ func durations(b *strings.Builder, in Input, rows []attempt) {
 		}
 		t.row(c.Variant, c.Topology, strconv.Itoa(n), duration(all), duration(load), duration(settle), timestamp(first), timestamp(last))
 	}
-}
-
-// provenance says where the figures come from and by what rules they were judged.
-func provenance(b *strings.Builder, in Input, rows []attempt, resultFiles int) {
-	b.WriteString("\n## Provenance\n\n")
-	item := func(name, format string, args ...any) {
-		fmt.Fprintf(b, "- %s: %s\n", name, line(fmt.Sprintf(format, args...)))
-	}
-	item("campaign", "%s/%s, UID %s", in.Namespace, in.Name, in.Plan.Campaign)
-	item("Knee", "%s, record version %d", cmp.Or(in.Version, "version not known"), record.Version)
-	item("knee rule", "the fewest clients with docs/s of at least %s %% of the peak, the highest docs/s among Measured points", figure(in.Plan.PercentOfPeak))
-	item("gates", "%s", gates(in))
-	item("retries", "%d", in.Plan.Retries)
-	item("Final repetitions", "%d, order drawn from seed %d", in.Plan.Repetitions, in.Plan.Seed)
-	if osb := in.Spec.Workload.OSB; osb != nil {
-		item("load", "opensearch-benchmark, workload %s, tasks %s", osb.Workload, strings.Join(osb.IngestTasks, ", "))
-	}
-	item("attempts", "%d", len(rows))
-	for _, c := range in.Assessment.Cells {
-		item("cell", "%s on %s has identity %s", c.Variant, c.Topology, c.Hash)
-	}
-	files := "results.csv"
-	if resultFiles > 1 {
-		files = fmt.Sprintf("results.csv, results-002.csv to %s (one file would be too large for a ConfigMap)", numbered("results", resultFiles-1))
-	}
-	item("every attempt's figures", "%s; columns.md explains the columns", files)
-	b.WriteString("- docs/s counts documents that the primaries accepted, from _stats/indexing; the driver's own figure is osb_docs_per_second\n")
-}
-
-func gates(in Input) string {
-	g := in.Spec.Gates
-	maxRejections := int64(0)
-	if g.MaxRejections != nil {
-		maxRejections = *g.MaxRejections
-	}
-	out := []string{fmt.Sprintf("maxRejections %d", maxRejections)}
-	for _, limit := range []struct {
-		name  string
-		value float64
-	}{
-		{"maxIOWaitPercent", g.MaxIOWaitPercent.Float(math.NaN())}, {"maxStealPercent", g.MaxStealPercent.Float(math.NaN())},
-		{"maxCPUPercent", g.MaxCPUPercent.Float(math.NaN())}, {"maxLoaderCPUPercent", g.MaxLoaderCPUPercent.Float(math.NaN())},
-	} {
-		if !math.IsNaN(limit.value) {
-			out = append(out, limit.name+" "+trimmed(limit.value, 6))
-		}
-	}
-	return strings.Join(out, ", ")
 }

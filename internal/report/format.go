@@ -107,34 +107,28 @@ func bounded(s string, n int) string {
 	return s[:strings.LastIndex(s, "\n")+1] + note
 }
 
-// table writes Markdown.
-type table struct {
-	b       *strings.Builder
-	columns int
+// signed prints a figure with its sign.
+func signed(f float64, decimals int) string {
+	if s := fixed(f, decimals); f > 0 {
+		return "+" + s
+	} else {
+		return s
+	}
 }
 
-// newTable begins a table; columns after the first are aligned to the right unless their title ends with a space.
-func newTable(b *strings.Builder, titles ...string) table {
-	t := table{b, len(titles)}
-	t.row(titles...)
-	for i, title := range titles {
-		if i == 0 || strings.HasSuffix(title, " ") {
-			b.WriteString("| --- ")
-		} else {
-			b.WriteString("| ---: ")
-		}
+// integers lists numbers: 8, 12 and 16.
+func integers(numbers []int32) string {
+	list := make([]string, len(numbers))
+	for i, n := range numbers {
+		list[i] = integer(n)
 	}
-	b.WriteString("|\n")
-	return t
+	return strings.Join(list, ", ")
 }
 
-func (t table) row(cells ...string) {
-	for i := range t.columns {
-		cell := ""
-		if i < len(cells) {
-			cell = strings.ReplaceAll(line(cells[i]), "|", "\\|")
-		}
-		t.b.WriteString("| " + cell + " ")
+// listed joins a list and counts what is beyond its first items.
+func listed(list []string, most int) string {
+	if len(list) <= most {
+		return strings.Join(list, ", ")
 	}
-	t.b.WriteString("|\n")
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }

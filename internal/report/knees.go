@@ -4,19 +4,22 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/record"
 )
 
-// knees writes a table for each topology: a row a figure, a column a variant, and a column for each variant's
-// ratio to the baseline.
-func knees(b *strings.Builder, in Input) {
-	b.WriteString("\n## Knees\n\n" +
-		"Read off the sweeps, where each client count was measured once: the ratios here say nothing of noise (for that see Final).\n")
+// knees is a table for each topology: a row a figure, a column a variant, and a column for each variant's ratio to
+// the baseline.
+func knees(d *document, in Input) {
+	if fixedClients(in) {
+		return
+	}
+	d.section("Knees")
+	d.para("Read off the sweeps: the ratios here say nothing of noise, and a peak is the highest of noisy points (for the comparison see Final). " +
+		"Efficiency is docs/s for each busy percent (user + sys) of the machine's logical processors. A busy percent of SMT " +
+		"threads and one of full cores are not the same thing; CPU seconds per million documents count busy processors.")
 	for _, topology := range in.Assessment.Topologies() {
-		fmt.Fprintf(b, "\n### %s\n\n", topology)
+		d.part(topology)
 		cells := cellsOf(in, topology)
 		titles := []string{""}
 		for _, c := range cells {
@@ -26,7 +29,7 @@ func knees(b *strings.Builder, in Input) {
 		for _, i := range compared {
 			titles = append(titles, cells[i].Variant+" / "+in.Spec.Baseline)
 		}
-		t := newTable(b, titles...)
+		t := d.table(titles...)
 		for _, f := range kneeFigures(in, topology) {
 			values := make([]float64, len(cells))
 			row := []string{f.name}
@@ -44,11 +47,9 @@ func knees(b *strings.Builder, in Input) {
 			t.row(row...)
 		}
 		if shared, known := in.Assessment.Shared[topology]; known {
-			fmt.Fprintf(b, "\nShared clients: %s.\n", shared.Why)
+			d.para("Shared clients: %s.", shared.Why)
 		}
 	}
-	b.WriteString("\nEfficiency is docs/s for each busy percent (user + sys) of the machine's logical processors. A busy percent of SMT " +
-		"threads and one of full cores are not the same thing; CPU seconds per million documents count busy processors.\n")
 }
 
 // kneeFigure is a row of the table of knees; a figure that is not there is NaN.
@@ -73,47 +74,45 @@ func kneeFigures(in Input, topology string) []kneeFigure {
 		{"peak, clients", 0, false, func(c analysis.Cell) float64 { return point(c.Curve.Peak, clients) }},
 		{"highest observed at all, docs/s", 0, false, func(c analysis.Cell) float64 { return point(c.Curve.Highest, docs) }},
 		{"**knee, clients**", 0, false, func(c analysis.Cell) float64 { return point(c.Curve.Knee, clients) }},
+		{"knee, stability %", 0, false, func(c analysis.Cell) float64 { return 100 * stability(in, c) }},
 	}
-	out = append(out, figuresAt(in, "at the knee", func(c analysis.Cell) *analysis.Point { return c.Curve.Knee })...)
+	out = append(out, figuresAt(in, "at the knee", func(c analysis.Cell) int32 { return clientsOf(c.Curve.Knee) })...)
 	if shared := in.Assessment.Shared[topology].Clients; shared > 0 {
-		out = append(out, figuresAt(in, fmt.Sprintf("at %d clients", shared), func(c analysis.Cell) *analysis.Point { return c.Curve.At(shared) })...)
+		out = append(out, figuresAt(in, fmt.Sprintf("at %d clients", shared), func(analysis.Cell) int32 { return shared })...)
 	}
 	return append(out, kneeFigure{"rejections over the sweep", 0, false, func(c analysis.Cell) float64 { return sweepRejections(in, c) }})
 }
 
-// figuresAt are the figures of the sweep's record at a point of each cell.
-func figuresAt(in Input, where string, at func(analysis.Cell) *analysis.Point) []kneeFigure {
-	of := func(get func(record.Record) (float64, bool)) func(analysis.Cell) float64 {
-		return func(c analysis.Cell) float64 {
-			p := at(c)
-			if p == nil || !p.Observed() {
-				return math.NaN()
-			}
-			if o, found := sweepOutcome(in, c, p.Clients); found && o.Record != nil {
-				if f, ok := get(*o.Record); ok {
-					return f
-				}
-			}
-			return math.NaN()
-		}
+// stability is the knee's, 0 to 1; NaN where there is no knee or nothing tells of the noise.
+func stability(in Input, c analysis.Cell) float64 {
+	if c.Curve.Knee == nil || !c.SweepDone || in.Assessment.Noise.Freedom == 0 {
+		return math.NaN()
 	}
-	mean := func(get func(record.CPU) float64) func(record.Record) (float64, bool) {
-		return func(r record.Record) (float64, bool) {
-			c, ok := analysis.CPUMean(r)
-			return get(c), ok
-		}
+	return c.Stability
+}
+
+// clientsOf is a point's client count; 0 of none.
+func clientsOf(p *analysis.Point) int32 {
+	if p == nil {
+		return 0
+	}
+	return p.Clients
+}
+
+// figuresAt are the figures of the sweep at a client count of each cell.
+func figuresAt(in Input, where string, at func(analysis.Cell) int32) []kneeFigure {
+	of := func(name string) func(analysis.Cell) float64 {
+		return func(c analysis.Cell) float64 { return measureNamed(name).median(sweepRecords(in, c, at(c))) }
 	}
 	return []kneeFigure{
-		{"docs/s " + where, 0, true, func(c analysis.Cell) float64 {
-			if p := at(c); p != nil {
-				return p.DocsPerSecond
-			}
-			return math.NaN()
-		}},
-		{"CPU user+sys " + where + ", %", 1, true, of(mean(record.CPU.Busy))},
-		{"iowait " + where + ", %", 1, true, of(mean(func(c record.CPU) float64 { return c.IOWait }))},
-		{"efficiency " + where + ", docs/s per busy CPU %", 1, true, of(analysis.Efficiency)},
-		{"CPU seconds per million documents " + where, 2, true, of(analysis.CPUSecondsPerMillion)},
+		{"docs/s " + where, 0, true, of("docs_per_second")},
+		{"CPU user " + where + ", %", 1, true, of("cpu_user_percent")},
+		{"CPU sys " + where + ", %", 1, true, of("cpu_sys_percent")},
+		{"CPU user+sys " + where + ", %", 1, true, of("cpu_busy_percent")},
+		{"iowait " + where + ", %", 1, true, of("cpu_iowait_percent")},
+		{"efficiency " + where + ", docs/s per busy CPU %", 1, true, of("docs_per_second_per_cpu_percent")},
+		{"CPU seconds per million documents " + where, 2, true, of("cpu_seconds_per_million_documents")},
+		{"index size " + where + ", GiB", 2, true, func(c analysis.Cell) float64 { return of("index_bytes")(c) / (1 << 30) }},
 	}
 }
 
@@ -121,7 +120,10 @@ func figuresAt(in Input, where string, at func(analysis.Cell) *analysis.Point) [
 func sweepRejections(in Input, c analysis.Cell) float64 {
 	total := math.NaN()
 	for _, clients := range in.Plan.Clients {
-		if o, found := sweepOutcome(in, c, clients); found && o.Record != nil && o.Record.Ingest != nil {
+		for _, o := range outcomesAt(in, c, clients) {
+			if o.Record == nil || o.Record.Ingest == nil {
+				continue
+			}
 			if math.IsNaN(total) {
 				total = 0
 			}

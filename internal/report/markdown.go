@@ -3,37 +3,68 @@ package report
 import (
 	"fmt"
 	"strings"
-
-	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
 // markdown is report.md: first the sentence that says what was found, last where it all comes from.
-func markdown(in Input, rows []attempt, resultFiles int) string {
+func markdown(in Input, d *document, sentence string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s\n", in.Name, sentence(in, rows))
-	conclusive(&b, in)
-	knees(&b, in)
-	finals(&b, in)
-	searches(&b, in)
-	sweeps(&b, in)
-	failed(&b, rows)
-	environments(&b, in, rows)
-	durations(&b, in, rows)
-	provenance(&b, in, rows, resultFiles)
+	fmt.Fprintf(&b, "# %s\n\n%s\n", in.Name, sentence)
+	v := verdictOf(in)
+	fmt.Fprintf(&b, "\n**%s**%s\n", v.word, v.rest)
+	for _, doubt := range v.doubts {
+		fmt.Fprintf(&b, "- %s: %s\n", doubt.Reason, line(doubt.Message))
+	}
+	for _, s := range d.sections {
+		fmt.Fprintf(&b, "\n## %s\n", s.title)
+		markdownBlocks(&b, s.blocks)
+		for _, part := range s.parts {
+			fmt.Fprintf(&b, "\n### %s\n", part.title)
+			markdownBlocks(&b, part.blocks)
+		}
+	}
 	return b.String()
 }
 
-func conclusive(b *strings.Builder, in Input) {
-	ok, reason, message := in.Assessment.Conclusive()
-	switch {
-	case ok:
-		fmt.Fprintf(b, "\n**Conclusive**: %s.\n", message)
-	case reason == v1alpha1.ReasonNotFinished:
-		fmt.Fprintf(b, "\n**Not finished**: %s.\n", message)
-	default:
-		fmt.Fprintf(b, "\n**Not conclusive** (%s):\n", reason)
-		for _, d := range in.Assessment.Doubts() {
-			fmt.Fprintf(b, "- %s: %s\n", d.Reason, line(d.Message))
+func markdownBlocks(b *strings.Builder, blocks []block) {
+	for _, block := range blocks {
+		switch {
+		case block.table != nil:
+			b.WriteString("\n")
+			block.table.markdown(b)
+		case block.text != "":
+			fmt.Fprintf(b, "\n%s\n", block.text)
+		case block.code != "":
+			fmt.Fprintf(b, "\n```yaml\n%s```\n", block.code)
+		case block.list != nil:
+			b.WriteString("\n")
+			for _, item := range block.list {
+				fmt.Fprintf(b, "- %s\n", line(item))
+			}
 		}
+	}
+}
+
+func (t *table) markdown(b *strings.Builder) {
+	row := func(cells []string) {
+		for i := range t.titles {
+			cell := ""
+			if i < len(cells) {
+				cell = strings.ReplaceAll(line(cells[i]), "|", "\\|")
+			}
+			b.WriteString("| " + cell + " ")
+		}
+		b.WriteString("|\n")
+	}
+	row(t.titles)
+	for i := range t.titles {
+		if t.left(i) {
+			b.WriteString("| --- ")
+		} else {
+			b.WriteString("| ---: ")
+		}
+	}
+	b.WriteString("|\n")
+	for _, r := range t.rows {
+		row(r.cells)
 	}
 }

@@ -1,4 +1,4 @@
-// Package report writes what a campaign found: files for ConfigMaps (CSV and Markdown) and the status. It is
+// Package report writes what a campaign found: files for ConfigMaps (CSV, Markdown and HTML) and the status. It is
 // pure: the same input gives the same text, to the byte. A missing figure is empty, never 0; numbers have a
 // decimal point and no thousands separator, whatever the locale.
 package report
@@ -29,14 +29,19 @@ type Input struct {
 const MaxFileBytes = 900_000
 
 // Files are the report's files by name: report.md, results.csv (and results-002.csv and so on, each with its
-// header, when one would be too large for a ConfigMap), columns.md, tune_results_VARIANT_TOPOLOGY.csv for each
-// cell, and tasks.csv when there are search tasks.
+// header, when one would be too large for a ConfigMap), comparison.csv (the same), columns.md,
+// tune_results_VARIANT_TOPOLOGY.csv for each cell, tasks.csv when there are search tasks, and report.html when the
+// campaign is finished: until then HTML makes it for who asks, so that a reconcile does not draw plots that the next
+// record changes.
 func Files(in Input) map[string]string {
 	rows := attempts(in)
 	files := map[string]string{"columns.md": columnsHelp()}
 	results := split(resultsCSV(rows))
 	for i, text := range results {
 		files[numbered("results", i)] = text
+	}
+	for i, text := range split(comparisonCSV(in)) {
+		files[numbered("comparison", i)] = text
 	}
 	if tasks := tasksCSV(rows); tasks != nil {
 		for i, text := range split(tasks) {
@@ -46,7 +51,11 @@ func Files(in Input) map[string]string {
 	for _, c := range in.Assessment.Cells {
 		files[fmt.Sprintf("tune_results_%s_%s.csv", c.Variant, c.Topology)] = tuneResultsCSV(in, c)
 	}
-	files["report.md"] = bounded(markdown(in, rows, len(results)), MaxFileBytes)
+	text := newDocument(in, rows, len(results), everything, false)
+	files["report.md"] = bounded(markdown(in, text, Sentence(in)), MaxFileBytes)
+	if in.Assessment.Finished {
+		files["report.html"] = HTML(in)
+	}
 	return files
 }
 
@@ -83,14 +92,14 @@ type attempt struct {
 	judgement analysis.Judgement
 }
 
-// attempts lists the records of the plan's trials: by cell as in the plan, then by phase, clients, repetition
-// and attempt.
+// attempts lists the records of the plan's trials: by cell as in the plan, then by phase, clients, placement,
+// repetition and attempt.
 func attempts(in Input) []attempt {
 	cells := map[string]int{}
 	for i, c := range in.Plan.Cells {
 		cells[c.Hash] = i
 	}
-	phases := []record.Phase{record.Warmup, record.Sweep, record.Final}
+	phases := []record.Phase{record.Warmup, record.Sweep, record.Final, record.OpenLoop}
 	var out []attempt
 	for _, r := range in.Records {
 		key := r.Trial
@@ -103,7 +112,7 @@ func attempts(in Input) []attempt {
 		a, b := x.record.Trial, y.record.Trial
 		for _, d := range []int{
 			cells[a.Cell] - cells[b.Cell], slices.Index(phases, a.Phase) - slices.Index(phases, b.Phase),
-			int(a.Clients - b.Clients), int(a.Repetition - b.Repetition), int(a.Attempt - b.Attempt),
+			int(a.Clients - b.Clients), int(max(a.Placement, 1) - max(b.Placement, 1)), int(a.Repetition - b.Repetition), int(a.Attempt - b.Attempt),
 		} {
 			if d != 0 {
 				return d

@@ -10,85 +10,192 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Sentence says what was found, how sure that is, and what it does not prove: the first line of report.md.
-func Sentence(in Input) string { return sentence(in, attempts(in)) }
-
-// sentence says what was found, how sure that is, and what it does not prove.
-func sentence(in Input, rows []attempt) string {
+// Sentence says what was found, how sure that is, what failed, and what it does not prove: the first line of every
+// report.
+func Sentence(in Input) string {
 	a := in.Assessment
 	switch {
 	case !a.Finished:
 		return fmt.Sprintf("Not finished: %d of %d trials are done, and nothing below is final.", a.Done, a.Planned)
 	case !a.Measured:
-		return "Nothing was measured: no trial gave a valid measurement that passed every gate."
+		return "Nothing was measured: no trial gave a valid measurement that passed every gate; " + troubles(in) + "."
 	case len(a.Ratios) == 0:
-		return foundKnees(in) + "; " + notProven(in, rows) + "."
-	case len(a.Ratios) == 1:
-		return foundRatio(in, a.Ratios[0]) + "; " + notProven(in, rows) + "."
-	}
-	return foundRatios(in) + "; " + notProven(in, rows) + "."
-}
-
-func foundRatio(in Input, r analysis.Ratio) string {
-	if math.IsNaN(r.Ratio) {
-		return fmt.Sprintf("There is no ratio of %s to %s: %d and %d Measured repetitions at %d clients",
-			r.Variant, r.Baseline, r.N, r.M, r.Clients)
-	}
-	at := fmt.Sprintf("At %d clients", r.Clients)
-	if in.Assessment.Shared[r.Topology].Agreed {
-		at = fmt.Sprintf("At %d shared clients", r.Clients)
-	}
-	times := fmt.Sprintf("%s accepted %s times the documents per second of %s (%s)",
-		r.Variant, fixed(r.Ratio, 3), r.Baseline, confidence(r.Estimate))
-	if r.Distinguishable {
-		return at + " " + times
-	}
-	return at + " " + times + ", a difference that cannot be told from noise"
-}
-
-// confidence is an estimate's interval with its own confidence, and the repetitions that it rests on.
-func confidence(e analysis.Estimate) string {
-	n := repetitions(e.N, e.M)
-	if !e.HasInterval() {
-		return "no interval from " + n
-	}
-	return fmt.Sprintf("interval %s at %s confidence, %s", interval(e.Low, e.High), percent(e.Confidence, 1), n)
-}
-
-func repetitions(n, m int) string {
-	switch {
-	case n == m && n == 1:
-		return "1 repetition each"
-	case n == m:
-		return fmt.Sprintf("%d repetitions each", n)
-	}
-	return fmt.Sprintf("%d and %d repetitions", n, m)
-}
-
-func foundRatios(in Input) string {
-	told := 0
-	var parts []string
-	for _, r := range in.Assessment.Ratios {
-		if r.Distinguishable {
-			told++
-			if len(parts) < 6 {
-				parts = append(parts, fmt.Sprintf("%s %sx %s", cellName(in, r.Variant, r.Topology), fixed(r.Ratio, 3), r.Baseline))
-			}
+		return foundKnees(in) + "; " + troubles(in) + "."
+	case len(a.Ratios) <= 2:
+		parts := []string{foundRatio(in, a.Ratios[0])}
+		for _, r := range a.Ratios[1:] {
+			parts = append(parts, lowerFirst(foundRatio(in, r)))
 		}
+		return strings.Join(append(parts, troubles(in)), "; ") + "."
 	}
-	s := fmt.Sprintf("%d of %d ratios of docs/s at the shared clients can be told from noise at the 5 %% level of all together", told, len(in.Assessment.Ratios))
-	if told == 0 {
-		return s
+	return foundRatios(in) + "; " + troubles(in) + "."
+}
+
+// foundRatio is a ratio with its interval and what that rests on.
+func foundRatio(in Input, r analysis.Ratio) string {
+	where, variant, baseline := placeOf(in, r)
+	if math.IsNaN(r.Ratio) {
+		return fmt.Sprintf("%s there is no ratio of %s to %s: %d and %d Measured %s", where, variant, baseline, r.N, r.M, unitsOf(r))
 	}
-	s += " (" + strings.Join(parts, ", ")
-	if told > len(parts) {
-		s += ", ..."
+	times, bounds := ratioText(r)
+	s := fmt.Sprintf("%s %s indexed %sx %s's docs/s", where, variant, times, baseline)
+	if bounds != "" {
+		s += " " + bounds
 	}
-	return s + ")"
+	s += " (" + restsOn(in, r) + ")"
+	switch {
+	case r.Verdict == analysis.Equivalent:
+		s += fmt.Sprintf(", equivalent within %s %%", figure(smallestDifference(in)))
+	case told(r):
+	case min(r.N, r.M) < analysis.Repetitions(r.Comparisons):
+		s += fmt.Sprintf(", a difference that cannot be told from noise: none can with fewer than %d %s each",
+			analysis.Repetitions(r.Comparisons), unitsOf(r))
+	case r.Verdict == analysis.TooNoisy && r.Need > 0:
+		s += fmt.Sprintf(", too noisy to tell a difference of %s %%: that takes about %d %s each", figure(smallestDifference(in)), r.Need, unitsOf(r))
+	default:
+		s += ", a difference that cannot be told from noise"
+	}
+	return s
+}
+
+// placeOf says at how many clients, and names the two cells as briefly as they are told apart.
+func placeOf(in Input, r analysis.Ratio) (where, variant, baseline string) {
+	variant, baseline = r.Variant, r.Baseline
+	if other := baselineTopology(r); other != r.Topology {
+		variant, baseline = r.Variant+" on "+r.Topology, r.Baseline+" on "+other
+	}
+	where = fmt.Sprintf("At %d clients", r.Clients)
+	if other := baselineClients(r); other != r.Clients {
+		where = fmt.Sprintf("At %d and %d clients", r.Clients, other)
+	} else if len(in.Assessment.Topologies()) > 1 && baselineTopology(r) == r.Topology {
+		where = fmt.Sprintf("On %s at %d clients", r.Topology, r.Clients)
+	}
+	return where, variant, baseline
+}
+
+// ratioText prints a ratio with as many decimals as its interval.
+func ratioText(r analysis.Ratio) (times, bounds string) {
+	if !r.HasInterval() {
+		return fixed(r.Ratio, 2), ""
+	}
+	bounds = interval(r.Low, r.High)
+	decimals := strings.Index(bounds, ",") - strings.Index(bounds, ".") - 1
+	return fixed(r.Ratio, decimals), bounds
+}
+
+// restsOn is what an estimate rests on: its confidence, the runs, the machines.
+func restsOn(in Input, r analysis.Ratio) string {
+	sure := "no interval"
+	if r.HasInterval() {
+		sure = percent(r.Confidence, 1)
+	}
+	hosts := machinesOf(in, r)
+	if r.Placements > 1 {
+		runs := int(in.Plan.Repetitions)
+		return fmt.Sprintf("%s, %s each of %s on %s; the interval covers the variation from machine to machine",
+			sure, plural(r.Placements, "placement"), plural(runs, "run"), hosts)
+	}
+	return fmt.Sprintf("%s, %s, %s; machine-to-machine variation not measured", sure, counted(r.N, r.M, "run"), hosts)
+}
+
+// counted is "4 runs each", or "4 and 3 runs".
+func counted(n, m int, what string) string {
+	if n == m {
+		return plural(n, what) + " each"
+	}
+	return fmt.Sprintf("%d and %ss", n, plural(m, what))
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// machinesOf says on how many machines the two samples of a ratio were taken, and whether the loader was on one.
+func machinesOf(in Input, r analysis.Ratio) string {
+	x, loaders := hostsOf(in, r.Variant, r.Topology, r.Clients)
+	y, more := hostsOf(in, r.Baseline, baselineTopology(r), baselineClients(r))
+	var s string
+	switch {
+	case len(x) == 0 || len(y) == 0:
+		s = "on machines that are not known"
+	case len(x) == 1 && slices.Equal(x, y):
+		s = "all on 1 machine"
+	case len(x) == len(y):
+		s = plural(len(x), "machine") + " each"
+	default:
+		s = fmt.Sprintf("%d and %s", len(x), plural(len(y), "machine"))
+	}
+	if slices.ContainsFunc(append(loaders, more...), func(h string) bool { return slices.Contains(x, h) || slices.Contains(y, h) }) {
+		s += " shared with the loader"
+	}
+	return s
+}
+
+// hostsOf are the machines of a cell's Measured Finals, and those of their loaders.
+func hostsOf(in Input, variant, topology string, clients int32) (hosts, loaders []string) {
+	c := in.Assessment.Cell(variant, topology)
+	if c == nil {
+		return nil, nil
+	}
+	for _, r := range finalRecords(*c, clients) {
+		for _, n := range r.Nodes {
+			hosts = append(hosts, n.Environment.Host)
+		}
+		loaders = append(loaders, r.Loader.Host)
+	}
+	empty := func(s string) bool { return s == "" }
+	return slices.DeleteFunc(unique(hosts), empty), slices.DeleteFunc(unique(loaders), empty)
+}
+
+// foundRatios is for more ratios than a sentence holds.
+func foundRatios(in Input) string {
+	const most = 6
+	conclusive := 0
+	var parts []string
+	placements := 0
+	for _, r := range in.Assessment.Ratios {
+		placements = max(placements, r.Placements)
+		if !told(r) {
+			continue
+		}
+		conclusive++
+		times, bounds := ratioText(r)
+		parts = append(parts, fmt.Sprintf("%s %sx %s %s", ratioCell(in, r), times, ratioBaseline(in, r), bounds))
+	}
+	s := fmt.Sprintf("%d of %d ratios of docs/s are conclusive, all together at the 5 %% level", conclusive, len(in.Assessment.Ratios))
+	if conclusive > 0 {
+		s += ": " + listed(parts, most)
+	}
+	if placements > 1 {
+		return s + fmt.Sprintf(" (%s each; the intervals cover the variation from machine to machine)", plural(placements, "placement"))
+	}
+	return s + " (machine-to-machine variation not measured)"
+}
+
+// ratioCell names a ratio's numerator as briefly as it is unique in its campaign.
+func ratioCell(in Input, r analysis.Ratio) string {
+	s := cellName(in, r.Variant, r.Topology)
+	if fixedClients(in) {
+		s += "@" + integer(r.Clients)
+	}
+	return s
+}
+
+func ratioBaseline(in Input, r analysis.Ratio) string {
+	if other := baselineTopology(r); other != r.Topology {
+		return cellName(in, r.Baseline, other)
+	}
+	return r.Baseline
 }
 
 // foundKnees is for campaigns that compare nothing.
 func foundKnees(in Input) string {
+	if fixedClients(in) {
+		return foundFixed(in)
+	}
 	var parts []string
 	for _, c := range in.Assessment.Cells {
 		if c.Curve.Knee == nil || len(parts) == 8 {
@@ -106,53 +213,63 @@ func foundKnees(in Input) string {
 	return strings.Join(parts, ", ")
 }
 
-// notProven says what the measurement leaves open, from where it ran.
-func notProven(in Input, rows []attempt) string {
-	var limits []string
-	if reps := in.Plan.Repetitions; reps > 0 && len(in.Assessment.Ratios) > 0 {
-		if enough := analysis.Repetitions(in.Assessment.Ratios[0].Comparisons); int(reps) < enough {
-			limits = append(limits, fmt.Sprintf("with %d repetitions no difference can be told from noise (that takes %d)", reps, enough))
-		}
-	}
-	return strings.Join(append(limits, machines(rows)), ", and ")
-}
-
-// machines says on how many machines the figures rest.
-func machines(rows []attempt) string {
-	hosts := map[string][]string{} // of each variant's OpenSearch
-	var all, loaders []string
-	for _, r := range rows {
-		if r.record.Trial.Phase == record.Warmup || r.judgement.Verdict == analysis.Errored {
-			continue
-		}
-		for _, n := range r.record.Nodes {
-			if h := n.Environment.Host; h != "" {
-				hosts[r.record.Trial.Variant] = append(hosts[r.record.Trial.Variant], h)
-				all = append(all, h)
+func foundFixed(in Input) string {
+	var parts []string
+	for _, c := range in.Assessment.Cells {
+		for _, clients := range finalClients(c) {
+			if values, _ := docsAt(c, clients); len(values) > 0 {
+				parts = append(parts, fmt.Sprintf("%s indexed %s docs/s at %d clients (median of %s)",
+					cellName(in, c.Variant, c.Topology), rounded(analysis.Median(values)), clients, plural(len(values), "run")))
 			}
 		}
-		if h := r.record.Loader.Host; h != "" {
-			loaders = append(loaders, h)
+	}
+	return listed(parts, 8)
+}
+
+// troubles says which gates failed and what could not be measured.
+func troubles(in Input) string {
+	var gated, failed []string
+	note := func(c analysis.Cell, at string, v analysis.Verdict, list []analysis.Failure) {
+		name := cellName(in, c.Variant, c.Topology) + "@" + at
+		switch v {
+		case analysis.Gated:
+			gated = append(gated, name+" ("+failures(list, 120)+")")
+		case analysis.Errored:
+			failed = append(failed, name+" failed: "+failures(list, 160))
 		}
 	}
-	all, loaders = unique(all), unique(loaders)
-	shared := slices.ContainsFunc(loaders, func(h string) bool { return slices.Contains(all, h) })
-	var where string
-	switch {
-	case len(all) == 0:
-		return "which machines it ran on is not known, and machine-to-machine variation was not measured"
-	case len(all) == 1 && len(hosts) > 1:
-		where = "all variants ran on one machine"
-	case len(all) == 1:
-		where = "it ran on one machine"
-	default:
-		where = fmt.Sprintf("it ran on these %d machines", len(all))
+	for _, c := range in.Assessment.Cells {
+		for _, p := range c.Curve.Points {
+			note(c, integer(p.Clients), p.Verdict, p.Failures)
+		}
+		outcomes := slices.Clone(c.Finals)
+		if c.OpenLoop != nil {
+			outcomes = append(outcomes, *c.OpenLoop)
+		}
+		for _, o := range outcomes {
+			if o.Done {
+				note(c, fmt.Sprintf("%d %s %s", o.Trial.Clients, phaseName(o.Trial.Phase), blockName(o)), o.Judgement.Verdict, o.Judgement.Failures)
+			}
+		}
 	}
-	if shared {
-		where += ", shared with the loader"
+	s := "no gate failed"
+	if len(gated) > 0 {
+		s = "gates failed: " + listed(gated, 3)
 	}
-	return where + ": machine-to-machine variation was not measured"
+	if len(failed) > 0 {
+		s += "; " + strings.TrimSuffix(listed(failed, 3), ".")
+	}
+	return s
 }
+
+func phaseName(p record.Phase) string {
+	if p == record.OpenLoop {
+		return "open loop"
+	}
+	return string(p)
+}
+
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 func unique(values []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(values)))

@@ -38,7 +38,7 @@ func Status(in Input) v1alpha1.BenchmarkCampaignStatus {
 		s.CompletedAt = moment(last)
 	}
 	for _, c := range a.Cells {
-		s.Cells = append(s.Cells, cellStatus(c, listBytes/len(a.Cells)))
+		s.Cells = append(s.Cells, cellStatus(in, c, listBytes/len(a.Cells)))
 	}
 	return s
 }
@@ -48,13 +48,16 @@ func moment(ms int64) *metav1.Time {
 	return &t
 }
 
-func cellStatus(c analysis.Cell, listBytes int) v1alpha1.CellStatus {
+func cellStatus(in Input, c analysis.Cell, listBytes int) v1alpha1.CellStatus {
 	s := v1alpha1.CellStatus{
 		Variant: c.Variant, Topology: c.Topology, Trials: fmt.Sprintf("%d/%d", c.Done, c.Planned),
 		NotMeasured: notMeasured(c, listBytes),
 	}
 	if knee := c.Curve.Knee; knee != nil && c.SweepDone {
 		s.KneeClients, s.KneeDocsPerSecond = knee.Clients, whole(knee.DocsPerSecond)
+	}
+	if share := stability(in, c); !math.IsNaN(share) {
+		s.KneeStabilityPercent = int32(math.Round(100 * share))
 	}
 	if peak := c.Curve.Peak; peak != nil {
 		s.PeakClients, s.PeakDocsPerSecond = peak.Clients, whole(peak.DocsPerSecond)
@@ -88,8 +91,11 @@ func notMeasured(c analysis.Cell, most int) []string {
 	return out
 }
 
-// kneesLine is "arm=16 intel=12" for the cells whose sweeps are done.
+// kneesLine, empty of a Fixed campaign, is "arm=16 intel=12" for the cells whose sweeps are done.
 func kneesLine(in Input) string {
+	if fixedClients(in) {
+		return ""
+	}
 	var parts []string
 	for _, c := range in.Assessment.Cells {
 		if !c.SweepDone {
@@ -104,8 +110,11 @@ func kneesLine(in Input) string {
 	return strings.Join(parts, " ")
 }
 
-// sharedLine is "16", or "6p0r=16 6p1r=20" of several topologies.
+// sharedLine, empty of a Fixed campaign, is "16", or "6p0r=16 6p1r=20" of several topologies.
 func sharedLine(in Input) string {
+	if fixedClients(in) {
+		return ""
+	}
 	var parts []string
 	for _, topology := range in.Assessment.Topologies() {
 		shared, known := in.Assessment.Shared[topology]
@@ -132,13 +141,13 @@ func resultLine(in Input) string {
 		return ""
 	}
 	if len(a.Ratios) > 1 {
-		told := 0
+		conclusive := 0
 		for _, r := range a.Ratios {
-			if r.Distinguishable {
-				told++
+			if told(r) {
+				conclusive++
 			}
 		}
-		return fmt.Sprintf("%d ratios, %d conclusive", len(a.Ratios), told)
+		return fmt.Sprintf("%d ratios, %d conclusive", len(a.Ratios), conclusive)
 	}
 	r := a.Ratios[0]
 	switch {
@@ -147,5 +156,9 @@ func resultLine(in Input) string {
 	case !r.HasInterval():
 		return fmt.Sprintf("%s %sx %s, no interval", r.Variant, fixed(r.Ratio, 3), r.Baseline)
 	}
-	return fmt.Sprintf("%s %sx %s %s %s", r.Variant, fixed(r.Ratio, 3), r.Baseline, interval(r.Low, r.High), percent(r.Confidence, 1))
+	text := fmt.Sprintf("%s %sx %s %s %s", r.Variant, fixed(r.Ratio, 3), r.Baseline, interval(r.Low, r.High), percent(r.Confidence, 1))
+	if r.Verdict == analysis.Equivalent || r.Verdict == analysis.TooNoisy {
+		text += " " + string(r.Verdict) // that it is faster or slower is seen
+	}
+	return text
 }

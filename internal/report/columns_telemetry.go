@@ -1,0 +1,142 @@
+package report
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// telemetryColumns follow the first ones.
+var telemetryColumns = []column{
+	{"placement", "of a Final or a Warmup, 1-based: the set of nodes and volumes", func(a attempt) string { return placement(a.record.Trial) }},
+	{"target_docs_per_second", "rate of an OpenLoop trial", func(a attempt) string { return knownInt(a.record.Trial.TargetDocsPerSecond) }},
+	{"steady_seconds", "length of the steady part of a timed load; empty when none was found, and of a full corpus", ingest(func(in record.Ingest) string { return known(in.SteadySeconds) })},
+	{"cv_percent", "coefficient of variation of docs/s within the window, over means of 5 s", ingest(func(in record.Ingest) string { return known(in.CVPercent) })},
+	{"segments", "of the primaries, after merges have drained", ingest(func(in record.Ingest) string { return knownInt(in.Segments) })},
+	{"merges", "of the primaries, from the load's start until merges had drained", work(func(w record.Work) string { return strconv.FormatInt(w.Merges, 10) })},
+	{"merge_seconds", "the same, time in merges", work(func(w record.Work) string { return figure(w.MergeSeconds) })},
+	{"merged_mib", "the same", work(func(w record.Work) string { return figure(w.MergedMiB) })},
+	{"merge_throttle_seconds", "indexing held back by merges", work(func(w record.Work) string { return figure(w.ThrottleSeconds) })},
+	{"refresh_seconds", "of the primaries", work(func(w record.Work) string { return figure(w.RefreshSeconds) })},
+	{"flush_seconds", "of the primaries", work(func(w record.Work) string { return figure(w.FlushSeconds) })},
+	{"cpu_idle_percent", "as cpu_user_percent", cpu(func(c record.CPU) float64 { return c.Idle })},
+	{"run_queue", "mean running and runnable tasks, highest node", measured("run_queue")},
+	{"cpu_throttled_percent", "share of the CPU quota's periods that were throttled, highest node; empty without a quota", formatted(highest(func(n record.Node) float64 {
+		if n.Throttled == nil {
+			return math.NaN()
+		}
+		return *n.Throttled
+	}))},
+	{"disk_busiest_percent", "time in which the busiest disk had work, highest node; says little of an NVMe", formatted(highest(func(n record.Node) float64 {
+		if n.Disk == nil {
+			return math.NaN()
+		}
+		return nonZero(n.Disk.BusiestPercent)
+	}))},
+	{"network_receive_mib_per_second", "all interfaces but loopback of all OpenSearch nodes", measured("network_receive_mib_per_second")},
+	{"network_transmit_mib_per_second", "the same", measured("network_transmit_mib_per_second")},
+	{"old_gen_max_bytes", "of the heap's old generation, highest node", measured("old_gen_max_bytes")},
+	{"resident_max_bytes", "of OpenSearch's process, highest node", measured("resident_max_bytes")},
+	{"direct_max_bytes", "direct buffers, highest node", formatted(ofMemory(func(m record.Memory) int64 { return m.DirectMax }))},
+	{"write_pool_threads", "highest node", pool(func(p record.Pool) int64 { return p.Threads })},
+	{"write_pool_active_max", "highest node", pool(func(p record.Pool) int64 { return p.ActiveMax })},
+	{"write_pool_queue_max", "highest node", pool(func(p record.Pool) int64 { return p.QueueMax })},
+	{"gc_pauses", "stop-the-world pauses of gc.log within the window, all nodes; empty without gc.log", pauses(func(p record.Pauses) float64 { return float64(p.Count) })},
+	{"gc_pauses_young", "of those", pauses(func(p record.Pauses) float64 { return float64(p.Young) })},
+	{"gc_pauses_mixed", "of those", pauses(func(p record.Pauses) float64 { return float64(p.Mixed) })},
+	{"gc_pauses_full", "of those", pauses(func(p record.Pauses) float64 { return float64(p.Full) })},
+	{"gc_pause_millis", "their total, all nodes", pauses(func(p record.Pauses) float64 { return p.Millis })},
+	{"gc_pause_p50_ms", "highest node", measured("gc_pause_p50_ms")},
+	{"gc_pause_p99_ms", "highest node", measured("gc_pause_p99_ms")},
+	{"gc_pause_max_ms", "highest node", measured("gc_pause_max_ms")},
+	{"gc_survivor_mib", "mean survivor space after a pause, highest node", formatted(ofPauses(func(p record.Pauses) float64 { return p.SurvivorMiB }))},
+	{"gc_promoted_mib", "growth of the old generation over the young pauses, all nodes", measured("gc_promoted_mib")},
+	{"latency_p999_ms", "ingest task, by the driver", measured("latency_p999_ms")},
+	{"service_time_p50_ms", "ingest task, by the driver", serviceTime(func(l record.Latency) float64 { return l.P50 })},
+	{"service_time_p90_ms", "ingest task, by the driver", serviceTime(func(l record.Latency) float64 { return l.P90 })},
+	{"service_time_p99_ms", "ingest task, by the driver", serviceTime(func(l record.Latency) float64 { return l.P99 })},
+	{"target_throughput", "of the ingest task, in its own unit; empty: a closed loop", ingestTask(func(t record.Task) string { return known(t.Target) })},
+	{"loader_memory_bytes", "highest resident memory of the driver's processes", func(a attempt) string { return knownInt(a.record.Loader.MemoryBytes) }},
+	{"loader_cores", "logical processors of the loader's node", func(a attempt) string { return knownInt(int64(a.record.Loader.Cores)) }},
+	{"smt", "threads a core", environment(func(e record.Environment) string { return knownInt(int64(e.SMT)) })},
+	{"disk", "model and size of the disks", environment(func(e record.Environment) string { return e.Disk })},
+	{"image", "digest of OpenSearch's image", environment(func(e record.Environment) string { return e.Image })},
+}
+
+// inputColumns are what `kubectl knee analyze` reads under these names, so that results.csv may be given to it.
+var inputColumns = []column{
+	{"status", "ok, gated or failed: the verdict in the words of `kubectl knee analyze`", status},
+	{"iowait_percent", "the highest node's, as the gate sees it", formatted(highest(func(n record.Node) float64 {
+		if n.CPU == nil {
+			return math.NaN()
+		}
+		return n.CPU.IOWait
+	}))},
+	{"cpu_system_percent", "the same as cpu_sys_percent", cpu(func(c record.CPU) float64 { return c.Sys })},
+}
+
+func status(a attempt) string {
+	switch a.judgement.Verdict {
+	case analysis.Measured:
+		return "ok"
+	case analysis.Gated:
+		return "gated"
+	}
+	return "failed"
+}
+
+// placement is empty where the trial has none: 0 of a Final stands for the first.
+func placement(t record.Trial) string {
+	if t.Phase == record.Sweep || t.Phase == record.OpenLoop {
+		return knownInt(int64(t.Placement))
+	}
+	return integer(max(t.Placement, 1))
+}
+
+func formatted(of func(record.Record) float64) func(attempt) string {
+	return func(a attempt) string { return figure(of(a.record)) }
+}
+
+// measured is a figure that comparison.csv has too.
+func measured(name string) func(attempt) string {
+	return func(a attempt) string { return figure(measureNamed(name).of(a.record)) }
+}
+
+func work(of func(record.Work) string) func(attempt) string {
+	return ingest(func(in record.Ingest) string {
+		if in.Work == nil {
+			return ""
+		}
+		return of(*in.Work)
+	})
+}
+
+func pool(of func(record.Pool) int64) func(attempt) string {
+	return formatted(highest(func(n record.Node) float64 {
+		if n.WritePool == nil {
+			return math.NaN()
+		}
+		return float64(of(*n.WritePool))
+	}))
+}
+
+// pauses sums over the nodes; empty unless all have a gc.log.
+func pauses(of func(record.Pauses) float64) func(attempt) string {
+	return formatted(total(func(n record.Node) float64 {
+		if n.GC.Pauses == nil {
+			return math.NaN()
+		}
+		return of(*n.GC.Pauses)
+	}))
+}
+
+func serviceTime(of func(record.Latency) float64) func(attempt) string {
+	return ingestTask(func(t record.Task) string {
+		if t.ServiceTime == nil {
+			return ""
+		}
+		return known(of(*t.ServiceTime))
+	})
+}

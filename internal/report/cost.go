@@ -1,0 +1,38 @@
+package report
+
+import (
+	"cmp"
+	"math"
+)
+
+// costs is what the documents of each cell cost.
+func costs(d *document, in Input) {
+	a := in.Assessment
+	if len(a.Costs) == 0 {
+		return
+	}
+	unit := cmp.Or(in.Spec.Currency, "unit of price")
+	d.section("Cost")
+	d.para("Documents for one %s: 3600 x docs/s over the price of all nodes with their volumes an hour, at the median docs/s of the Measured Finals.", unit)
+	t := d.table("cell", "price an hour", "docs/s", "documents for one "+unit)
+	for _, c := range a.Costs {
+		t.row(cellName(in, c.Variant, c.Topology), trimmed(c.PerHour, 4), rounded(c.DocsPerSecond), rounded(c.DocsPerUnit))
+	}
+	if len(a.CostRatios) == 0 {
+		return
+	}
+	r := d.table("ratio", "topology ", "documents for the same money, times", "interval", "confidence", "break-even price ratio", "its interval", "break-even price an hour")
+	for _, c := range a.CostRatios {
+		bounds, sure, even := "", "", ""
+		if c.Confidence > 0 {
+			bounds, sure = interval(c.Low, c.High), percent(c.Confidence, 1)
+			even = interval(c.BreakEvenLow, c.BreakEvenHigh)
+		}
+		price := ""
+		if c.BreakEvenPrice > 0 && !math.IsInf(c.BreakEvenPrice, 0) {
+			price = trimmed(c.BreakEvenPrice, 4)
+		}
+		r.row(c.Variant+" / "+c.Baseline, topologies(c.Topology, c.BaselineTopology), "**"+fixed(c.Ratio, 3)+"**", bounds, sure, fixed(c.BreakEven, 3), even, price)
+	}
+	d.para("The break-even price ratio is the ratio of docs/s: at that price of the variant over the baseline's, both cost the same. Prices are taken as exact.")
+}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/knee-bench/knee/internal/report/chart"
+)
+
+//go:embed page
+var pageFiles embed.FS
+
+var (
+	pageTemplate = template.Must(template.ParseFS(pageFiles, "page/report.html.tmpl"))
+	pageCSS      = func() string {
+		text, err := pageFiles.ReadFile("page/report.css")
+		if err != nil {
+			panic(err) // it is in the program
+		}
+		return string(text)
+	}()
+)
+
+// MaxHTMLBytes bounds report.html.
+const MaxHTMLBytes = MaxFileBytes
+
+// HTML is report.html: one page that needs nothing else and no script. Of a large campaign it leaves to the CSV files
+// what would not fit.
+func HTML(in Input) string {
+	rows := attempts(in)
+	results := len(split(resultsCSV(rows)))
+	for detail := detailFor(in); ; detail++ {
+		text := htmlPage(in, newDocument(in, rows, results, detail, true))
+		if len(text) <= MaxHTMLBytes || detail >= plotsOfKnees {
+			return text
+		}
+	}
+}
+
+// detailFor is where to begin, so that a large campaign's page is not drawn several times.
+func detailFor(in Input) detail {
+	switch n := in.Assessment.Planned; {
+	case n > 2500:
+		return noSweeps
+	case n > 500:
+		return fewerRows
+	}
+	return everything
+}
+
+// The page as the template reads it.
+type (
+	htmlDocument struct {
+		Name, Namespace, Version, Times, Progress string
+		Sentence, Kind, Verdict, Rest             string
+		Doubts                                    []htmlDoubt
+		Sections                                  []htmlSection
+		CSS                                       template.CSS
+	}
+	htmlDoubt   struct{ Reason, Message string }
+	htmlSection struct {
+		ID, Title     string
+		Details, Open bool
+		Blocks        []htmlBlock
+		Parts         []htmlSection
+	}
+	htmlBlock struct {
+		Label, Code string
+		Text        template.HTML
+		List        []template.HTML
+		Table       *htmlTable
+		Charts      []htmlChart
+	}
+	htmlTable struct {
+		Head []htmlCell
+		Rows []htmlRow
+	}
+	htmlRow struct {
+		Flag  string
+		Cells []htmlCell
+	}
+	htmlCell struct {
+		Text        template.HTML
+		Left, First bool
+	}
+	htmlChart struct {
+		SVG            template.HTML
+		Title, Caption string
+		Keys           []htmlKey
+	}
+	htmlKey struct {
+		SVG  template.HTML
+		Text string
+	}
+)
+
+func htmlPage(in Input, d *document) string {
+	v := verdictOf(in)
+	s := Status(in)
+	page := htmlDocument{
+		Name: in.Name, Namespace: in.Namespace, Version: in.Version, Progress: s.Progress,
+		Sentence: Sentence(in), Kind: v.kind, Verdict: v.word, Rest: v.rest,
+	}
+	if s.StartedAt != nil {
+		page.Times = s.StartedAt.UTC().Format("2006-01-02 15:04") + " to "
+		if s.CompletedAt != nil {
+			page.Times += s.CompletedAt.UTC().Format("2006-01-02 15:04") + " UTC"
+		} else {
+			page.Times += "now"
+		}
+	}
+	for _, doubt := range v.doubts {
+		page.Doubts = append(page.Doubts, htmlDoubt{doubt.Reason, line(doubt.Message)})
+	}
+	w := &htmlWriter{}
+	for _, section := range d.sections {
+		page.Sections = append(page.Sections, w.section(section))
+	}
+	page.CSS = template.CSS(pageCSS + w.sheet.CSS()) // ours, but for nothing
+	var b strings.Builder
+	if err := pageTemplate.ExecuteTemplate(&b, "report.html.tmpl", page); err != nil {
+		return fmt.Sprintf("the page cannot be written: %v", err)
+	}
+	return b.String()
+}
+
+// htmlWriter turns a document's parts into the template's.
+type htmlWriter struct {
+	sheet  chart.Sheet
+	charts int
+}
+
+func (w *htmlWriter) section(s section) htmlSection {
+	out := htmlSection{
+		ID: strings.ReplaceAll(strings.ToLower(s.title), " ", "-"), Title: s.title, Details: s.foldable, Open: !s.folded,
+		Blocks: w.blocks(s.title, s.blocks),
+	}
+	for _, part := range s.parts {
+		out.Parts = append(out.Parts, w.section(part))
+	}
+	return out
+}
+
+func (w *htmlWriter) blocks(title string, blocks []block) []htmlBlock {
+	var out []htmlBlock
+	for _, b := range blocks {
+		h := htmlBlock{Label: title, Code: b.code, Text: marked(b.text)}
+		for _, item := range b.list {
+			h.List = append(h.List, marked(item))
+		}
+		if b.table != nil {
+			h.Table = htmlTableOf(b.table)
+		}
+		for _, c := range b.charts {
+			w.charts++
+			plot := htmlChart{SVG: w.svg(c.draw(fmt.Sprintf("c%d", w.charts))), Title: c.title, Caption: c.caption}
+			for _, k := range c.keys {
+				plot.Keys = append(plot.Keys, htmlKey{w.svg(k.svg), k.text})
+			}
+			h.Charts = append(h.Charts, plot)
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// svg takes a drawing into the page; its texts are escaped by package chart.
+func (w *htmlWriter) svg(text string) template.HTML { return template.HTML(w.sheet.Take(text)) }
+
+func htmlTableOf(t *table) *htmlTable {
+	out := &htmlTable{}
+	for i, title := range t.titles {
+		out.Head = append(out.Head, htmlCell{Text: marked(strings.TrimSpace(title)), Left: i > 0 && t.left(i)})
+	}
+	for _, r := range t.rows {
+		row := htmlRow{Flag: r.flag}
+		for i := range t.titles {
+			cell := htmlCell{First: i == 0, Left: i > 0 && t.left(i)}
+			if i < len(r.cells) {
+				cell.Text = marked(line(r.cells[i]))
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
+}
+
+// marked escapes a text and makes its **strong** words so. An odd mark stands for itself.
+func marked(s string) template.HTML {
+	parts := strings.Split(template.HTMLEscapeString(s), "**")
+	var b strings.Builder
+	for i, part := range parts {
+		switch {
+		case i%2 == 1 && i < len(parts)-1:
+			b.WriteString("<strong>" + part + "</strong>")
+		case i%2 == 1:
+			b.WriteString("**" + part)
+		default:
+			b.WriteString(part)
+		}
+	}
+	return template.HTML(b.String())
+}

@@ -1,0 +1,334 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/report/chart"
+)
+
+// seriesOf is the place of a variant among the campaign's: its colour and its mark in every plot.
+func seriesOf(in Input, variant string) int {
+	for i, v := range in.Spec.Variants {
+		if string(v.Name) == variant {
+			return i
+		}
+	}
+	return 0
+}
+
+// seriesKeys explain the variants' lines.
+func seriesKeys(in Input, cells []analysis.Cell) []key {
+	var out []key
+	for _, c := range cells {
+		out = append(out, key{chart.SeriesKey(seriesOf(in, c.Variant)), c.Variant})
+	}
+	return out
+}
+
+// manyMarks is how many marks of ordinary points make a plot too large.
+const manyMarks = 120
+
+// kneeCharts are the curves of docs/s against clients, a plot a topology.
+func kneeCharts(d *document, in Input) []*plotted {
+	if !d.plots {
+		return nil
+	}
+	var out []*plotted
+	for _, topology := range in.Assessment.Topologies() {
+		out = append(out, kneeChart(d, in, topology))
+	}
+	return out
+}
+
+func kneeChart(d *document, in Input, topology string) *plotted {
+	cells := cellsOf(in, topology)
+	lines := chart.Lines{Title: "docs/s against clients, " + topology, Unit: "docs/s", XLabel: "clients", Limit: math.NaN()}
+	keys := seriesKeys(in, cells)
+	seen := map[string]bool{}
+	var notes, says []string
+	for _, c := range cells {
+		line := chart.Line{Series: seriesOf(in, c.Variant), Target: math.NaN(), NoMarks: d.manyMarks(in, topology)}
+		if c.Curve.Peak != nil {
+			line.Target = c.Curve.Target
+			seen["target"], seen["peak"] = true, true
+		}
+		for _, p := range sweepPoints(in, c) {
+			point, note := kneePoint(in, c, p, len(cells))
+			if point == nil {
+				continue
+			}
+			line.Points = append(line.Points, *point)
+			seen[p.verdict] = true
+			seen["knee"] = seen["knee"] || p.knee
+			if note != "" {
+				notes = append(notes, note)
+			}
+		}
+		if len(line.Points) > 0 {
+			lines.Lines = append(lines.Lines, line)
+		}
+		says = append(says, curveText(in, c))
+	}
+	if len(lines.Lines) == 0 {
+		return nil
+	}
+	for _, k := range []struct {
+		name string
+		key  key
+	}{
+		{"knee", key{chart.KneeKey(), "knee"}}, {"peak", key{chart.PeakKey(), "peak"}},
+		{"target", key{chart.DotKey(), figure(in.Plan.PercentOfPeak) + " % of the peak"}},
+		{string(analysis.Gated), key{chart.MarkKey(chart.Gated), "a gate failed"}},
+		{string(analysis.Errored), key{chart.MarkKey(chart.Failed), "failed, no figure"}},
+		{skipped, key{chart.MarkKey(chart.Skipped), "skipped by the adaptive sweep"}},
+	} {
+		if seen[k.name] {
+			keys = append(keys, k.key)
+		}
+	}
+	lines.Desc = strings.Join(says, " ")
+	return &plotted{draw: lines.SVG, title: "docs/s against clients" + of(in, topology), keys: keys, caption: listed(notes, 6)}
+}
+
+// of names a topology where there are several.
+func of(in Input, topology string) string {
+	if len(in.Assessment.Topologies()) > 1 {
+		return ", " + topology
+	}
+	return ""
+}
+
+// manyMarks tells whether a topology's plots show the telling points alone.
+func (d *document) manyMarks(in Input, topology string) bool {
+	return d.detail >= fewerRows && len(cellsOf(in, topology))*len(in.Plan.Clients) > manyMarks
+}
+
+// kneePoint is a client count as a knee curve shows it, with a note on one that failed; nil while it is pending.
+func kneePoint(in Input, c analysis.Cell, p sweepPoint, cells int) (*chart.Point, string) {
+	out := chart.Point{X: float64(p.clients), Y: p.value, Knee: p.knee, Peak: p.peak}
+	name := fmt.Sprintf("%s@%d", cellName(in, c.Variant, c.Topology), p.clients)
+	const few = 4 // cells whose labels do not run into each other
+	switch p.verdict {
+	case pending:
+		return nil, ""
+	case skipped:
+		out.Mark = chart.Skipped
+		return &out, ""
+	case string(analysis.Errored):
+		out.Mark = chart.Failed
+		return &out, name + " failed: " + cut(p.failures, 160)
+	case string(analysis.Gated):
+		out.Mark = chart.Gated
+		if cells <= few && len(p.attempts) > 0 {
+			out.Label = gateNames(p.attempts[0].judgement.Failures)
+		}
+		return &out, name + " gated: " + cut(p.failures, 160)
+	}
+	if p.knee && cells <= few {
+		out.Label = fmt.Sprintf("knee %d", p.clients)
+		if share := stability(in, c); !math.IsNaN(share) {
+			out.Label += fmt.Sprintf(" (%s)", percent(share, 0))
+		}
+	}
+	return &out, ""
+}
+
+// gateNames are the gates that failed.
+func gateNames(list []analysis.Failure) string {
+	var out []string
+	for _, f := range list {
+		if f.Gate != "" && !slices.Contains(out, f.Gate) {
+			out = append(out, f.Gate)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// curveText says what a cell's curve shows, to those who do not see it.
+func curveText(in Input, c analysis.Cell) string {
+	s := cellName(in, c.Variant, c.Topology) + ":"
+	if c.Curve.Knee != nil {
+		s += fmt.Sprintf(" knee at %d clients with %s docs/s", c.Curve.Knee.Clients, rounded(c.Curve.Knee.DocsPerSecond))
+		if share := stability(in, c); !math.IsNaN(share) {
+			s += fmt.Sprintf(", stable in %s of resamples", percent(share, 0))
+		}
+		s += fmt.Sprintf("; peak %s at %d.", rounded(c.Curve.Peak.DocsPerSecond), c.Curve.Peak.Clients)
+	}
+	var points []string
+	for _, p := range sweepPoints(in, c) {
+		switch {
+		case p.observed && p.verdict == string(analysis.Gated):
+			points = append(points, fmt.Sprintf("%d: %s (gated: %s)", p.clients, rounded(p.value), cut(p.failures, 60)))
+		case p.observed:
+			points = append(points, fmt.Sprintf("%d: %s", p.clients, rounded(p.value)))
+		case p.verdict == string(analysis.Errored):
+			points = append(points, fmt.Sprintf("%d: failed", p.clients))
+		case p.verdict == skipped:
+			points = append(points, fmt.Sprintf("%d: skipped", p.clients))
+		}
+	}
+	const most = 12
+	if len(points) > 0 {
+		s += " docs/s by clients: " + listed(points, most) + "."
+	}
+	return s
+}
+
+// forestChart is the ratios with their intervals.
+func forestChart(d *document, in Input) *plotted {
+	const most = 24
+	if !d.plots {
+		return nil
+	}
+	share := smallestDifference(in) / 100
+	f := chart.Forest{Title: "ratios of docs/s with their intervals", Unit: "times the docs/s of the baseline", Band: share}
+	var says []string
+	for _, r := range in.Assessment.Ratios {
+		if math.IsNaN(r.Ratio) {
+			continue
+		}
+		if len(f.Rows) == most {
+			break
+		}
+		times, bounds := ratioText(r)
+		value := times + " " + bounds
+		if r.HasInterval() {
+			value += " " + percent(r.Confidence, 1)
+		}
+		row := chart.ForestRow{
+			Label: ratioCell(in, r) + " / " + ratioBaseline(in, r), Value: strings.TrimSpace(value),
+			Series: seriesOf(in, r.Variant), Ratio: r.Ratio, Low: math.NaN(), High: math.NaN(),
+		}
+		if r.HasInterval() {
+			row.Low, row.High = r.Low, r.High
+		}
+		f.Rows = append(f.Rows, row)
+		says = append(says, row.Label+": "+row.Value+", "+ratioVerdict(r)+".")
+	}
+	if len(f.Rows) == 0 {
+		return nil
+	}
+	f.Desc = listed(says, 12)
+	caption := "The axis is logarithmic."
+	if len(in.Assessment.Ratios) > len(f.Rows) {
+		caption += fmt.Sprintf(" The first %d of %d; the table holds all.", len(f.Rows), len(in.Assessment.Ratios))
+	}
+	keys := []key{{chart.LineKey(), "1: no difference"}, {chart.BandKey(), "smaller than matters: within " + figure(100*share) + " %"}}
+	return &plotted{draw: f.SVG, title: "Ratio of docs/s, with its interval", keys: keys, caption: caption}
+}
+
+// dotsChart is every Final repetition as a mark.
+func dotsChart(d *document, in Input, topology string) *plotted {
+	if !d.plots || d.detail >= plotsOfKnees {
+		return nil
+	}
+	strip := chart.Strip{Title: "docs/s of each Final repetition, " + topology, Unit: "docs/s"}
+	var says []string
+	gated, placements := false, false
+	const most = 24
+	for _, c := range cellsOf(in, topology) {
+		for _, clients := range finalClients(c) {
+			values, planned := docsAt(c, clients)
+			row := chart.StripRow{Label: c.Variant, Series: seriesOf(in, c.Variant), Median: analysis.Median(values)}
+			if fixedClients(in) {
+				row.Label += fmt.Sprintf("@%d", clients)
+			}
+			row.Value = fmt.Sprintf("median %s, CV %s %%", rounded(row.Median), fixed(100*variation(values), 2))
+			if len(values) < planned {
+				row.Value += fmt.Sprintf(", %d of %d", len(values), planned)
+			}
+			for _, o := range c.Finals {
+				if o.Trial.Clients != clients || !o.Done || math.IsNaN(o.DocsPerSecond()) {
+					continue
+				}
+				p := chart.StripPoint{Value: o.DocsPerSecond(), Line: int(max(o.Trial.Placement, 1) - 1)}
+				if !o.Measured() {
+					p.Mark, gated = chart.Gated, true
+				}
+				placements = placements || p.Line > 0
+				row.Points = append(row.Points, p)
+			}
+			low, high := ends(values)
+			says = append(says, fmt.Sprintf("%s: %d repetitions from %s to %s, %s.", row.Label, len(values), rounded(low), rounded(high), row.Value))
+			if len(row.Points) > 0 && len(strip.Rows) < most {
+				strip.Rows = append(strip.Rows, row)
+			}
+		}
+	}
+	if len(strip.Rows) == 0 {
+		return nil
+	}
+	strip.Desc = listed(says, 12)
+	keys := []key{{chart.PeakKey(), "bar: median"}}
+	if gated {
+		keys = append(keys, key{chart.MarkKey(chart.Gated), "a gate failed: not in the ratio"})
+	}
+	caption := "A mark a repetition."
+	if placements {
+		caption += " A line a placement."
+	}
+	return &plotted{draw: strip.SVG, title: "Final repetitions" + of(in, topology), keys: keys, caption: caption}
+}
+
+// orderChart is docs/s against the order of the runs, each cell against its own median, so that a drift is seen.
+func orderChart(d *document, in Input, topology string) *plotted {
+	if !d.plots || d.detail >= plotsOfKnees {
+		return nil
+	}
+	cells := cellsOf(in, topology)
+	var starts []int64
+	for _, c := range cells {
+		for _, o := range c.Finals {
+			if o.Done && o.Record != nil {
+				starts = append(starts, o.Record.StartedAt)
+			}
+		}
+	}
+	slices.Sort(starts)
+	starts = slices.Compact(starts) // cells that start together have one place
+	lines := chart.Lines{
+		Title: "docs/s of the Finals against the order of the runs, " + topology, Unit: "% of the cell's own median",
+		XLabel: "order of the start", Limit: math.NaN(),
+	}
+	var says []string
+	for _, c := range cells {
+		line := chart.Line{Series: seriesOf(in, c.Variant), Target: math.NaN(), NoMarks: d.detail >= fewerRows && len(starts)*len(cells) > manyMarks}
+		medians := map[int32]float64{}
+		for _, clients := range finalClients(c) {
+			values, _ := docsAt(c, clients)
+			medians[clients] = analysis.Median(values)
+		}
+		for _, o := range c.Finals {
+			share := 100 * o.DocsPerSecond() / medians[o.Trial.Clients]
+			if !o.Done || o.Record == nil || math.IsNaN(share) {
+				continue
+			}
+			place, _ := slices.BinarySearch(starts, o.Record.StartedAt)
+			p := chart.Point{X: float64(place + 1), Y: share}
+			if !o.Measured() {
+				p.Mark = chart.Gated
+			}
+			line.Points = append(line.Points, p)
+		}
+		slices.SortStableFunc(line.Points, func(a, b chart.Point) int { return cmp.Compare(a.X, b.X) })
+		if len(line.Points) > 0 {
+			lines.Lines = append(lines.Lines, line)
+			low, high := math.Inf(1), math.Inf(-1)
+			for _, p := range line.Points {
+				low, high = math.Min(low, p.Y), math.Max(high, p.Y)
+			}
+			says = append(says, fmt.Sprintf("%s: %d runs between %s and %s %% of its median.", c.Variant, len(line.Points), fixed(low, 2), fixed(high, 2)))
+		}
+	}
+	if len(lines.Lines) == 0 || len(starts) < 2 {
+		return nil
+	}
+	lines.Desc = strings.Join(says, " ")
+	return &plotted{draw: lines.SVG, title: "Against the order of the runs" + of(in, topology), keys: seriesKeys(in, cells),
+		caption: "A slope in time would be seen here, in all cells alike."}
+}

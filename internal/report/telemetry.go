@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// telemetry is what the machines did while the cells were compared.
+func telemetry(d *document, in Input) {
+	d.section("CPU and iowait")
+	d.para("Means over the OpenSearch nodes and the load window, in percent of all cores, for each client count. iowait is a mean too: the gate looks at the highest node.")
+	var charts []*plotted
+	for _, topology := range in.Assessment.Topologies() {
+		charts = append(charts, cpuChart(d, in, topology), iowaitChart(d, in, topology))
+	}
+	d.charts(charts...)
+
+	d.section("Garbage collection and memory")
+	d.para("%s. Pauses are those of gc.log within the window, of the node with the most; without gc.log they are the collections that _nodes/stats tells of over the whole load.", wherever(in))
+	memory := []column2{
+		{"pauses a minute", "gc_pauses_per_minute", 1, 1}, {"% of time", "gc_percent_of_time", 2, 1}, {"p50 ms", "gc_pause_p50_ms", 1, 1},
+		{"p99 ms", "gc_pause_p99_ms", 1, 1}, {"max ms", "gc_pause_max_ms", 1, 1}, {"promoted MiB", "gc_promoted_mib", 0, 1},
+		{"heap max GiB", "heap_used_max_bytes", 2, 1 << 30}, {"old gen max GiB", "old_gen_max_bytes", 2, 1 << 30},
+		{"resident max GiB", "resident_max_bytes", 2, 1 << 30},
+	}
+	telemetryTable(d, in, memory)
+	kinds(d, in)
+
+	d.section("Disk, network and index")
+	d.para("%s. All disks and all interfaces of all OpenSearch nodes together.", wherever(in))
+	telemetryTable(d, in, []column2{
+		{"read MiB/s", "disk_read_mib_per_second", 1, 1}, {"write MiB/s", "disk_write_mib_per_second", 1, 1}, {"IOPS", "disk_iops", 0, 1},
+		{"PSI io %", "pressure_io_percent", 1, 1}, {"received MiB/s", "network_receive_mib_per_second", 1, 1},
+		{"sent MiB/s", "network_transmit_mib_per_second", 1, 1}, {"index GiB", "index_bytes", 2, 1 << 30}, {"segments", "segments", 0, 1},
+		{"merge s", "merge_seconds", 0, 1},
+	})
+	var bounds []string
+	for _, b := range in.Assessment.DiskBound {
+		bounds = append(bounds, fmt.Sprintf("**DiskBound**: %s, %s, %d clients: %s", cellName(in, b.Variant, b.Topology), b.Where, b.Clients, line(b.Message)))
+	}
+	for _, b := range in.Assessment.ClientBound {
+		bounds = append(bounds, fmt.Sprintf("**ClientBound**: %s, %s, %d clients: %s", cellName(in, b.Variant, b.Topology), b.Where, b.Clients, line(b.Message)))
+	}
+	d.list(bounds)
+}
+
+// column2 is a measure as a column of a table.
+type column2 struct {
+	title, measure string
+	decimals       int
+	unit           float64 // how much of the measure's unit is one of the column's
+}
+
+// telemetryTable has a row a cell and client count at which it is compared.
+func telemetryTable(d *document, in Input, columns []column2) {
+	titles := []string{"cell", "clients"}
+	for _, c := range columns {
+		titles = append(titles, c.title)
+	}
+	t := d.table(titles...)
+	for _, c := range in.Assessment.Cells {
+		for _, at := range comparedAt(in, c) {
+			row := []string{cellName(in, c.Variant, c.Topology), integer(at.clients)}
+			for _, column := range columns {
+				row = append(row, fixed(measureNamed(column.measure).median(at.records)/column.unit, column.decimals))
+			}
+			t.row(row...)
+		}
+	}
+}
+
+// at is a client count of a cell with the records that its figures are medians of.
+type at struct {
+	clients int32
+	records []*record.Record
+}
+
+// comparedAt is where a cell's telemetry is shown: at the client counts of its Finals, else at its knee.
+func comparedAt(in Input, c analysis.Cell) []at {
+	var out []at
+	for _, clients := range finalClients(c) {
+		if records := finalRecords(c, clients); len(records) > 0 {
+			out = append(out, at{clients, records})
+		}
+	}
+	if knee := c.Curve.Knee; len(out) == 0 && knee != nil {
+		out = append(out, at{knee.Clients, sweepRecords(in, c, knee.Clients)})
+	}
+	return out
+}
+
+func wherever(in Input) string {
+	if in.Plan.Repetitions > 0 {
+		return "Medians over the Measured Final repetitions, or at the knee of a cell that has none yet"
+	}
+	return "At the knee"
+}
+
+// kinds tells what kinds of pauses there were, which the table has no room for.
+func kinds(d *document, in Input) {
+	var items []string
+	for _, c := range in.Assessment.Cells {
+		for _, at := range comparedAt(in, c) {
+			var young, mixed, full int64
+			seen := false
+			for _, r := range at.records {
+				for _, n := range r.Nodes {
+					if p := n.GC.Pauses; p != nil {
+						seen = true
+						young, mixed, full = young+p.Young, mixed+p.Mixed, full+p.Full
+					}
+				}
+			}
+			if seen {
+				items = append(items, fmt.Sprintf("%s at %d clients: %d young, %d mixed, %d full pauses in %d runs",
+					cellName(in, c.Variant, c.Topology), at.clients, young, mixed, full, len(at.records)))
+			}
+		}
+	}
+	d.list(items)
+}
