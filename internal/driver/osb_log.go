@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	renderedLine = regexp.MustCompile(`Final rendered workload for '.*' has been written to '([^']+)'`)
+	renderedLine = regexp.MustCompile(`Final rendered workload for '.*' has been written to '([^'\n]+)'`)
 	readerLine   = regexp.MustCompile(`Task-relative clients at index \[(\d+)-(\d+)\] will bulk index \[(\d+)\] docs starting from line offset \[(\d+)\] for \[([^\]]*)\]\s+from corpus \[([^\]]*)\]`)
 	workerLine   = regexp.MustCompile(`(?m)^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{1,3}) \S+/PID:(\d+) \S+ INFO (Task-relative clients at index|Total run duration: )`)
 )
