@@ -131,7 +131,7 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 	hack/demo.sh
 
 .PHONY: test-e2e
-test-e2e: deploy ## Run real campaigns on the embedded cluster.
+test-e2e: deploy report-check-host ## Run real campaigns on the embedded cluster.
 	go test -timeout 40m -count=1 -v ./test/e2e/...
 
 .PHONY: bench-gap

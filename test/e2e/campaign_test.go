@@ -2,8 +2,6 @@ package e2e_test
 
 import (
 	"context"
-	"encoding/csv"
-	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -97,62 +95,7 @@ func left(ctx context.Context, ns string) func() map[string]int {
 	}
 }
 
-// rows are a CSV's rows by column name.
-func rows(text string) []map[string]string {
-	GinkgoHelper()
-	all, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	Expect(err).NotTo(HaveOccurred())
-	var out []map[string]string
-	for _, line := range all[1:] {
-		row := map[string]string{}
-		for i, name := range all[0] {
-			row[name] = line[i]
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
 var _ = Describe("a real campaign", func() {
-	It("finds the knees, compares, reports and cleans up", func(ctx SpecContext) {
-		ns := newNamespace(ctx)
-		w := campaign("compare", ns).VariantOnAnyNode("small").VariantOnAnyNode("large").Repetitions(1)
-		w.Spec.OpenSearch.Storage.Size = "1Gi"
-		w.Spec.Variants[1].OpenSearch.Heap = "768Mi"
-		w.Spec.Retries = ptr.To[int32](1)
-		c := start(ctx, w)
-		kubectl(ctx, "-n", ns, "wait", "--for=condition=Ready", "bcamp/compare", "--timeout=15m")
-		Expect(left(ctx, ns)()).To(BeEmpty())
-
-		status := get(ctx, c).Status
-		Expect(status.Knees).To(MatchRegexp(`^small=[12] large=[12]$`))
-		Expect(status.SharedClients).To(MatchRegexp(`^[12]`))
-		Expect(status.Result).To(MatchRegexp(`^large [0-9.]+x small`))
-		Expect(kubectl(ctx, "-n", ns, "get", "benchmarkcampaigns")).To(ContainSubstring(status.Knees))
-
-		var report corev1.ConfigMap
-		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: ns, Name: status.Reports[0]}, &report)).To(Succeed())
-		Expect(report.Data).To(HaveKey("report.md"))
-		Expect(report.Data).To(HaveKey("tune_results_small_1p0r.csv"))
-		Expect(report.Data).To(HaveKey("tune_results_large_1p0r.csv"))
-		all := records(ctx, ns)
-		Expect(rows(report.Data["results.csv"])).To(HaveLen(len(all)), "a row for each attempt")
-		for _, r := range all {
-			Expect(r.Error).To(BeNil(), "%+v", r.Trial)
-			Expect(r.Rejections.Total()).To(BeZero())
-			Expect(r.Ingest.Count).To(Equal(r.Ingest.TotalIndexed), "documents in the index are those the counters saw")
-			if r.Trial.Phase != record.Warmup { // where the rate still climbs, two means of it have little in common
-				Expect(r.Ingest.DocsPerSecond).To(BeNumerically("~", r.Ingest.OSBDocsPerSecond, 0.35*r.Ingest.OSBDocsPerSecond),
-					"docs/s beside OSB's own figure, over 5 s of load")
-			}
-			Expect(r.Nodes).To(HaveLen(1))
-			Expect(r.Nodes[0].CPU).NotTo(BeNil(), "the probe's figures")
-			Expect(r.Nodes[0].CPU.Busy()).To(BeNumerically(">", 5))
-			Expect(r.Loader.CPUCores).To(BeNumerically(">", 0))
-			Expect(r.Nodes[0].Environment.CPUModel).NotTo(BeEmpty())
-		}
-	}, SpecTimeout(20*time.Minute))
-
 	It("gates a trial whose bulks are rejected: never a knee", func(ctx SpecContext) {
 		ns := newNamespace(ctx)
 		w := campaign("rejected", ns).VariantOnAnyNode("tiny-queue").Clients(1, 16)
