@@ -1,56 +1,192 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/version"
 )
 
+// reportFlags are those of report.
+type reportFlags struct {
+	bundle, dir          string
+	md, html             bool
+	csv, files           []string
+	open, verify, remake bool
+}
+
 func (p *plugin) reportCommand() *cobra.Command {
-	var file string
+	var f reportFlags
 	cmd := &cobra.Command{
-		Use:   "report NAME",
-		Short: "Print a campaign's report, or one file of it",
+		Use:   "report (NAME | --from-bundle FILE)",
+		Short: "Read a campaign's report: here, as Markdown, HTML or CSV, or in a browser",
+		Long: `Read a campaign's report. Without a flag it is shown in short; --md, --html and --csv print files of it, -o writes all of
+them into a folder, and --open shows it in a browser.
+
+Of a campaign on the cluster these are the files that the operator wrote; with --remake, and of a bundle, each is made
+again from the records. --verify makes all of them again and says which are the same to the byte; the exit code is 1
+when one is not.`,
 		Example: `  kubectl knee report arm-vs-intel
-  kubectl knee report arm-vs-intel --file results.csv > results.csv`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return p.report(cmd, args[0], file) },
+  kubectl knee report arm-vs-intel --md > report.md
+  kubectl knee report arm-vs-intel --csv results.csv
+  kubectl knee report arm-vs-intel --open
+  kubectl knee report --from-bundle arm-vs-intel.tar.gz --verify`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if (f.bundle == "") != (len(args) == 1) || len(args) > 1 {
+				return errors.New("name one campaign, or a bundle by --from-bundle")
+			}
+			return nil
+		},
+		ValidArgsFunction: p.campaignNames(1, cobra.ShellCompDirectiveNoFileComp),
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.report(cmd.Context(), f, args) },
 	}
-	cmd.Flags().StringVar(&file, "file", "report.md", "the file of the report to print")
+	flags := cmd.Flags()
+	flags.StringVar(&f.bundle, "from-bundle", "", "bundle of kubectl knee export to read instead of the cluster; - is standard input")
+	flags.BoolVar(&f.md, "md", false, "print report.md")
+	flags.BoolVar(&f.html, "html", false, "print report.html")
+	flags.StringSliceVar(&f.csv, "csv", nil, "print CSV files of the report by name, one after the other, such as results.csv")
+	flags.StringSliceVar(&f.files, "file", nil, "print files of the report by name")
+	flags.StringVarP(&f.dir, "output-dir", "o", "", "folder to write all files of the report to; it is made")
+	flags.BoolVar(&f.open, "open", false, "show report.html in a browser")
+	flags.BoolVar(&f.remake, "remake", false, "make the report again from the records rather than read what the operator wrote")
+	flags.BoolVar(&f.verify, "verify", false, "make the report again from the records, and compare it with what was written")
+	cmd.MarkFlagsMutuallyExclusive("md", "html", "csv", "file", "open", "verify", "output-dir")
 	return cmd
 }
 
-func (p *plugin) report(cmd *cobra.Command, name, file string) error {
-	c, namespace, err := p.connect()
+func (p *plugin) report(ctx context.Context, f reportFlags, args []string) error {
+	s, err := p.reportSource(ctx, f.bundle, args)
 	if err != nil {
 		return err
 	}
-	var campaign v1alpha1.BenchmarkCampaign
-	if err := c.Get(cmd.Context(), client.ObjectKey{Namespace: namespace, Name: name}, &campaign); err != nil {
-		return err
-	}
-	if len(campaign.Status.Reports) == 0 {
-		return fmt.Errorf("campaign %s/%s has no report yet: no trial has ended", namespace, name)
-	}
-	var have []string
-	for _, report := range campaign.Status.Reports {
-		var cm corev1.ConfigMap
-		if err := c.Get(cmd.Context(), client.ObjectKey{Namespace: namespace, Name: report}, &cm); err != nil {
+	if !f.remake && f.bundle == "" || f.verify {
+		if err := s.needReport(); err != nil {
 			return err
 		}
-		for key, text := range cm.Data {
-			if key == file {
-				_, err := fmt.Fprint(p.streams.Out, text)
-				return err
-			}
-			have = append(have, key)
+	}
+	in, err := s.input()
+	if err != nil {
+		return err
+	}
+	if f.verify {
+		return p.verify(s, report.Files(in))
+	}
+	files := s.Report
+	if f.remake || f.bundle != "" {
+		files = report.Files(in)
+	}
+	switch {
+	case f.dir != "":
+		return writeFiles(f.dir, files)
+	case f.open:
+		return p.show(ctx, in.Name, files)
+	}
+	wanted := slices.Concat(f.csv, f.files)
+	if f.md {
+		wanted = append(wanted, "report.md")
+	}
+	if f.html {
+		wanted = append(wanted, "report.html")
+	}
+	if len(wanted) > 0 {
+		return p.print(s.from, files, wanted)
+	}
+	return summary(p.streams.Out, s, in)
+}
+
+func (p *plugin) reportSource(ctx context.Context, bundle string, args []string) (source, error) {
+	if bundle != "" {
+		return p.fromBundle(bundle)
+	}
+	return p.fromCluster(ctx, args[0])
+}
+
+// print prints files of a report. All of them are there, or nothing is printed.
+func (p *plugin) print(from string, files map[string]string, wanted []string) error {
+	for _, name := range wanted {
+		if _, there := files[name]; !there {
+			return fmt.Errorf("the report of %s has no file %q; it has %s", from, name, strings.Join(slices.Sorted(maps.Keys(files)), ", "))
 		}
 	}
-	slices.Sort(have)
-	return fmt.Errorf("the report of %s/%s has no file %q; it has %v", namespace, name, file, have)
+	for _, name := range wanted {
+		if _, err := fmt.Fprint(p.streams.Out, files[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+func writeFiles(dir string, files map[string]string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name != filepath.Base(name) {
+			return usagef("%q is no name of a report's file", name)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify compares a report that was written with the one that the records make now.
+func (p *plugin) verify(s source, made map[string]string) error {
+	differ := 0
+	say := func(name, what string) { fmt.Fprintf(p.streams.Out, "%s  %s\n", what, name) }
+	all := maps.Clone(made)
+	maps.Copy(all, s.Report)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		was, stored := s.Report[name]
+		is, again := made[name]
+		switch {
+		case was == is && stored && again:
+			say(name, "equal  ")
+			continue
+		case !again:
+			say(name, "stored alone")
+		case !stored:
+			say(name, "made alone")
+		default:
+			say(name, "differs")
+			line, old, now := firstDifference(was, is)
+			fmt.Fprintf(p.streams.Out, "  line %d stored: %s\n  line %d made:   %s\n", line, excerpt(old), line, excerpt(now))
+		}
+		differ++
+	}
+	if differ > 0 {
+		return fmt.Errorf("%d of %d files of the report of %s are not what its records make: the report was written by Knee %s, this is %s",
+			differ, len(all), s.from, dash(s.Versions.Knee), version.Version)
+	}
+	return nil
+}
+
+// firstDifference is the first line, counted from 1, in which two texts differ.
+func firstDifference(a, b string) (line int, inA, inB string) {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range max(len(x), len(y)) {
+		if inA, inB = at(x, i), at(y, i); inA != inB {
+			return i + 1, inA, inB
+		}
+	}
+	return 0, "", ""
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
+}
+
+func excerpt(s string) string { return shorten(s, 200) }

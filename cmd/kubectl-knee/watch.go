@@ -3,19 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/resources"
 )
 
 func (p *plugin) watchCommand() *cobra.Command {
@@ -23,10 +23,12 @@ func (p *plugin) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Show a campaign's progress until it is over",
-		Long: `Show a campaign's progress until it is over: on a terminal as one line that renews itself, elsewhere as a line
-for each change. Ends with exit code 0 when the campaign has finished, with 1 when it needs a person, is deleted, or
-the timeout has passed. Ending the command does not end the campaign.`,
-		Args: cobra.ExactArgs(1),
+		Long: `Show a campaign's progress until it is over: on a terminal as a table that renews itself, with a progress bar, the time
+left, the knees so far and the last points; elsewhere as a line for each change and each point. Ends with exit code 0
+when the campaign has finished, with 1 when it needs a person, is deleted, or the timeout has passed. Ending the
+command does not end the campaign.`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: p.campaignNames(1, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if timeout > 0 {
@@ -47,10 +49,10 @@ func (p *plugin) watch(ctx context.Context, name string) error {
 		return err
 	}
 	screen := newScreen(p.streams.Out)
-	defer screen.end()
+	points := newPoints()
 	pause := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: 100}
 	for {
-		over, err := p.follow(ctx, c, client.ObjectKey{Namespace: namespace, Name: name}, screen)
+		over, err := follow(ctx, c, client.ObjectKey{Namespace: namespace, Name: name}, screen, points)
 		if over {
 			return err
 		}
@@ -62,9 +64,9 @@ func (p *plugin) watch(ctx context.Context, name string) error {
 	}
 }
 
-// follow shows a campaign until that is over for good, or the API server cannot be asked or ends the watch, which it
+// follow shows a campaign until that is over for good, or the API server cannot be asked or ends a watch, which it
 // does now and then.
-func (p *plugin) follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, screen *screen) (over bool, err error) {
+func follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, screen *screen, points *points) (over bool, err error) {
 	var now v1alpha1.BenchmarkCampaign
 	if err := c.Get(ctx, key, &now); err != nil {
 		return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err), err
@@ -76,10 +78,15 @@ func (p *plugin) follow(ctx context.Context, c client.WithWatch, key client.Obje
 		return false, err
 	}
 	defer events.Stop()
+	records, err := followRecords(ctx, c, &now, points)
+	if err != nil {
+		return apierrors.IsForbidden(err), err
+	}
+	defer records.Stop()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		screen.show(now.Status)
+		screen.show(&now, points)
 		if over, err := outcome(&now); over {
 			return true, err
 		}
@@ -87,7 +94,14 @@ func (p *plugin) follow(ctx context.Context, c client.WithWatch, key client.Obje
 		case <-ctx.Done():
 			return true, context.Cause(ctx)
 		case <-tick.C:
-			screen.tick(now.Status)
+			screen.tick(&now, points)
+		case e, open := <-records.ResultChan():
+			if !open || e.Type == watch.Error {
+				return false, nil
+			}
+			if cm, ok := e.Object.(*corev1.ConfigMap); ok && e.Type == watch.Added {
+				points.add(cm)
+			}
 		case e, open := <-events.ResultChan():
 			if !open || e.Type == watch.Error {
 				return false, nil
@@ -102,50 +116,19 @@ func (p *plugin) follow(ctx context.Context, c client.WithWatch, key client.Obje
 	}
 }
 
-// screen renews one line on a terminal, and elsewhere writes a line for each change.
-type screen struct {
-	out      io.Writer
-	terminal bool
-	width    int // of the terminal, in columns
-	last     string
-}
-
-func newScreen(out io.Writer) *screen {
-	s := &screen{out: out}
-	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		s.terminal = true
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			s.width = width
-		}
+// followRecords takes in the records that there are, and watches for those to come.
+func followRecords(ctx context.Context, c client.WithWatch, campaign *v1alpha1.BenchmarkCampaign, points *points) (watch.Interface, error) {
+	version, err := eachConfigMap(ctx, c, campaign, resources.ComponentRecord, func(cm *corev1.ConfigMap) error {
+		points.add(cm)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return s
-}
-
-func (s *screen) show(status v1alpha1.BenchmarkCampaignStatus) {
-	key := line(status, time.Time{}) // without the clock
-	if s.terminal || key != s.last {
-		s.write(line(status, time.Now()))
+	points.began = true
+	options := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: version}}
+	for _, o := range ofCampaign(campaign, resources.ComponentRecord)[:2] { // without the limit of a page
+		o.ApplyToList(options)
 	}
-	s.last = key
-}
-
-// tick renews the time left.
-func (s *screen) tick(status v1alpha1.BenchmarkCampaignStatus) {
-	if s.terminal {
-		s.write(line(status, time.Now()))
-	}
-}
-
-func (s *screen) write(text string) {
-	if s.terminal {
-		fmt.Fprintf(s.out, "\r\x1b[2K%s", shorten(text, max(s.width-1, 40)))
-		return
-	}
-	fmt.Fprintf(s.out, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
-}
-
-func (s *screen) end() {
-	if s.terminal {
-		fmt.Fprintln(s.out)
-	}
+	return c.Watch(ctx, &corev1.ConfigMapList{}, options)
 }

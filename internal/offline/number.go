@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
 var (
@@ -100,4 +102,12 @@ func quoted(values []string) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// Percent reads a flag's percentage as the decimal of a gate.
+func Percent(s string) (*v1alpha1.Decimal, error) {
+	if _, err := number(s); err != nil {
+		return nil, err
+	}
+	return v1alpha1.ToDecimal(s), nil
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+// lastPoints is how many of the latest points the table shows.
+const lastPoints = 6
+
+// dashboard is the table that a terminal shows of a campaign. Colours are only ever of whole lines' ends, since
+// aligned columns do not know of them.
+func dashboard(c *v1alpha1.BenchmarkCampaign, points *points, now time.Time, paint func(colour, text string) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%s  %s\n\n", c.Namespace, c.Name, line(c.Status, now))
+	t := newTable(&b)
+	t.row("VARIANT", "TOPOLOGY", "PHASE", "TRIALS", "KNEE", "DOCS/S", "PEAK", "DOCS/S", "FINALS DOCS/S", "NOT MEASURED")
+	for _, cell := range c.Status.Cells {
+		t.row(cell.Variant, cell.Topology, dash(cell.Phase), cell.Trials,
+			known(int64(cell.KneeClients)), known(cell.KneeDocsPerSecond), known(int64(cell.PeakClients)), known(cell.PeakDocsPerSecond),
+			known(cell.FinalDocsPerSecond), none(len(cell.NotMeasured)))
+	}
+	if last := points.last(lastPoints); len(last) > 0 {
+		t.blank()
+		t.row("LAST POINTS", "AT", "DOCS/S", "VERDICT")
+		for _, r := range last {
+			docs, verdict := found(r, c.Spec.Gates)
+			t.row(attemptName(r.Trial), time.UnixMilli(r.FinishedAt).Format(time.TimeOnly), docs, verdict)
+		}
+	}
+	_ = t.flush() // a strings.Builder does not fail
+	if c.Status.Result != "" {
+		fmt.Fprintf(&b, "\n%s\n", paint("strong", c.Status.Result))
+	}
+	return b.String()
+}
+
+func known(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return integer(n)
+}
+
+func none(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d points", n)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/knee-bench/knee/internal/bundle"
+)
+
+func (p *plugin) exportCommand() *cobra.Command {
+	var file, artifacts string
+	cmd := &cobra.Command{
+		Use:   "export NAME --bundle FILE",
+		Short: "Keep a campaign in one file: the object, its records, its report, with checksums",
+		Long: `Keep a campaign in one file, a gzipped tar: the object, every record (of earlier reruns too), the report as the operator
+wrote it, the versions of what made them, and the SHA-256 of each. The same contents give the same bytes.
+kubectl knee report, compare and analyze read it again.
+
+--artifacts adds the trials' raw files and series from a local copy of the campaign's artifacts volume.`,
+		Example: `  kubectl knee export arm-vs-intel --bundle arm-vs-intel.tar.gz
+  kubectl knee export arm-vs-intel --bundle arm-vs-intel.tar.gz --artifacts ./artifacts`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: p.campaignNames(1, cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.export(cmd.Context(), args[0], file, artifacts)
+		},
+	}
+	cmd.Flags().StringVar(&file, "bundle", "", "file to write; - is standard output")
+	cmd.Flags().StringVar(&artifacts, "artifacts", "", "folder whose files are added: a local copy of the artifacts volume")
+	must(cmd.MarkFlagRequired("bundle"))
+	must(cmd.MarkFlagDirname("artifacts"))
+	return cmd
+}
+
+func (p *plugin) export(ctx context.Context, name, file, artifacts string) error {
+	s, err := p.fromCluster(ctx, name)
+	if err != nil {
+		return err
+	}
+	s.Campaign.ManagedFields = nil // who applied what is no part of the result
+	if artifacts != "" {
+		if s.Artifacts, err = artifactsOf(artifacts); err != nil {
+			return usage(err)
+		}
+	}
+	if file == "-" {
+		return bundle.Write(p.streams.Out, &s.Bundle)
+	}
+	if err := writeWhole(file, func(out io.Writer) error { return bundle.Write(out, &s.Bundle) }); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.streams.Out, "%s: %d records, %d files of the report, %d raw files\n", file, len(s.Records), len(s.Report), len(s.Artifacts))
+	return err
+}
+
+// artifactsOf are the plain files below a folder. A link could lead anywhere and is not followed.
+func artifactsOf(dir string) ([]bundle.Artifact, error) {
+	var out []bundle.Artifact
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.Type().IsRegular() {
+			out = append(out, bundle.Artifact{Name: path, Open: func() (io.ReadCloser, error) { return root.Open(path) }})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// writeWhole writes a file that is either there whole or not at all.
+func writeWhole(path string, write func(io.Writer) error) (err error) {
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(temporary.Name())
+		}
+	}()
+	if err := write(temporary); err != nil {
+		temporary.Close()
+		return err
+	}
+	if err := temporary.Chmod(0o644); err != nil {
+		temporary.Close()
+		return err
+	}
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// step is a turn of one cell in the order of a campaign.
+type step struct {
+	block  plan.Block
+	group  int
+	cell   int // index into the plan's cells
+	trials []record.Trial
+	warmup bool          // a JVM starts, and a Warmup comes first
+	nodes  bool          // fresh nodes: another cell had them, or it is another placement
+	start  time.Duration // from the campaign's start
+	end    time.Duration
+}
+
+// schedule is a campaign's order with its times, which are 0 where they are not known.
+type schedule struct {
+	steps []step
+	known bool
+	total time.Duration
+	held  []time.Duration // for each cell, how long its nodes are there
+	disks []time.Duration // for each cell, how long its volumes are there
+}
+
+// takes says how long a trial of a cell takes; false when nothing tells.
+type takes func(cell plan.Cell, phase record.Phase) (time.Duration, bool)
+
+// scheduleOf lays the turns of all groups out in time as the operator runs them: the groups side by side, a block of
+// Finals after all that comes before it in every group, and a node's start and a Warmup wherever a JVM starts.
+func scheduleOf(p plan.Plan, asked plan.Asked, start time.Duration, takes takes) schedule {
+	s := schedule{known: true, held: make([]time.Duration, len(p.Cells)), disks: make([]time.Duration, len(p.Cells))}
+	groups := make([]groupState, len(p.Groups))
+	var pending []step
+	for g := range p.Groups {
+		groups[g] = groupState{cell: -1}
+		for _, turn := range p.Turns(g, asked) {
+			pending = append(pending, groups[g].next(g, turn))
+		}
+	}
+	slices.SortStableFunc(pending, func(a, b step) int {
+		switch {
+		case a.block.Before(b.block, p):
+			return -1
+		case b.block.Before(a.block, p):
+			return 1
+		}
+		return a.group - b.group
+	})
+	clocks := make([]time.Duration, len(p.Groups))
+	gate := time.Duration(0) // when the blocks before are over in every group
+	for i := range pending {
+		t := &pending[i]
+		if i > 0 && pending[i-1].block.Before(t.block, p) {
+			gate = slices.Max(clocks)
+		}
+		t.start = clocks[t.group]
+		if t.block != (plan.Block{}) {
+			t.start = max(t.start, gate)
+		}
+		length, known := t.length(p.Cells[t.cell], start, takes)
+		s.known = s.known && known
+		t.end = t.start + length
+		clocks[t.group] = t.end
+	}
+	s.steps = pending
+	s.total = slices.Max(append(clocks, 0))
+	s.hold(len(p.Groups))
+	return s
+}
+
+// groupState is what a group's nodes run.
+type groupState struct {
+	cell      int
+	placement int32
+}
+
+// next makes a step of a turn.
+func (g *groupState) next(group int, turn plan.Turn) step {
+	placement := max(turn.Placement(), 1)
+	nodes := g.cell != turn.Cell || g.placement != placement
+	g.cell, g.placement = turn.Cell, placement
+	return step{block: turn.Block, group: group, cell: turn.Cell, trials: turn.Trials, nodes: nodes, warmup: nodes || turn.Fresh}
+}
+
+func (t step) length(cell plan.Cell, start time.Duration, takes takes) (total time.Duration, known bool) {
+	known = true
+	add := func(phase record.Phase) {
+		d, ok := takes(cell, phase)
+		total, known = total+d, known && ok
+	}
+	if t.warmup {
+		total += start
+		add(record.Warmup)
+	}
+	for _, trial := range t.trials {
+		add(trial.Phase)
+	}
+	return total, known
+}
+
+// hold finds how long each cell's nodes and volumes are there: nodes until another cell of the group takes over or the
+// campaign ends, since nothing is torn down before; volumes from their cell's first start to the campaign's end.
+func (s *schedule) hold(groups int) {
+	for g := range groups {
+		current, since := -1, time.Duration(0)
+		first := map[int]time.Duration{}
+		leave := func(at time.Duration) {
+			if current >= 0 {
+				s.held[current] += at - since
+			}
+		}
+		for _, t := range s.steps {
+			if t.group != g {
+				continue
+			}
+			if _, seen := first[t.cell]; !seen {
+				first[t.cell] = t.start
+			}
+			if t.cell != current {
+				leave(t.start)
+				current, since = t.cell, t.start
+			}
+		}
+		leave(s.total)
+		for cell, at := range first {
+			s.disks[cell] = s.total - at
+		}
+	}
+}
+
+// count counts a step's trials and Warmups over a schedule.
+func (s schedule) count() (trials, warmups int) {
+	for _, t := range s.steps {
+		trials += len(t.trials)
+		if t.warmup {
+			warmups++
+		}
+	}
+	return trials, warmups
+}
