@@ -160,6 +160,7 @@ func TestSeveralRatios(t *testing.T) {
 	c := analysistest.Campaign([]string{"base", "same", "faster"}, []string{"t"}, 1, 2, 4)
 	five := int32(5)
 	c.Spec.Final.Repetitions = &five
+	c.Spec.Final.SmallestDifferencePercent = v1alpha1.ToDecimal("0.5") // less than the noise: same is not equivalent
 	scale := map[string]float64{"base": 1, "same": 1.001, "faster": 1.3}
 	sweep := map[int32]float64{1: 50, 2: 110, 4: 100}
 	noise := []float64{1, 0.99, 1.01, 0.995, 1.005}

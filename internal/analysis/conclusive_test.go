@@ -85,9 +85,64 @@ func TestConclusive(t *testing.T) {
 		{"too few repetitions", setup{repetitions(3), plain}, v1alpha1.ReasonTooFewRepetitions,
 			"b against a (3 against 3) to tell any difference from noise: set spec.final.repetitions to at least 4"},
 		{"no repetitions", setup{repetitions(0), plain}, v1alpha1.ReasonTooFewRepetitions, "no Final repetitions"},
-		{"no difference", setup{nil, with(func(t record.Trial, r *record.Record) {
+		{"no difference that matters", setup{nil, with(func(t record.Trial, r *record.Record) {
 			set(t, r, curve[t.Clients]*(1+float64(t.Repetition)/1000))
-		})}, v1alpha1.ReasonNotDistinguishable, "b against a cannot be told from no difference"},
+		})}, v1alpha1.ReasonConclusive, "told apart from noise or from a difference that matters"},
+		{"too noisy", setup{nil, with(func(t record.Trial, r *record.Record) {
+			noise := 1 + float64(t.Repetition)/20
+			if t.Variant == "b" {
+				noise = 1.2 - float64(t.Repetition)/25
+			}
+			set(t, r, curve[t.Clients]*noise)
+		})}, v1alpha1.ReasonNotDistinguishable, "repetitions would do) cannot be told from no difference"},
+
+		{"another kernel", setup{nil, with(func(t record.Trial, r *record.Record) {
+			if t.Variant == "b" {
+				r.Nodes[0].Environment.Kernel = "6.9.1"
+			}
+		})}, v1alpha1.ReasonEnvironmentMismatch, "the cells compared differ in kernel (a: 6.8.0, b: 6.9.1), which the campaign does not declare"},
+		{"another kernel, accepted", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			c.Spec.AcceptedDifferences = []v1alpha1.EnvironmentField{"kernel"}
+		}, with(func(t record.Trial, r *record.Record) {
+			if t.Variant == "b" {
+				r.Nodes[0].Environment.Kernel = "6.9.1"
+			}
+		})}, v1alpha1.ReasonConclusive, ""},
+		{"never steady where a steady part is asked for", setup{nil, with(func(t record.Trial, r *record.Record) {
+			if t.Phase == record.Final && t.Variant == "a" && t.Repetition < 3 {
+				r.Ingest.WindowNote = "the warm-up would take more than half of the load"
+			}
+		})}, v1alpha1.ReasonNotSteady, "no steady part was found in loads of a (Final 1: the warm-up would take more than half of the load; 1 more)"},
+		{"a failed OpenLoop", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
+			c.Spec.Workload.OSB.TargetThroughputParam = "rate"
+		}, fail(func(t record.Trial) bool { return t.Phase == record.OpenLoop && t.Variant == "b" })},
+			v1alpha1.ReasonTrialsFailed, "no valid measurement of b OpenLoop"},
+		{"too few placements", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			three := int32(3)
+			c.Spec.Final.Placements = &three
+		}, plain}, v1alpha1.ReasonTooFewRepetitions,
+			"too few Measured placements of b against a (3 against 3) to tell any difference from noise: set spec.final.placements to at least 4"},
+		{"a Final of a placement that failed", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			five := int32(5)
+			c.Spec.Final.Placements = &five
+		}, fail(func(t record.Trial) bool { return t.Placement == 2 && t.Repetition == 1 && t.Variant == "a" })},
+			v1alpha1.ReasonTrialsFailed, "a Final 1 of placement 2"},
+		{"fixed client counts have no knee", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			repetitions(6)(c)
+			c.Spec.Sweep.Mode = v1alpha1.SweepFixed
+		}, plain}, v1alpha1.ReasonConclusive, "every cell was measured at every client count"},
+		{"fixed client counts, too few repetitions for three ratios", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			c.Spec.Sweep.Mode = v1alpha1.SweepFixed
+		}, plain}, v1alpha1.ReasonTooFewRepetitions, "b against a at 1 clients (4 against 4), b against a at 2 clients (4 against 4)"},
+		{"a gated Final at a fixed client count", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			repetitions(7)(c)
+			c.Spec.Sweep.Mode = v1alpha1.SweepFixed
+		}, with(func(t record.Trial, r *record.Record) {
+			if t.Phase == record.Final && t.Repetition == 2 && t.Clients == 4 && t.Variant == "a" {
+				r.Nodes[0].CPU.IOWait = 40
+			}
+		})}, v1alpha1.ReasonTrialsGated, "a gate failed in a Final 2 at 4 clients"},
 	} {
 		c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
 		retries := int32(0)
@@ -127,5 +182,36 @@ func TestConclusiveListsEveryDoubt(t *testing.T) {
 	a = analysis.Assess(plan.Build(c), c.Spec, nil)
 	if ok, reason, message := a.Conclusive(); ok || reason != v1alpha1.ReasonNotFinished || message != fmt.Sprintf("0 of %d trials are done", a.Planned) {
 		t.Errorf("unfinished: %t %s %q", ok, reason, message)
+	}
+}
+
+func TestDoubtsStayShort(t *testing.T) {
+	var variants []string
+	for i := range 8 {
+		variants = append(variants, fmt.Sprintf("variant-number-%d-with-a-long-name", i)[:30])
+	}
+	c := analysistest.Campaign(variants, []string{"t1", "t2", "t3", "t4"}, 1, 2, 4)
+	two := int32(2)
+	c.Spec.Final.Repetitions = &two
+	c.Spec.Loader.Placement = v1alpha1.LoaderShared
+	_, a := measureAll(c, func(t record.Trial) record.Record {
+		r := analysistest.Measured(t, float64(100*t.Clients))
+		e := &r.Nodes[0].Environment
+		e.Kernel, e.THP, e.JVM, e.OpenSearch = "kernel of "+t.Variant, t.Variant, t.Variant, t.Variant
+		e.Image, e.MaxFiles, e.HeapBytes = "sha256:"+strings.Repeat(t.Variant, 9), int64(len(t.Cell)+int(t.Variant[15])), 1<<30*int64(t.Variant[15])
+		r.Loader.BusiestPercent = 100
+		r.Ingest.WindowNote = strings.Repeat("the load was never steady ", 20)
+		return r
+	})
+	for _, d := range a.Doubts() {
+		if len(d.Message) > 1500 {
+			t.Errorf("%s takes %d characters: %s", d.Reason, len(d.Message), d.Message)
+		}
+		if !strings.Contains(d.Message, ": ") {
+			t.Errorf("%s does not say what to do: %s", d.Reason, d.Message)
+		}
+	}
+	if _, reason, message := a.Conclusive(); reason != v1alpha1.ReasonEnvironmentMismatch || !strings.Contains(message, "and 30 more") || len(message) > 5_000 {
+		t.Errorf("%s, %d characters: %s", reason, len(message), message)
 	}
 }

@@ -165,18 +165,25 @@ func (e environments) values(of func(e environments) func(cell int, r record.Rec
 
 // mismatches are the doubts of differences that nobody declared or accepted.
 func (a Assessment) mismatches() []Doubt {
-	var fields []string
+	var suspects []Difference
 	for _, d := range a.Differences {
-		if !d.Suspect() {
-			continue
+		if d.Suspect() {
+			suspects = append(suspects, d)
 		}
+	}
+	most := maxNamed
+	if len(suspects) > 1 {
+		most = 2 // of each: the report has all
+	}
+	var fields []string
+	for _, d := range suspects {
 		var cells []string
 		for _, v := range d.Values {
 			if v.Undeclared {
 				cells = append(cells, fmt.Sprintf("%s: %s", a.name(v.Variant, v.Topology), clip(strings.Join(v.Values, " and "), 60)))
 			}
 		}
-		fields = append(fields, fmt.Sprintf("%s (%s)", d.Field, atMost(cells, maxNamed)))
+		fields = append(fields, fmt.Sprintf("%s (%s)", d.Field, atMost(cells, most)))
 	}
 	return each(v1alpha1.ReasonEnvironmentMismatch, fields,
 		"the cells compared differ in %s, which the campaign does not declare: make them the same and measure again with a new spec.rerun, or name what may differ in spec.acceptedDifferences")
