@@ -35,19 +35,33 @@ func runTrial(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	r = trial.Run(ctx, trial.Options{Config: config, Work: *work, Cache: *cache, Program: *program, Output: os.Stdout})
+	save := func(r record.Record) {
+		if _, err := save(r, *out); err != nil {
+			fmt.Fprintf(os.Stderr, "knee-agent trial: %v\n", err)
+		}
+	}
+	r = trial.Run(ctx, trial.Options{Config: config, Work: *work, Cache: *cache, Program: *program, Output: os.Stdout, Save: save})
 	return write(r, *out)
 }
 
-// write encodes the record into the file, which may be a mounted one that cannot be replaced.
+// write encodes the record into the file and prints it.
 func write(r record.Record, path string) int {
-	data, err := record.Encode(r)
+	data, err := save(r, path)
 	if err != nil {
 		return failed("trial", err)
 	}
 	fmt.Println(string(data))
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		return failed("trial", fmt.Errorf("write the record: %w", err))
-	}
 	return 0
+}
+
+// save encodes the record into the file, which may be a mounted one that cannot be replaced.
+func save(r record.Record, path string) ([]byte, error) {
+	data, err := record.Encode(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return nil, fmt.Errorf("write the record: %w", err)
+	}
+	return data, nil
 }

@@ -72,7 +72,7 @@ type Ingest struct {
 	To                int64   `json:"to"`                         // end of the measured window, Unix ms
 	Seconds           float64 `json:"seconds"`                    // length of the window
 	Window            string  `json:"window"`                     // Whole, Steady or Corpus: see the Window constants
-	WindowNote        string  `json:"windowNote,omitempty"`       // why Whole stands where Measure asked for a window
+	WindowNote        string  `json:"windowNote,omitempty"`       // why Whole stands where Measure asked for a window, or what kept a Corpus window from 95 %
 	Documents         int64   `json:"documents"`                  // accepted within the window, by primaries
 	DocsPerSecond     float64 `json:"docsPerSecond"`              // accepted docs/s within the window: Knee's figure
 	WholeDocsPerSec   float64 `json:"wholeDocsPerSecond"`         // from the first to the last accepted document
@@ -108,7 +108,7 @@ type Work struct {
 const (
 	WindowWhole  = "Whole"  // from the first to the last accepted document
 	WindowSteady = "Steady" // a timed load without its warm-up and ramp-down
-	WindowCorpus = "Corpus" // a full-corpus load from 15 % to 95 % of its documents
+	WindowCorpus = "Corpus" // a full-corpus load from 15 % to 95 % of its documents, or to the end of the first client
 )
 
 // Rejections are the deltas of every counter that tells of refused work, summed over all nodes.
@@ -132,7 +132,7 @@ type Node struct {
 	CPU         *CPU        `json:"cpu,omitempty"`      // absent when the probe could not be asked
 	Pressure    *Pressure   `json:"pressure,omitempty"` // absent where the kernel tells none
 	Disk        *Disk       `json:"disk,omitempty"`     // all disks of the node together
-	Network     *Network    `json:"network,omitempty"`  // all interfaces of the node but loopback
+	Network     *Network    `json:"network,omitempty"`  // of OpenSearch's pod
 	Memory      *Memory     `json:"memory,omitempty"`
 	Throttled   *float64    `json:"throttledPercent,omitempty"` // share of the CPU quota's periods that were throttled; absent without a quota
 	WritePool   *Pool       `json:"writePool,omitempty"`
@@ -173,7 +173,8 @@ type Disk struct {
 	BusiestPercent float64 `json:"busiestPercent,omitempty"` // time in which the busiest disk had work; says little of an NVMe
 }
 
-// Network is the mean traffic of a node's interfaces over the window.
+// Network is the mean traffic over the window of all interfaces but loopback that OpenSearch's pod has: what its clients
+// and its other nodes send and take. Only in a pod on the host's network are these the interfaces of the machine.
 type Network struct {
 	ReceiveMiBs  float64 `json:"receiveMiBs"`  // MiB/s
 	TransmitMiBs float64 `json:"transmitMiBs"` // MiB/s
@@ -181,9 +182,10 @@ type Network struct {
 
 // Memory is OpenSearch's own over the load.
 type Memory struct {
-	OldGenMax   int64 `json:"oldGenMaxBytes,omitempty"`   // of the heap's old generation
-	ResidentMax int64 `json:"residentMaxBytes,omitempty"` // of OpenSearch's process, by the kernel; 0 where it cannot be seen
-	DirectMax   int64 `json:"directMaxBytes,omitempty"`   // direct buffers
+	OldGenMax   int64 `json:"oldGenMaxBytes,omitempty"`   // of the heap's old generation, by _nodes/stats every 5 s
+	SurvivorMax int64 `json:"survivorMaxBytes,omitempty"` // of the heap's survivor space, the same
+	ResidentMax int64 `json:"residentMaxBytes,omitempty"` // of OpenSearch's process over the window, by the kernel, mapped index files included; 0 where it cannot be seen
+	DirectMax   int64 `json:"directMaxBytes,omitempty"`   // direct buffers, by _nodes/stats every 5 s
 }
 
 // Pool is a thread pool over the load.
@@ -243,7 +245,7 @@ type Loader struct {
 	BusiestPercent    float64 `json:"busiestPercent"`           // the busiest process, in percent of one core
 	BusiestProcess    string  `json:"busiestProcess,omitempty"` //
 	UtilizationOfTime float64 `json:"clientUtilization"`        // U: share of client time spent waiting for the server; 0: not known
-	MemoryBytes       int64   `json:"memoryBytes,omitempty"`    // highest resident memory of the driver's processes
+	MemoryBytes       int64   `json:"memoryBytes,omitempty"`    // highest resident memory of the driver's processes over the window, pages that they share counted for each
 	Cores             int     `json:"cores,omitempty"`          // logical processors of its node
 }
 

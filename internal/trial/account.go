@@ -84,42 +84,73 @@ func (a *attempt) measure(ctx context.Context) error {
 	if err != nil {
 		return unmeasured(err, a.watch.total(), a.facts.osb.errors, a.facts.osb.output, a.record.Rejections)
 	}
-	window, kind, note := choose(a.Config, a.facts.corpus, a.ingest.Timed, samples, whole)
+	load := loadFacts{corpus: a.facts.corpus, timed: a.ingest.Timed, firstEnd: a.facts.firstEnd, samples: samples, whole: whole}
+	window, kind, note := choose(a.Config, load)
 	a.record.Ingest = &record.Ingest{
 		From: window.From.UnixMilli(), To: window.To.UnixMilli(), Seconds: window.Seconds(), Window: kind, WindowNote: note,
 		Documents: int64(window.Documents + 0.5), DocsPerSecond: window.Rate(), WholeDocsPerSec: whole.Rate(),
-		Corpus: a.facts.corpus, BulkSize: a.ingest.BulkSize,
+		Corpus: a.facts.corpus, BulkSize: a.ingest.BulkSize, CVPercent: steady.CVPercent(samples, window),
+	}
+	if a.ingest.Timed {
+		if w, err := steady.Steady(samples, load.refresh(a.Config)); err == nil {
+			a.record.Ingest.SteadySeconds = w.Seconds()
+		}
 	}
 	a.facts.whole = whole
 	a.telemetry(ctx, window)
-	a.loaderCPU(window)
+	a.loader(window)
 	a.tasks(samples)
 	return nil
 }
 
-// choose takes the window that the campaign asks for, or the whole load and why.
-func choose(c record.Config, corpus int64, timed bool, samples []steady.Sample, whole steady.Window) (steady.Window, string, string) {
+// loadFacts are what the window of a load is chosen by.
+type loadFacts struct {
+	corpus   int64
+	timed    bool
+	firstEnd time.Time // when the first client had sent all its documents; zero when not known
+	samples  []steady.Sample
+	whole    steady.Window
+}
+
+// refresh is the index's refresh interval; 0 when it has none.
+func (l loadFacts) refresh(c record.Config) time.Duration {
+	period, _ := cluster.Seconds(c.Index.RefreshInterval)
+	return time.Duration(max(0, period) * float64(time.Second))
+}
+
+// choose takes the window that the campaign asks for, or the whole load, and says why it is not as asked.
+func choose(c record.Config, l loadFacts) (w steady.Window, kind, note string) {
 	if c.Measure != "Window" {
-		return whole, record.WindowWhole, ""
+		return l.whole, record.WindowWhole, ""
 	}
-	var w steady.Window
 	var err error
-	kind := record.WindowSteady
 	switch {
-	case corpus > 0:
+	case l.corpus > 0:
 		kind = record.WindowCorpus
-		w, err = steady.Corpus(samples, corpus)
-	case timed:
-		refresh := c.Index.RefreshInterval
-		period, _ := cluster.Seconds(refresh)
-		w, err = steady.Steady(samples, time.Duration(max(0, period)*float64(time.Second)))
+		w, err = steady.Corpus(l.samples, l.corpus, l.firstEnd)
+		note = l.endNote(w)
+	case l.timed:
+		kind = record.WindowSteady
+		w, err = steady.Steady(l.samples, l.refresh(c))
 	default:
 		err = fmt.Errorf("the load is neither timed nor are its documents known")
 	}
 	if err != nil {
-		return whole, record.WindowWhole, err.Error()
+		return l.whole, record.WindowWhole, err.Error()
 	}
-	return w, kind, ""
+	return w, kind, note
+}
+
+// endNote says what the end of a corpus window has to do with the end of the first client.
+func (l loadFacts) endNote(w steady.Window) string {
+	switch {
+	case l.firstEnd.IsZero():
+		return "when the first client finished is not known: the window may hold seconds of fewer clients"
+	case w.To.Equal(l.firstEnd):
+		sent := steady.Part(l.samples, l.samples[0].At, w.To).Documents
+		return fmt.Sprintf("it ends with the first client, at %.1f %% of the corpus", 100*sent/float64(l.corpus))
+	}
+	return ""
 }
 
 // drain waits until the merges that the load left are done: docs/s until then shows what deferring them hides.
@@ -173,6 +204,9 @@ func (a *attempt) verify(ctx context.Context) error {
 	if err != nil {
 		return fail(record.ReasonCountersUnusable, "%v", err)
 	}
+	if err := a.work(ctx); err != nil {
+		return fail(record.ReasonCountersUnusable, "%v", err)
+	}
 	// The index was new: its counters began at 0.
 	in.TotalIndexed, in.IndexFailed, in.IndexBytes = last.Total, last.Failed, last.Bytes
 	f := &a.facts
@@ -181,4 +215,16 @@ func (a *attempt) verify(ctx context.Context) error {
 	f.count, f.total, f.failed, f.bulk = in.Count, in.TotalIndexed, in.IndexFailed, in.BulkSize
 	f.rejections, f.tasks = a.record.Rejections, a.ingest.Tasks
 	return f.check()
+}
+
+// work notes what the index did beside indexing. It was new: its counters began at 0.
+func (a *attempt) work(ctx context.Context) error {
+	w, err := a.cluster.IndexWork(ctx, a.Config.Index.Name)
+	if err != nil {
+		return err
+	}
+	a.record.Ingest.Segments = w.Segments
+	a.record.Ingest.Work = &record.Work{Merges: w.Merges, MergeSeconds: float64(w.MergeMillis) / 1e3, MergedMiB: float64(w.MergedBytes) / (1 << 20),
+		ThrottleSeconds: float64(w.ThrottleMillis) / 1e3, RefreshSeconds: float64(w.RefreshMillis) / 1e3, FlushSeconds: float64(w.FlushMillis) / 1e3}
+	return nil
 }

@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
@@ -15,6 +16,7 @@ type facts struct {
 	osb          osbOutcome
 	tasks        []string // names of the ingest tasks
 	whole        steady.Window
+	firstEnd     time.Time // when the first client had sent all its documents; zero when not known
 	made         cluster.Made
 	want         cluster.Topology
 	nodesChanged string // why the nodes' counters do not compare

@@ -65,7 +65,11 @@ type osbOutcome struct {
 // runOSB runs opensearch-benchmark to its end, or stops it when the context ends, and leaves no process of it.
 func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, error) {
 	params := filepath.Join(a.Work, "params.json")
-	data, err := driver.OSBParams(a.Config.OSB.Params)
+	values, err := loadParams(a.Config)
+	if err != nil {
+		return osbOutcome{}, err
+	}
+	data, err := driver.OSBParams(values)
 	if err == nil {
 		err = os.WriteFile(params, data, 0o644)
 	}
@@ -107,7 +111,7 @@ const maxLog = 32 << 20
 
 // readOSB reads what the program left, and leaves its words for a person to look at.
 func (a *attempt) readOSB(run driver.OSBRun, o *osbOutcome) error {
-	if err := os.WriteFile(filepath.Join(a.Work, run.ID+".out"), []byte(o.output), 0o644); err != nil {
+	if err := os.WriteFile(a.outputPath(run.ID), []byte(o.output), 0o644); err != nil {
 		return err
 	}
 	log, err := os.Open(run.LogPath())
@@ -188,8 +192,16 @@ func (a *attempt) readIngest(o osbOutcome) error {
 	if a.ingest, err = driver.ParseOSBIngest(rendered, a.Config.OSB.TestProcedure, a.Config.OSB.IngestTasks); err != nil {
 		return fail(record.ReasonDriverIncomplete, "%v", err)
 	}
+	if a.targets, err = driver.ParseOSBTargets(rendered, a.Config.OSB.TestProcedure); err != nil {
+		return fail(record.ReasonDriverIncomplete, "%v", err)
+	}
+	a.rendered = rendered
 	a.facts.corpus = driver.DocumentsToSend(o.log, a.ingest)
-	return checkClients(a.ingest, a.Config.Trial.Clients)
+	a.facts.firstEnd, _ = driver.FirstClientEnd(o.log)
+	if err := checkClients(a.ingest, a.Config.Trial.Clients); err != nil {
+		return err
+	}
+	return checkTarget(a.Config, a.ingest.Tasks, a.targets)
 }
 
 // checkClients finds a load of other clients than the trial is to measure: a workload that sets them by itself, or
@@ -205,8 +217,8 @@ func checkClients(in driver.OSBIngest, want int32) error {
 
 // search runs the search tasks on the index just built.
 func (a *attempt) search(ctx context.Context) error {
-	run := a.osb
-	run.ID, run.Tasks = a.runID("-search"), a.Config.OSB.SearchTasks
+	run := a.searchRun()
+	run.Tasks = a.Config.OSB.SearchTasks
 	o, err := a.runOSB(ctx, run)
 	if err != nil {
 		return err
@@ -216,7 +228,7 @@ func (a *attempt) search(ctx context.Context) error {
 		return fail(record.ReasonDriverFailed, "opensearch-benchmark %s in the search tasks: %s", ending(o.exit), driver.TellingOSBOutput(o.output, maxMessage))
 	}
 	for _, t := range o.result.Tasks {
-		t.Search = true
+		t.Search, t.Target = true, a.targets[t.Name].In(t.Unit, 0)
 		a.record.Tasks = append(a.record.Tasks, t)
 	}
 	return checkSearch(o)

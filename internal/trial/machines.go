@@ -4,57 +4,91 @@ import (
 	"context"
 	"time"
 
+	"github.com/knee-bench/knee/internal/probe"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/steady"
 )
 
-// fillNodes notes what each OpenSearch node is, its collectors' work over the load and its highest heap.
+// fillNodes notes what each OpenSearch node is and its collectors' work over the load.
 func (a *attempt) fillNodes(after snapshot) {
 	before, now := byID(a.baseline.nodes), byID(after.nodes)
-	a.watch.mu.Lock()
-	defer a.watch.mu.Unlock()
 	for _, i := range after.infos {
 		o, n := before[i.ID], now[i.ID]
 		a.record.Nodes = append(a.record.Nodes, record.Node{
 			Name:        i.Name,
-			HeapUsedMax: max(a.watch.heap[i.ID], n.HeapUsed),
+			HeapUsedMax: n.HeapUsed,
 			GC:          record.GC{Collections: n.GCCount - o.GCCount, Millis: n.GCMillis - o.GCMillis},
 			Environment: record.Environment{Arch: i.Arch, JVM: i.JVM, OpenSearch: i.Version, HeapBytes: i.HeapMax,
-				Processors: i.Processors, Mlockall: i.Mlockall, MaxFiles: i.MaxFiles},
+				Processors: i.Processors, Mlockall: i.Mlockall, MaxFiles: i.MaxFiles, Image: a.image(i.Name)},
 		})
+	}
+	a.nodeIDs = map[string]string{}
+	for _, i := range after.infos {
+		a.nodeIDs[i.Name] = i.ID
 	}
 }
 
-// telemetry asks each probe for its machine over the window.
+// image is the digest of a node's image, as its pod's status says.
+func (a *attempt) image(node string) string {
+	for _, p := range a.Config.Probes {
+		if p.Node == node {
+			return p.Image
+		}
+	}
+	return ""
+}
+
+// telemetry tells of each node what the watch saw of it, and what its probe tells of its machine over the window.
 func (a *attempt) telemetry(ctx context.Context, window steady.Window) {
+	a.watch.mu.Lock()
+	for i := range a.record.Nodes {
+		n := &a.record.Nodes[i]
+		fillVitals(n, a.watch.vitals[a.nodeIDs[n.Name]], window.From, window.To)
+	}
+	a.watch.mu.Unlock()
 	for _, p := range a.Config.Probes {
 		w, err := a.probe(p).Window(ctx, window.From, window.To)
 		if err != nil {
 			a.say("probe of %s: %v", p.Node, err)
 			continue
 		}
+		if w.PausesError != "" {
+			a.say("probe of %s: %s", p.Node, w.PausesError)
+		}
 		for i := range a.record.Nodes {
-			n := &a.record.Nodes[i]
-			if n.Name != p.Node {
-				continue
+			if n := &a.record.Nodes[i]; n.Name == p.Node {
+				fillMachine(n, w)
 			}
-			n.CPU, n.Pressure, n.Disk = &w.CPU, w.Pressure, w.Disk
-			e := w.Environment // the machine's part
-			n.Environment.Host, n.Environment.Arch, n.Environment.CPUModel, n.Environment.Cores = e.Host, e.Arch, e.CPUModel, e.Cores
-			n.Environment.MemoryBytes, n.Environment.Kernel, n.Environment.THP = e.MemoryBytes, e.Kernel, e.THP
 		}
 	}
 }
 
-// loaderCPU tells the driver's CPU over the window.
-func (a *attempt) loaderCPU(window steady.Window) {
+// fillMachine notes what a probe tells of a node's machine.
+func fillMachine(n *record.Node, w probe.Window) {
+	n.CPU, n.Pressure, n.Disk, n.Network, n.GC.Pauses = &w.CPU, w.Pressure, w.Disk, w.Network, w.Pauses
+	if w.Resident > 0 {
+		if n.Memory == nil {
+			n.Memory = &record.Memory{}
+		}
+		n.Memory.ResidentMax = w.Resident
+	}
+	e, own := w.Environment, &n.Environment // the machine's part
+	own.Host, own.Arch, own.CPUModel, own.Cores, own.SMT = e.Host, e.Arch, e.CPUModel, e.Cores, e.SMT
+	own.MemoryBytes, own.Kernel, own.THP, own.Disk = e.MemoryBytes, e.Kernel, e.THP, e.Disk
+}
+
+// loader tells the driver's CPU and memory over the window, and the cores of its node.
+func (a *attempt) loader(window steady.Window) {
+	l := &a.record.Loader
 	processes := a.watch.loader(window.From, window.To)
 	for _, p := range processes {
-		a.record.Loader.CPUCores += p.Percent / 100
+		l.CPUCores += p.Percent / 100
 	}
 	if len(processes) > 0 {
-		a.record.Loader.BusiestPercent, a.record.Loader.BusiestProcess = processes[0].Percent, processes[0].Name
+		l.BusiestPercent, l.BusiestProcess = processes[0].Percent, processes[0].Name
 	}
+	l.MemoryBytes = a.watch.loaderMemory(window.From, window.To)
+	l.Cores = probe.ReadEnvironment("/proc", "/sys", "").Cores
 }
 
 // tasks takes the driver's figures of the ingest tasks, in the order that the campaign names them.
@@ -68,6 +102,7 @@ func (a *attempt) tasks(samples []steady.Sample) {
 		if !found {
 			continue
 		}
+		t.Target = a.targets[name].In(t.Unit, in.BulkSize)
 		a.record.Tasks = append(a.record.Tasks, t)
 		if i == 0 {
 			in.OSBDocsPerSecond = t.Throughput

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/probe"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
 	"github.com/knee-bench/knee/internal/trial/process"
@@ -28,6 +29,8 @@ type Options struct {
 
 	Programs Programs          // unset: the machine's own
 	Network  http.RoundTripper // to the cluster and the probes; unset: the machine's own
+
+	Save func(record.Record) // given the record before artifacts are written, which may take time or be cut off; may be unset
 }
 
 // failure is what kept the attempt from a valid measurement, with one of the record's reasons.
@@ -50,9 +53,13 @@ type attempt struct {
 	osb     driver.OSBRun
 	program string // resolved
 
-	baseline snapshot // before the load
-	watch    *watch   // over the load
+	baseline snapshot          // before the load
+	watch    *watch            // over the load
+	nodeIDs  map[string]string // by name
 	ingest   driver.OSBIngest
+	targets  map[string]driver.Target // by task
+	rendered []byte                   // the workload as OSB rendered it
+	series   map[string]probe.Series  // by node's name, once asked for
 	facts    facts
 	record   record.Record
 }
@@ -91,6 +98,10 @@ func Run(ctx context.Context, o Options) record.Record {
 		a.say("ended %d processes that the driver left: %v", n, err)
 	}
 	a.record.FinishedAt = time.Now().UnixMilli()
+	if o.Config.Artifacts != "" && o.Save != nil {
+		o.Save(a.record)
+	}
+	a.keep(ctx)
 	return a.record
 }
 

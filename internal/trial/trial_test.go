@@ -96,18 +96,26 @@ func TestChooseWindow(t *testing.T) {
 		timed   bool
 		refresh string
 		samples []steady.Sample
+		first   int // second in which the first client ended; 0: not known
 		kind    string
 		note    string
 	}{
-		"whole":                          {"Whole", 100_000, false, "30s", samples[:102], record.WindowWhole, ""},
-		"a full corpus":                  {"Window", 100_000, false, "30s", samples[:102], record.WindowCorpus, ""},
-		"a timed load":                   {"Window", 0, true, "-1", samples[:102], record.WindowSteady, ""},
-		"a short timed load":             {"Window", 0, true, "-1", samples[:20], record.WindowWhole, "fewer than 10 batches"},
-		"a refresh too long for it":      {"Window", 0, true, "5m", samples[:102], record.WindowWhole, "whole refresh periods"},
-		"half the corpus":                {"Window", 300_000, false, "", samples[:102], record.WindowWhole, "fewer than 95 %"},
-		"nothing known of the documents": {"Window", 0, false, "", samples[:102], record.WindowWhole, "neither timed nor"},
+		"whole":                          {"Whole", 100_000, false, "30s", samples[:102], 0, record.WindowWhole, ""},
+		"a full corpus":                  {"Window", 100_000, false, "30s", samples[:102], 97, record.WindowCorpus, ""},
+		"a client that ends early":       {"Window", 100_000, false, "30s", samples[:102], 80, record.WindowCorpus, "it ends with the first client, at 80.0 % of the corpus"},
+		"a client that ends at once":     {"Window", 100_000, false, "30s", samples[:102], 3, record.WindowWhole, "before 15 %"},
+		"ends that are not known":        {"Window", 100_000, false, "30s", samples[:102], 0, record.WindowCorpus, "when the first client finished is not known"},
+		"a timed load":                   {"Window", 0, true, "-1", samples[:102], 0, record.WindowSteady, ""},
+		"a short timed load":             {"Window", 0, true, "-1", samples[:20], 0, record.WindowWhole, "fewer than 10 batches"},
+		"a refresh too long for it":      {"Window", 0, true, "5m", samples[:102], 0, record.WindowWhole, "whole refresh periods"},
+		"half the corpus":                {"Window", 300_000, false, "", samples[:102], 0, record.WindowWhole, "fewer than 95 %"},
+		"nothing known of the documents": {"Window", 0, false, "", samples[:102], 0, record.WindowWhole, "neither timed nor"},
 	} {
-		w, kind, note := choose(record.Config{Measure: c.measure, Index: record.IndexConfig{RefreshInterval: c.refresh}}, c.corpus, c.timed, c.samples, whole)
+		load := loadFacts{corpus: c.corpus, timed: c.timed, samples: c.samples, whole: whole}
+		if c.first > 0 {
+			load.firstEnd = start.Add(time.Duration(c.first) * time.Second)
+		}
+		w, kind, note := choose(record.Config{Measure: c.measure, Index: record.IndexConfig{RefreshInterval: c.refresh}}, load)
 		if kind != c.kind || c.note == "" && note != "" || !strings.Contains(note, c.note) || w.Rate() < 990 || w.Rate() > 1010 {
 			t.Errorf("%s: %s at %.0f docs/s, note %q, want %s with %q", name, kind, w.Rate(), note, c.kind, c.note)
 		}

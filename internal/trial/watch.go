@@ -14,10 +14,10 @@ import (
 // How often the load is sampled: an interval is at most 2 % of the load so far, so that the ends of a short load
 // are known well, and never more often than 10 or less often than once a second.
 const (
-	fastest      = 100 * time.Millisecond
-	slowest      = time.Second
-	share        = 50
-	heapInterval = 5 * time.Second
+	fastest       = 100 * time.Millisecond
+	slowest       = time.Second
+	share         = 50
+	vitalInterval = 5 * time.Second
 )
 
 // watch samples the cluster's counters and the driver's CPU time while a load runs.
@@ -32,18 +32,18 @@ type watch struct {
 	samples   []steady.Sample
 	last      cluster.Indexing
 	lastAt    time.Time
-	changed   time.Time         // when the count changed last
-	merging   time.Time         // when merges were seen last
-	problem   string            // why the counters cannot be used; the first
-	primaries map[string]string // at the first document
-	heap      map[string]int64  // highest seen, by node id
+	changed   time.Time          // when the count changed last
+	merging   time.Time          // when merges were seen last
+	problem   string             // why the counters cannot be used; the first
+	primaries map[string]string  // at the first document
+	vitals    map[string][]vital // by node id, in time
 	usage     *process.Usage
 	silent    int // samples that could not be taken since the first document
 }
 
 func startWatch(c *cluster.Client, index string, programs Programs) *watch {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &watch{cluster: c, index: index, programs: programs, cancel: cancel, done: make(chan struct{}), heap: map[string]int64{}, usage: process.NewUsage()}
+	w := &watch{cluster: c, index: index, programs: programs, cancel: cancel, done: make(chan struct{}), vitals: map[string][]vital{}, usage: process.NewUsage()}
 	go w.loop(ctx)
 	return w
 }
@@ -58,7 +58,7 @@ func (w *watch) loop(ctx context.Context) {
 	defer close(w.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var heapAt, first time.Time
+	var vitalsAt, first time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -74,9 +74,9 @@ func (w *watch) loop(ctx context.Context) {
 			}
 			w.notePrimaries(ctx)
 		}
-		if began.Sub(heapAt) >= heapInterval {
-			heapAt = began
-			w.sampleHeap(ctx)
+		if began.Sub(vitalsAt) >= vitalInterval {
+			vitalsAt = began
+			w.sampleVitals(ctx)
 		}
 		timer.Reset(max(0, interval(first, began)-time.Since(began)))
 	}
@@ -101,6 +101,13 @@ func (w *watch) loader(from, to time.Time) []process.Process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.usage.Between(from, to)
+}
+
+// loaderMemory is the most that the driver's processes had in memory within a window, in bytes.
+func (w *watch) loaderMemory(from, to time.Time) int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.usage.MaxMemory(from, to)
 }
 
 func (w *watch) total() int64 {
@@ -174,18 +181,6 @@ func (w *watch) notePrimaries(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.primaries = primaries
-}
-
-func (w *watch) sampleHeap(ctx context.Context) {
-	heap, err := w.cluster.Heaps(ctx)
-	if err != nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for id, used := range heap {
-		w.heap[id] = max(w.heap[id], used)
-	}
 }
 
 // state is the newest reading, and since when the count and the merges rest.

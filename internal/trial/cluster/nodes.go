@@ -86,17 +86,6 @@ func (c *Client) Nodes(ctx context.Context) (nodes []Node, incomplete int, err e
 	return s.nodes(), s.Failures.Failed, nil
 }
 
-// Heaps asks only for the heap in use, by node id.
-func (c *Client) Heaps(ctx context.Context) (map[string]int64, error) {
-	var s nodeStats
-	err := c.call(ctx, http.MethodGet, "/_nodes/stats/jvm?filter_path=nodes.*.jvm.mem.heap_used_in_bytes", nil, &s)
-	out := map[string]int64{}
-	for id, n := range s.Nodes {
-		out[id] = n.JVM.Mem.HeapUsed
-	}
-	return out, err
-}
-
 func (s nodeStats) nodes() []Node {
 	var out []Node
 	for id, n := range s.Nodes {

@@ -12,10 +12,17 @@ import (
 // ticksPerSecond is USER_HZ, in which /proc counts CPU time: 100 on every architecture that Linux gives Go.
 const ticksPerSecond = 100
 
-// Usage keeps the CPU time of every descendant over a load, so that it can be told for a window that is known
-// only afterwards. It is not safe for concurrent use.
+// Usage keeps the CPU time of every descendant, and the memory of all together, over a load, so that both can be told
+// for a window that is known only afterwards. It is not safe for concurrent use.
 type Usage struct {
 	series map[int]*series
+	memory []resident
+}
+
+// resident is what all descendants together have in memory at a time.
+type resident struct {
+	at    time.Time
+	bytes int64
 }
 
 type series struct {
@@ -34,9 +41,31 @@ func NewUsage() *Usage { return &Usage{series: map[int]*series{}} }
 // Sample notes the CPU time of every descendant.
 func (u *Usage) Sample() {
 	now := time.Now()
-	for _, p := range Descendants(os.Getpid()) {
+	all := Descendants(os.Getpid())
+	for _, p := range all {
 		u.add(p, now)
 	}
+	u.addMemory(all, now)
+}
+
+// addMemory adds up resident memory; a page that processes share counts for each of them.
+func (u *Usage) addMemory(all []Info, now time.Time) {
+	var pages uint64
+	for _, p := range all {
+		pages += p.Pages
+	}
+	u.memory = append(u.memory, resident{now, int64(pages) * int64(os.Getpagesize())})
+}
+
+// MaxMemory is the most that all descendants together had in memory within a window, in bytes.
+func (u *Usage) MaxMemory(from, to time.Time) int64 {
+	var most int64
+	for _, m := range u.memory {
+		if !m.at.Before(from) && !m.at.After(to) {
+			most = max(most, m.bytes)
+		}
+	}
+	return most
 }
 
 func (u *Usage) add(p Info, now time.Time) {

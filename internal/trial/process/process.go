@@ -205,6 +205,7 @@ type Info struct {
 	Name   string
 	Zombie bool
 	Ticks  uint64 // user and system CPU time, in clock ticks
+	Pages  uint64 // resident memory, in pages
 }
 
 // Descendants are all processes below one, ordered by id, zombies included.
@@ -252,7 +253,7 @@ func parseStat(data []byte) (Info, bool) {
 		return Info{}, false
 	}
 	fields := bytes.Fields(data[end+1:])
-	if len(fields) < 13 {
+	if len(fields) < 22 {
 		return Info{}, false
 	}
 	number := func(b []byte) (n uint64) {
@@ -270,5 +271,6 @@ func parseStat(data []byte) (Info, bool) {
 		Zombie: fields[0][0] == 'Z' || fields[0][0] == 'X',
 		Parent: int(number(fields[1])),
 		Ticks:  number(fields[11]) + number(fields[12]),
+		Pages:  number(fields[21]),
 	}, true
 }

@@ -241,7 +241,7 @@ func TestUsageBetween(t *testing.T) {
 
 func TestParseStat(t *testing.T) {
 	line := "4711 (a) (b c) S 42 4711 4711 0 -1 4194560 1 2 3 4 150 50 7 8 20 0 1 0 100 200 300"
-	if p, ok := parseStat([]byte(line)); !ok || p != (Info{PID: 4711, Parent: 42, Name: "a) (b c", Ticks: 200}) {
+	if p, ok := parseStat([]byte(line)); !ok || p != (Info{PID: 4711, Parent: 42, Name: "a) (b c", Ticks: 200, Pages: 300}) {
 		t.Errorf("%+v, %t", p, ok)
 	}
 	if p, ok := parseStat([]byte(strings.Replace(line, " S ", " Z ", 1))); !ok || !p.Zombie {

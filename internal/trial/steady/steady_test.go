@@ -157,7 +157,7 @@ func TestSteady(t *testing.T) {
 func TestCorpus(t *testing.T) {
 	// 100,000 documents: the first tenth slow, the last tenth slower still.
 	samples := []Sample{{at(0), 0}, {at(10), 10_000}, {at(50), 90_000}, {at(60), 96_000}, {at(80), 100_000}, {at(81), 100_000}}
-	w, err := Corpus(samples, 100_000)
+	w, err := Corpus(samples, 100_000, time.Time{})
 	if err != nil || w.Documents != 80_000 {
 		t.Fatalf("%+v, %v", w, err)
 	}
@@ -165,10 +165,20 @@ func TestCorpus(t *testing.T) {
 	if !near(w.From.Sub(start).Seconds(), 12.5, 1e-9) || !near(w.To.Sub(start).Seconds(), 50+10.0*5/6, 1e-9) {
 		t.Errorf("from %v to %v", w.From.Sub(start), w.To.Sub(start))
 	}
-	if w, err := Corpus(samples, 200_000); err == nil {
+	// The first client ends at 40 s: 15,000 to 70,000 documents. After 95 % its end does not matter; before 15 % it leaves nothing.
+	if w, err := Corpus(samples, 100_000, at(40)); err != nil || !near(w.Documents, 55_000, 1e-6) || !w.To.Equal(at(40)) {
+		t.Errorf("%+v, %v", w, err)
+	}
+	if late, err := Corpus(samples, 100_000, at(60)); err != nil || late != w {
+		t.Errorf("%+v, %v", late, err)
+	}
+	if w, err := Corpus(samples, 100_000, at(12)); err == nil {
+		t.Errorf("a client that ends at once gives %+v", w)
+	}
+	if w, err := Corpus(samples, 200_000, time.Time{}); err == nil {
 		t.Errorf("half a corpus gives %+v", w)
 	}
-	if w, err := Corpus(nil, 10); err == nil {
+	if w, err := Corpus(nil, 10, time.Time{}); err == nil {
 		t.Errorf("nothing gives %+v", w)
 	}
 }

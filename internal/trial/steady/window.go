@@ -104,8 +104,9 @@ const (
 	corpusTo   = 0.95
 )
 
-// Corpus is a full-corpus load between the same two document counts of every trial.
-func Corpus(samples []Sample, corpus int64) (Window, error) {
+// Corpus is a full-corpus load between the same two document counts of every trial. It ends sooner when the first
+// client ends sooner, if that time is known and not zero: from then on fewer clients load the cluster.
+func Corpus(samples []Sample, corpus int64, firstEnd time.Time) (Window, error) {
 	if _, err := Whole(samples); err != nil {
 		return Window{}, err
 	}
@@ -117,6 +118,12 @@ func Corpus(samples []Sample, corpus int64) (Window, error) {
 		return Window{}, fmt.Errorf("%d documents were accepted of a corpus of %d, fewer than %.0f %%", samples[len(samples)-1].Count-base, corpus, 100*corpusTo)
 	}
 	w := Window{From: from, To: to, Documents: upper - lower}
+	if !firstEnd.IsZero() && firstEnd.Before(to) {
+		if !firstEnd.After(from) {
+			return Window{}, fmt.Errorf("the first client finished before %.0f %% of the corpus were accepted", 100*corpusFrom)
+		}
+		w = Part(samples, from, firstEnd)
+	}
 	if w.Seconds() <= 0 {
 		return Window{}, fmt.Errorf("the load was over within one sample")
 	}

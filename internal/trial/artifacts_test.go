@@ -1,0 +1,172 @@
+package trial
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/probe"
+	"github.com/knee-bench/knee/internal/probe/gclog"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial/cluster"
+	"github.com/knee-bench/knee/internal/trial/steady"
+)
+
+// afterLoad is an attempt after its load of 20 s at 1,000 docs/s, with a probe and what opensearch-benchmark left.
+func afterLoad(t *testing.T, folder string) (*attempt, *bytes.Buffer) {
+	t.Helper()
+	end := time.Now().Add(-5 * time.Second).Truncate(time.Millisecond)
+	ring := probe.NewRing(100)
+	for s := range 41 {
+		f := float64(s)
+		ring.Add(probe.Sample{At: end.Add(time.Duration(s-38) * time.Second), User: 2 * f, Idle: 2 * f, Cores: 4, Received: 1 << 20 * f, DiskBusy: []float64{f / 2}, ResidentBytes: 1 << 30, RunQueue: 3 * f, Runs: f})
+	}
+	at := func(s float64) time.Time { return end.Add(time.Duration((s - 20) * float64(time.Second))) }
+	log := filepath.Join(t.TempDir(), "gc.log")
+	line := "[" + at(10).UTC().Format("2006-01-02T15:04:05.000-0700") + "][1][info][gc] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 670M->78M(1024M) 7.529ms\n"
+	if err := os.WriteFile(log, []byte(line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(probe.Handler(ring, gclog.NewFollower(log), record.Environment{Host: "h"}))
+	t.Cleanup(server.Close)
+	w := &watch{vitals: map[string][]vital{"id-0": {{at(-2), cluster.Vital{Heap: 100}}, {at(9.5), cluster.Vital{Heap: 200, Queue: 4}}}}}
+	for s := range 21 {
+		w.samples = append(w.samples, steady.Sample{At: at(float64(s)), Count: int64(1000 * s)})
+	}
+	out := &bytes.Buffer{}
+	o := options(t)
+	o.Output = out
+	o.Config.Artifacts, o.Config.Probes = folder, []record.Probe{{Node: "node-0", URL: server.URL}}
+	a := &attempt{Options: o, probes: http.DefaultClient, watch: w, nodeIDs: map[string]string{"node-0": "id-0"}, rendered: []byte(`{"rendered":true}`),
+		osb: driver.OSBRun{Version: "2.4.0", Home: filepath.Join(o.Work, "home"), ID: "run-1"}}
+	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, Ingest: &record.Ingest{DocsPerSecond: 1000.123456789}}
+	for path, text := range map[string]string{a.osb.ResultPath(): `{"result":1}`, a.osb.LogPath(): "log", a.outputPath(a.runID("")): "words"} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a, out
+}
+
+func content(t *testing.T, elements ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(elements...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestArtifacts(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "campaign", "attempt")
+	a, out := afterLoad(t, folder)
+	a.keep(t.Context())
+	if a.record.Artifacts != folder {
+		t.Fatalf("artifacts %q: %s", a.record.Artifacts, out)
+	}
+	for name, want := range map[string]string{"osb-result.json": `{"result":1}`, "osb.log": "log", "osb-output.txt": "words", "workload.json": `{"rendered":true}`} {
+		if got := content(t, folder, name); got != want {
+			t.Errorf("%s holds %q", name, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "osb-search-result.json")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a result of a search that was not run: %v", err)
+	}
+	var kept record.Record
+	if err := json.Unmarshal([]byte(content(t, folder, "record.json")), &kept); err != nil || kept.Ingest.DocsPerSecond != 1000.123456789 || kept.Artifacts != folder {
+		t.Errorf("%+v, %v: figures are kept whole", kept, err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(content(t, folder, "series.csv"))).ReadAll()
+	if err != nil || len(rows) < 20 || len(rows) > 22 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	readme := content(t, folder, "README.txt")
+	values := map[string]string{}
+	for i, name := range rows[0] {
+		values[name] = rows[11][i] // about 10.5 s into the load
+		if !strings.Contains(readme, "  "+name+": ") {
+			t.Errorf("the column %s is not explained", name)
+		}
+	}
+	for name, want := range map[string]string{"node": "node-0", "docs_per_second": "1000", "cpu_user_percent": "50", "run_queue": "3", "network_receive_mib_per_second": "1",
+		"disk_busiest_percent": "50", "heap_used_bytes": "200", "write_queue": "4", "pressure_io_percent": "", "resident_bytes": "1073741824"} {
+		if values[name] != want {
+			t.Errorf("%s is %q, want %q", name, values[name], want)
+		}
+	}
+	if got := content(t, folder, "documents.csv"); !strings.HasPrefix(got, "time_ms,documents\n") || strings.Count(got, "\n") != 22 || !strings.Contains(got, ",20000\n") {
+		t.Errorf("documents %s", got)
+	}
+	if got := content(t, folder, "pauses.csv"); !strings.Contains(got, ",node-0,young,Pause Young (Normal) (G1 Evacuation Pause),7.529,-1,-1\n") {
+		t.Errorf("pauses %s", got)
+	}
+}
+
+func TestAFailureToKeepArtifactsKeepsTheRecord(t *testing.T) {
+	blocked := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(blocked, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*attempt){
+		"a folder that cannot be made": func(a *attempt) { a.Config.Artifacts = filepath.Join(blocked, "x") },
+		"a probe that is gone":         func(a *attempt) { a.Config.Probes[0].URL = "http://127.0.0.1:1" },
+	} {
+		a, out := afterLoad(t, filepath.Join(t.TempDir(), "attempt"))
+		change(a)
+		a.keep(t.Context())
+		if a.record.Artifacts != "" || a.record.Ingest.DocsPerSecond != 1000.123456789 || !strings.Contains(out.String(), "no artifacts: ") {
+			t.Errorf("%s: artifacts %q, said %q", name, a.record.Artifacts, out)
+		}
+	}
+	a, _ := afterLoad(t, "")
+	a.keep(t.Context())
+	if a.record.Artifacts != "" {
+		t.Errorf("artifacts %q where none were asked for", a.record.Artifacts)
+	}
+}
+
+// A volume that hangs must not hold the record up.
+func TestAVolumeThatHangsIsGivenUp(t *testing.T) {
+	stopped, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer stop()
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer server.Close()
+	defer close(release)
+	a, out := afterLoad(t, filepath.Join(t.TempDir(), "attempt"))
+	a.Config.Probes[0].URL = server.URL
+	began := time.Now()
+	if err := a.writeAll(stopped, a.Config.Artifacts); err == nil || time.Since(began) > 10*time.Second {
+		t.Errorf("%v after %s: %s", err, time.Since(began), out)
+	}
+}
+
+// The record is saved before artifacts are written, and again with their folder.
+func TestTheRecordIsSavedFirst(t *testing.T) {
+	o := options(t)
+	o.Config.OSB = nil
+	o.Config.Artifacts = filepath.Join(t.TempDir(), "attempt")
+	var saved []record.Record
+	o.Save = func(r record.Record) { saved = append(saved, r) }
+	r := Run(t.Context(), o)
+	if len(saved) != 1 || saved[0].Artifacts != "" || saved[0].Error == nil || r.Artifacts != o.Config.Artifacts {
+		t.Errorf("saved %+v, then %+v", saved, r)
+	}
+	if got := content(t, o.Config.Artifacts, "record.json"); !strings.Contains(got, fmt.Sprintf("%q", record.ReasonAgentFailed)) {
+		t.Error(got)
+	}
+}

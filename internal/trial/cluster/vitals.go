@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// Vital is what one node's JVM, its write pool and its CPU quota are at a time.
+type Vital struct {
+	Heap, OldGen, Survivor, Direct int64 // bytes in use; the generations 0 where the collector has none of that name
+	Threads, Active, Queue         int64 // of the write pool
+	HasQuota                       bool  // the node's control group has a CPU quota
+	Periods, Throttled             int64 // of the quota, since the control group began
+}
+
+type used struct {
+	Bytes int64 `json:"used_in_bytes"`
+}
+
+// Vitals asks every node for no more than Vital holds, by node id: a load is sampled with it.
+func (c *Client) Vitals(ctx context.Context) (map[string]Vital, error) {
+	var s struct {
+		Nodes map[string]struct {
+			JVM struct {
+				Mem struct {
+					Heap  int64           `json:"heap_used_in_bytes"`
+					Pools map[string]used `json:"pools"`
+				} `json:"mem"`
+				Buffers map[string]used `json:"buffer_pools"`
+			} `json:"jvm"`
+			ThreadPool struct {
+				Write struct {
+					Threads int64 `json:"threads"`
+					Active  int64 `json:"active"`
+					Queue   int64 `json:"queue"`
+				} `json:"write"`
+			} `json:"thread_pool"`
+			OS struct {
+				Cgroup struct {
+					CPU *struct {
+						Quota int64 `json:"cfs_quota_micros"`
+						Stat  struct {
+							Periods   int64 `json:"number_of_elapsed_periods"`
+							Throttled int64 `json:"number_of_times_throttled"`
+						} `json:"stat"`
+					} `json:"cpu"`
+				} `json:"cgroup"`
+			} `json:"os"`
+		} `json:"nodes"`
+	}
+	err := c.call(ctx, http.MethodGet, "/_nodes/stats/jvm,thread_pool,os?filter_path=nodes.*.jvm.mem.heap_used_in_bytes,"+
+		"nodes.*.jvm.mem.pools.*.used_in_bytes,nodes.*.jvm.buffer_pools.direct.used_in_bytes,nodes.*.thread_pool.write,nodes.*.os.cgroup.cpu", nil, &s)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]Vital{}
+	for id, n := range s.Nodes {
+		v := Vital{Heap: n.JVM.Mem.Heap, OldGen: n.JVM.Mem.Pools["old"].Bytes, Survivor: n.JVM.Mem.Pools["survivor"].Bytes,
+			Direct: n.JVM.Buffers["direct"].Bytes, Threads: n.ThreadPool.Write.Threads, Active: n.ThreadPool.Write.Active, Queue: n.ThreadPool.Write.Queue}
+		if cpu := n.OS.Cgroup.CPU; cpu != nil && cpu.Quota > 0 { // -1: none
+			v.HasQuota, v.Periods, v.Throttled = true, cpu.Stat.Periods, cpu.Stat.Throttled
+		}
+		out[id] = v
+	}
+	return out, nil
+}
+
+// Work is what an index's primaries did since the index was made, and their segments.
+type Work struct {
+	Merges                      int64
+	MergeMillis, ThrottleMillis int64 // ThrottleMillis: indexing held back by merges
+	MergedBytes                 int64
+	RefreshMillis, FlushMillis  int64
+	Segments                    int64
+}
+
+// IndexWork asks for what an index did beside indexing.
+func (c *Client) IndexWork(ctx context.Context, index string) (Work, error) {
+	type total struct {
+		Total  int64 `json:"total"`
+		Millis int64 `json:"total_time_in_millis"`
+		Bytes  int64 `json:"total_size_in_bytes"`
+	}
+	var s struct {
+		All struct {
+			Primaries struct {
+				Merges   total `json:"merges"`
+				Refresh  total `json:"refresh"`
+				Flush    total `json:"flush"`
+				Segments struct {
+					Count int64 `json:"count"`
+				} `json:"segments"`
+				Indexing struct {
+					Throttle int64 `json:"throttle_time_in_millis"`
+				} `json:"indexing"`
+			} `json:"primaries"`
+		} `json:"_all"`
+	}
+	err := c.call(ctx, http.MethodGet, "/"+url.PathEscape(index)+"/_stats/indexing,merge,refresh,flush,segments?filter_path=_all.primaries", nil, &s)
+	p := s.All.Primaries
+	return Work{Merges: p.Merges.Total, MergeMillis: p.Merges.Millis, MergedBytes: p.Merges.Bytes, ThrottleMillis: p.Indexing.Throttle,
+		RefreshMillis: p.Refresh.Millis, FlushMillis: p.Flush.Millis, Segments: p.Segments.Count}, err
+}

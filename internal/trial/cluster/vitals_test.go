@@ -1,0 +1,35 @@
+package cluster
+
+import "testing"
+
+func TestVitals(t *testing.T) {
+	const path = "GET /_nodes/stats/jvm,thread_pool,os"
+	c := fakeCluster(t, map[string]string{path: "testdata/vitals.json"}) // of a real node, after a load; without a CPU quota
+	got, err := c.Vitals(t.Context())
+	want := Vital{Heap: 545259520, OldGen: 45088768, Survivor: 23068672, Direct: 2228256, Threads: 2}
+	if v := got["YvQAMf9xSX-5mMQdSLZsDw"]; err != nil || len(got) != 1 || v != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	c = fakeCluster(t, map[string]string{path: `{"nodes":{"a":{"jvm":{"mem":{"heap_used_in_bytes":7}},"thread_pool":{"write":{"threads":14,"queue":30,"active":13}},
+	  "os":{"cgroup":{"cpu":{"cfs_period_micros":100000,"cfs_quota_micros":1400000,"stat":{"number_of_elapsed_periods":500,"number_of_times_throttled":12}}}}},"b":{}}}`})
+	got, err = c.Vitals(t.Context())
+	want = Vital{Heap: 7, Threads: 14, Queue: 30, Active: 13, HasQuota: true, Periods: 500, Throttled: 12}
+	if err != nil || len(got) != 2 || got["a"] != want || got["b"] != (Vital{}) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	if got, err := fakeCluster(t, nil).Vitals(t.Context()); err == nil {
+		t.Errorf("no answer gives %+v", got)
+	}
+}
+
+func TestIndexWork(t *testing.T) {
+	c := fakeCluster(t, map[string]string{"GET /nyc_taxis/_stats/indexing,merge,refresh,flush,segments": "testdata/index_stats.json"})
+	got, err := c.IndexWork(t.Context(), "nyc_taxis")
+	want := Work{Merges: 2, MergeMillis: 8974, MergedBytes: 121436030, RefreshMillis: 13303, Segments: 4}
+	if err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	if got, err := c.IndexWork(t.Context(), "other"); err == nil {
+		t.Errorf("no such index gives %+v", got)
+	}
+}

@@ -1,0 +1,64 @@
+package trial
+
+import (
+	"maps"
+	"math"
+	"strconv"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// bulkSizeParam is the parameter that tells every official workload its bulk size.
+const bulkSizeParam = "bulk_size"
+
+// loadParams are the workload's parameters. Those of an OpenLoop trial hold the load to a rate: the program counts a
+// target throughput without a unit in requests a second, of all clients together.
+func loadParams(c record.Config) (map[string]string, error) {
+	if c.Trial.Phase != record.OpenLoop {
+		return c.OSB.Params, nil
+	}
+	requests, err := targetRequests(c)
+	if err != nil {
+		return nil, err
+	}
+	out := maps.Clone(c.OSB.Params)
+	out[c.OSB.TargetThroughputParam] = strconv.FormatFloat(requests, 'f', -1, 64)
+	return out, nil
+}
+
+// targetRequests is an OpenLoop trial's rate in bulk requests a second, with four decimals.
+func targetRequests(c record.Config) (float64, error) {
+	if c.OSB.TargetThroughputParam == "" {
+		return 0, fail(record.ReasonAgentFailed, "an open-loop trial needs spec.workload.osb.targetThroughputParam: the workload's parameter that takes the ingest task's target-throughput")
+	}
+	size, err := strconv.ParseFloat(c.OSB.Params[bulkSizeParam], 64)
+	if err != nil || !(size >= 1) {
+		return 0, fail(record.ReasonAgentFailed, "an open-loop trial needs the parameter %s in spec.workload.osb.params, the documents of a bulk request: it is %q", bulkSizeParam, c.OSB.Params[bulkSizeParam])
+	}
+	requests := math.Round(1e4*float64(c.Trial.TargetDocsPerSecond)/size) / 1e4
+	if requests <= 0 {
+		return 0, fail(record.ReasonAgentFailed, "an open-loop trial of %d docs/s is no load at %.0f documents a bulk request", c.Trial.TargetDocsPerSecond, size)
+	}
+	return requests, nil
+}
+
+// checkTarget finds an OpenLoop trial whose load was not held to its rate: a workload that does not know the parameter
+// says nothing.
+func checkTarget(c record.Config, tasks []string, targets map[string]driver.Target) error {
+	if c.Trial.Phase != record.OpenLoop {
+		return nil
+	}
+	want, err := targetRequests(c)
+	if err != nil {
+		return err
+	}
+	for _, name := range tasks {
+		got := targets[name]
+		if got.Unit != "ops/s" || math.Abs(got.Value-want) > 0.01*want {
+			return fail(record.ReasonDriverIncomplete, "the workload ran task %s at a target throughput of %g %s, not of %g ops/s (0: none): spec.workload.osb.targetThroughputParam (%s) must name the workload's parameter that sets that task's target-throughput, a bare number of requests a second",
+				name, got.Value, got.Unit, want, c.OSB.TargetThroughputParam)
+		}
+	}
+	return nil
+}

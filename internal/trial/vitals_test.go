@@ -1,0 +1,69 @@
+package trial
+
+import (
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/knee-bench/knee/internal/probe"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial/cluster"
+)
+
+var beginning = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func second(s float64) time.Time { return beginning.Add(time.Duration(s * float64(time.Second))) }
+
+func TestThrottling(t *testing.T) {
+	quota := func(s float64, periods, throttled int64) vital {
+		return vital{second(s), cluster.Vital{HasQuota: true, Periods: periods, Throttled: throttled}}
+	}
+	load := []vital{quota(0, 1000, 50), quota(5, 1050, 50), quota(10, 1100, 90), quota(15, 1150, 90)}
+	for name, c := range map[string]struct {
+		seen     []vital
+		from, to float64
+		want     float64 // below 0: nothing
+	}{
+		"the whole load":           {load, 0, 15, 100 * 40.0 / 150},
+		"within":                   {load, 5, 10, 80},
+		"between readings":         {load, 7.5, 12.5, 100 * 20.0 / 50},
+		"beyond both ends":         {load, -60, 60, 100 * 40.0 / 150},
+		"nothing ran":              {[]vital{quota(0, 7, 1), quota(5, 7, 1)}, 0, 5, 0},
+		"one reading":              {load[:1], 0, 15, 0},
+		"no quota":                 {[]vital{{at: second(0)}, {at: second(5)}}, 0, 5, -1},
+		"the counters began again": {[]vital{quota(0, 1000, 50), quota(5, 20, 1)}, 0, 5, -1},
+	} {
+		var n record.Node
+		fillVitals(&n, c.seen, second(c.from), second(c.to))
+		switch {
+		case c.want < 0 && n.Throttled != nil:
+			t.Errorf("%s: %v", name, *n.Throttled)
+		case c.want >= 0 && (n.Throttled == nil || math.Abs(*n.Throttled-c.want) > 1e-9):
+			t.Errorf("%s: %v, want %v", name, n.Throttled, c.want)
+		}
+	}
+}
+
+func TestNodeFigures(t *testing.T) {
+	n := record.Node{HeapUsedMax: 12}
+	fillVitals(&n, []vital{
+		{second(0), cluster.Vital{Heap: 10, OldGen: 3, Survivor: 1, Direct: 9, Threads: 2, Active: 2, Queue: 40}},
+		{second(5), cluster.Vital{Heap: 11, OldGen: 5, Survivor: 4, Direct: 8, Threads: 2, Active: 1, Queue: 70}},
+	}, second(0), second(5))
+	window := probe.Window{CPU: record.CPU{User: 50, Cores: 4, RunQueue: 7}, Network: &record.Network{ReceiveMiBs: 9}, Resident: 77, Pauses: &record.Pauses{Count: 3},
+		Environment: record.Environment{Host: "h", Cores: 4, SMT: 2, Disk: "disk 20 GiB", THP: "madvise"}}
+	n.Environment = record.Environment{JVM: "j", Image: "sha256:1"}
+	fillMachine(&n, window)
+	want := record.Node{HeapUsedMax: 12, Memory: &record.Memory{OldGenMax: 5, SurvivorMax: 4, DirectMax: 9, ResidentMax: 77}, WritePool: &record.Pool{Threads: 2, ActiveMax: 2, QueueMax: 70},
+		CPU: &window.CPU, Network: window.Network, GC: record.GC{Pauses: window.Pauses},
+		Environment: record.Environment{Host: "h", Cores: 4, SMT: 2, Disk: "disk 20 GiB", THP: "madvise", JVM: "j", Image: "sha256:1"}}
+	if !reflect.DeepEqual(n, want) {
+		t.Errorf("%+v\nwant %+v", n, want)
+	}
+	var unseen record.Node
+	fillVitals(&unseen, nil, second(0), second(5))
+	if !reflect.DeepEqual(unseen, record.Node{}) {
+		t.Errorf("a node that was not seen: %+v", unseen)
+	}
+}
