@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/knee-bench/knee/internal/analysis"
 )
@@ -137,17 +138,23 @@ func docsAt(c analysis.Cell, clients int32) (values []float64, planned int) {
 
 // notMeasuredCounts are the client counts of a sweep that gave no figure that counts.
 func notMeasuredCounts(in Input, c analysis.Cell) string {
-	var list []string
-	for _, p := range sweepPoints(in, c) {
-		switch p.verdict {
-		case string(analysis.Gated), string(analysis.Errored):
-			list = append(list, fmt.Sprintf("%d **%s**", p.clients, p.verdict))
-		case skipped:
-			list = append(list, fmt.Sprintf("%d skipped", p.clients))
+	var parts []string
+	for _, verdict := range []string{string(analysis.Gated), string(analysis.Errored), skipped} {
+		var counts []int32
+		for _, p := range sweepPoints(in, c) {
+			if p.verdict == verdict {
+				counts = append(counts, p.clients)
+			}
+		}
+		const most = 8
+		switch {
+		case len(counts) > most:
+			parts = append(parts, fmt.Sprintf("**%s**: %d counts", verdict, len(counts)))
+		case len(counts) > 0:
+			parts = append(parts, fmt.Sprintf("**%s**: %s", verdict, integers(counts)))
 		}
 	}
-	const most = 8
-	return listed(list, most)
+	return strings.Join(parts, "; ")
 }
 
 // variation is the coefficient of variation, with n-1; NaN of fewer than two values.

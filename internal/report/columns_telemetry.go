@@ -35,10 +35,11 @@ var telemetryColumns = []column{
 		}
 		return nonZero(n.Disk.BusiestPercent)
 	}))},
-	{"network_receive_mib_per_second", "all interfaces but loopback of all OpenSearch nodes", measured("network_receive_mib_per_second")},
+	{"network_receive_mib_per_second", "of the pods of all OpenSearch nodes", measured("network_receive_mib_per_second")},
 	{"network_transmit_mib_per_second", "the same", measured("network_transmit_mib_per_second")},
 	{"old_gen_max_bytes", "of the heap's old generation, highest node", measured("old_gen_max_bytes")},
 	{"resident_max_bytes", "of OpenSearch's process, highest node", measured("resident_max_bytes")},
+	{"survivor_max_bytes", "of the heap's survivor space, highest node", formatted(ofMemory(func(m record.Memory) int64 { return m.SurvivorMax }))},
 	{"direct_max_bytes", "direct buffers, highest node", formatted(ofMemory(func(m record.Memory) int64 { return m.DirectMax }))},
 	{"write_pool_threads", "highest node", pool(func(p record.Pool) int64 { return p.Threads })},
 	{"write_pool_active_max", "highest node", pool(func(p record.Pool) int64 { return p.ActiveMax })},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -180,7 +181,7 @@ func (p pair) measureRows(at string, clients func(*analysis.Cell) int32, records
 // finalRows are the figures of the Measured Finals, at each client count; docs/s with the ratio and its interval.
 func (p pair) finalRows(in Input) []comparisonRow {
 	var out []comparisonRow
-	for _, clients := range finalClients(*p.cell) {
+	for _, clients := range p.cell.FinalClients() {
 		other := clients
 		if p.base != nil && !fixedClients(in) {
 			other = in.Assessment.Shared[p.base.Topology].Clients
@@ -254,48 +255,62 @@ func (p pair) taskRows(in Input) []comparisonRow {
 		if !p.is(t.Variant, t.Topology, t.Baseline, t.BaselineTopology) {
 			continue
 		}
-		clients := func(c *analysis.Cell) int32 { return in.Assessment.Shared[c.Topology].Clients }
-		r := p.row("final", t.Task+": "+t.Figure, "", clients, func(*analysis.Cell) float64 { return math.NaN() })
+		at := "final"
+		if t.OpenLoop {
+			at = "open loop"
+		}
+		r := p.estimated(at, t.Task+": "+t.Figure, "", t.Clients, t.BaselineClients)
 		r.estimate(t.Estimate, t.AdjustedP)
 		out = append(out, r)
 	}
 	return out
 }
 
+// estimated is a row whose ratio is an estimate, and no quotient of its values.
+func (p pair) estimated(at, figure, unit string, clients, other int32) comparisonRow {
+	r := p.row(at, figure, unit, func(*analysis.Cell) int32 { return clients }, func(*analysis.Cell) float64 { return math.NaN() })
+	r.other = cmp.Or(other, clients)
+	return r
+}
+
 // costRows are prices and what they buy.
 func (p pair) costRows(in Input) []comparisonRow {
-	cost := func(of func(analysis.Cost) float64) func(*analysis.Cell) float64 {
-		return func(c *analysis.Cell) float64 {
-			for _, k := range in.Assessment.Costs {
-				if k.Variant == c.Variant && k.Topology == c.Topology {
-					return of(k)
-				}
-			}
-			return math.NaN()
-		}
-	}
-	clients := func(c *analysis.Cell) int32 { return in.Assessment.Shared[c.Topology].Clients }
-	price := p.row("final", "price_per_hour", in.Spec.Currency, clients, cost(func(k analysis.Cost) float64 { return k.PerHour }))
-	docs := p.row("final", "documents_per_currency_unit", "documents", clients, cost(func(k analysis.Cost) float64 { return k.DocsPerUnit }))
-	if math.IsNaN(price.value) && math.IsNaN(price.baselineValue) {
-		return nil
-	}
-	docs.ratio = math.NaN() // only the estimate
-	out := []comparisonRow{price}
-	for _, k := range in.Assessment.CostRatios {
-		if !p.is(k.Variant, k.Topology, k.Baseline, k.BaselineTopology) {
+	var out []comparisonRow
+	for _, k := range in.Assessment.Costs {
+		if k.Variant != p.cell.Variant || k.Topology != p.cell.Topology {
 			continue
 		}
-		docs.ratio = k.Ratio
-		even := p.row("final", "break_even_price_ratio", "", clients, func(*analysis.Cell) float64 { return math.NaN() })
-		even.ratio = k.BreakEven
-		if k.Confidence > 0 {
-			docs.low, docs.high, docs.sure = k.Low, k.High, k.Confidence
-			even.low, even.high, even.sure = k.BreakEvenLow, k.BreakEvenHigh, k.Confidence
+		compared := analysis.CostRatio{Ratio: math.NaN(), BreakEven: math.NaN(), BaselineClients: k.Clients}
+		for _, r := range in.Assessment.CostRatios {
+			if p.is(r.Variant, r.Topology, r.Baseline, r.BaselineTopology) && r.Clients == k.Clients {
+				compared = r
+			}
+		}
+		other := cmp.Or(compared.BaselineClients, k.Clients)
+		base := analysis.Cost{PerHour: math.NaN(), DocsPerUnit: math.NaN()}
+		for _, b := range in.Assessment.Costs {
+			if p.base != nil && b.Variant == p.base.Variant && b.Topology == p.base.Topology && b.Clients == other {
+				base = b
+			}
+		}
+		price := p.estimated("final", "price_per_hour", in.Spec.Currency, k.Clients, other)
+		price.value, price.baselineValue, price.ratio = k.PerHour, base.PerHour, k.PerHour/base.PerHour
+		docs := p.estimated("final", "documents_per_currency_unit", "documents", k.Clients, other)
+		docs.value, docs.baselineValue, docs.ratio = k.DocsPerUnit, base.DocsPerUnit, compared.Ratio
+		out = append(out, price, docs)
+		if p.base == nil {
+			continue
+		}
+		even := p.estimated("final", "break_even_price_ratio", "", k.Clients, other)
+		even.ratio = compared.BreakEven
+		if compared.Confidence > 0 {
+			docs.low, docs.high, docs.sure = compared.Low, compared.High, compared.Confidence
+			even.low, even.high, even.sure = compared.BreakEvenLow, compared.BreakEvenHigh, compared.Confidence
+			out[len(out)-1] = docs
 		}
 		out = append(out, even)
 	}
-	return slices.Insert(out, 1, docs)
+	return out
 }
 
 func (r comparisonRow) line() string {

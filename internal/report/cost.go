@@ -14,14 +14,14 @@ func costs(d *document, in Input) {
 	unit := cmp.Or(in.Spec.Currency, "unit of price")
 	d.section("Cost")
 	d.para("Documents for one %s: 3600 x docs/s over the price of all nodes with their volumes an hour, at the median docs/s of the Measured Finals.", unit)
-	t := d.table("cell", "price an hour", "docs/s", "documents for one "+unit)
+	t := d.table("cell", "clients", "price an hour", "docs/s", "documents for one "+unit)
 	for _, c := range a.Costs {
-		t.row(cellName(in, c.Variant, c.Topology), trimmed(c.PerHour, 4), rounded(c.DocsPerSecond), rounded(c.DocsPerUnit))
+		t.row(cellName(in, c.Variant, c.Topology), integer(c.Clients), trimmed(c.PerHour, 4), rounded(c.DocsPerSecond), rounded(c.DocsPerUnit))
 	}
 	if len(a.CostRatios) == 0 {
 		return
 	}
-	r := d.table("ratio", "topology ", "documents for the same money, times", "interval", "confidence", "break-even price ratio", "its interval", "break-even price an hour")
+	r := d.table("ratio", "topology ", "clients", "documents for the same money, times", "interval", "confidence", "break-even price ratio", "its interval", "break-even price an hour")
 	for _, c := range a.CostRatios {
 		bounds, sure, even := "", "", ""
 		if c.Confidence > 0 {
@@ -32,7 +32,7 @@ func costs(d *document, in Input) {
 		if c.BreakEvenPrice > 0 && !math.IsInf(c.BreakEvenPrice, 0) {
 			price = trimmed(c.BreakEvenPrice, 4)
 		}
-		r.row(c.Variant+" / "+c.Baseline, topologies(c.Topology, c.BaselineTopology), "**"+fixed(c.Ratio, 3)+"**", bounds, sure, fixed(c.BreakEven, 3), even, price)
+		r.row(c.Variant+" / "+c.Baseline, topologies(c.Topology, c.BaselineTopology), integer(c.Clients), "**"+fixed(c.Ratio, 3)+"**", bounds, sure, fixed(c.BreakEven, 3), even, price)
 	}
 	d.para("The break-even price ratio is the ratio of docs/s: at that price of the variant over the baseline's, both cost the same. Prices are taken as exact.")
 }

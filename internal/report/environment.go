@@ -102,13 +102,19 @@ func differences(d *document, in Input) {
 		switch {
 		case f.Suspect():
 			is, flag = "**not declared: the comparison is suspect**", string(analysis.Errored)
-		case !f.Declared:
+		case f.Note != "":
+			is = f.Note
+		case f.Accepted && !f.Declared:
 			is, flag = "accepted by spec.acceptedDifferences", string(analysis.Gated)
 		}
 		var values []string
 		for _, v := range f.Values {
 			if len(v.Values) > 0 {
-				values = append(values, cellName(in, v.Variant, v.Topology)+": "+strings.Join(v.Values, ", "))
+				value := cellName(in, v.Variant, v.Topology) + ": " + strings.Join(v.Values, ", ")
+				if v.Undeclared && f.Suspect() {
+					value = "**" + value + "**"
+				}
+				values = append(values, value)
 			}
 		}
 		const most = 12

@@ -38,7 +38,7 @@ func finalsOf(d *document, in Input, topology string) {
 	t := d.table("variant", "clients", "Measured", "median docs/s", "lowest", "highest", "CV %")
 	for _, c := range cellsOf(in, topology) {
 		outcomes = append(outcomes, c.Finals...)
-		for _, clients := range finalClients(c) {
+		for _, clients := range c.FinalClients() {
 			values, planned := docsAt(c, clients)
 			low, high := ends(values)
 			t.row(c.Variant, integer(clients), fmt.Sprintf("%d of %d", len(values), planned),
@@ -118,16 +118,6 @@ func trendText(t analysis.Trend) string {
 		s += " **Confounded**: " + line(t.Message) + "."
 	}
 	return s
-}
-
-// finalClients are the client counts of a cell's Finals, ascending.
-func finalClients(c analysis.Cell) []int32 {
-	var out []int32
-	for _, o := range c.Finals {
-		out = append(out, o.Trial.Clients)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // ends are the lowest and the highest of values; NaN of none.

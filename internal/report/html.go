@@ -55,6 +55,7 @@ type (
 	htmlDocument struct {
 		Name, Namespace, Version, Times, Progress string
 		Sentence, Kind, Verdict, Rest             string
+		Long                                      bool // the sentence
 		Doubts                                    []htmlDoubt
 		Sections                                  []htmlSection
 		CSS                                       template.CSS
@@ -111,6 +112,8 @@ func htmlPage(in Input, d *document) string {
 			page.Times += "now"
 		}
 	}
+	const headline = 320 // bytes; a longer sentence is no headline
+	page.Long = len(page.Sentence) > headline
 	for _, doubt := range v.doubts {
 		page.Doubts = append(page.Doubts, htmlDoubt{doubt.Reason, line(doubt.Message)})
 	}

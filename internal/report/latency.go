@@ -46,21 +46,40 @@ func taskRatios(d *document, in Input) {
 	if len(in.Assessment.Tasks) == 0 {
 		return
 	}
-	d.para("Ratios of tasks, with intervals that hold for all %d of them together and p adjusted for all (Holm):", in.Assessment.Tasks[0].Comparisons)
-	t := d.table("task", "figure ", "ratio ", "topology ", "times", "interval", "confidence", "p adjusted", "what ")
+	d.para("Ratios of tasks: intervals hold for all that are tested together, and p is adjusted for all of them (Holm). An open loop is one run each, and is not tested.")
+	t := d.table("task", "figure ", "ratio ", "topology ", "clients", "times", "interval", "confidence", "p adjusted", "what ")
 	for _, r := range in.Assessment.Tasks {
 		bounds, sure := "", ""
 		if r.HasInterval() {
 			bounds, sure = interval(r.Low, r.High), percent(r.Confidence, 1)
 		}
-		what := "not told from noise"
-		if r.Distinguishable && r.Ratio > 1 {
-			what = "higher"
-		} else if r.Distinguishable {
-			what = "lower"
-		}
-		t.row(r.Task, r.Figure, r.Variant+" / "+r.Baseline, topologies(r.Topology, r.BaselineTopology), fixed(r.Ratio, 3), bounds, sure, trimmed(r.AdjustedP, 4), what)
+		t.row(r.Task, r.Figure, r.Variant+" / "+r.Baseline, topologies(r.Topology, r.BaselineTopology), integer(r.Clients),
+			fixed(r.Ratio, 3), bounds, sure, trimmed(r.AdjustedP, 4), taskVerdict(r))
 	}
+	if n := analysis.TaskRepetitions(in.Assessment.Tasks); n > 0 {
+		d.para("So many figures are compared that no difference of one can be told from noise with fewer than %d repetitions.", n)
+	}
+}
+
+// taskVerdict says what the ratio of a task tells, and what to think of when reading it.
+func taskVerdict(r analysis.TaskRatio) string {
+	what := "not told from noise"
+	switch {
+	case r.OpenLoop:
+		what = "open loop, not tested"
+	case !r.Tested():
+		what = "not tested"
+	case r.Hopeless():
+		what = "too few repetitions"
+	case r.Distinguishable && r.Ratio > 1:
+		what = "higher"
+	case r.Distinguishable:
+		what = "lower"
+	}
+	if r.Note != "" {
+		what += "; " + r.Note
+	}
+	return what
 }
 
 // topologies names the topology of a comparison, or both.

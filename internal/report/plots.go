@@ -68,6 +68,9 @@ func kneeChart(d *document, in Input, topology string) *plotted {
 			if note != "" {
 				notes = append(notes, note)
 			}
+			if n := len(line.Points); n > 1 && point.Mark == chart.Gated && line.Points[n-2].Mark == chart.Gated {
+				line.Points[n-1].Label = "" // the gate is named at the first of them, and in the caption
+			}
 		}
 		if len(line.Points) > 0 {
 			lines.Lines = append(lines.Lines, line)
@@ -232,7 +235,7 @@ func dotsChart(d *document, in Input, topology string) *plotted {
 	gated, placements := false, false
 	const most = 24
 	for _, c := range cellsOf(in, topology) {
-		for _, clients := range finalClients(c) {
+		for _, clients := range c.FinalClients() {
 			values, planned := docsAt(c, clients)
 			row := chart.StripRow{Label: c.Variant, Series: seriesOf(in, c.Variant), Median: analysis.Median(values)}
 			if fixedClients(in) {
@@ -299,7 +302,7 @@ func orderChart(d *document, in Input, topology string) *plotted {
 	for _, c := range cells {
 		line := chart.Line{Series: seriesOf(in, c.Variant), Target: math.NaN(), NoMarks: d.detail >= fewerRows && len(starts)*len(cells) > manyMarks}
 		medians := map[int32]float64{}
-		for _, clients := range finalClients(c) {
+		for _, clients := range c.FinalClients() {
 			values, _ := docsAt(c, clients)
 			medians[clients] = analysis.Median(values)
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
 )
@@ -53,8 +52,8 @@ func (p sweepPoint) column(name string) string {
 	return figure(analysis.Median(values))
 }
 
-// fixed tells whether a campaign looks for no knee and measures every client count in its Finals.
-func fixedClients(in Input) bool { return in.Spec.Sweep.Mode == v1alpha1.SweepFixed }
+// fixedClients tells whether a campaign looks for no knee and measures every client count in its Finals.
+func fixedClients(in Input) bool { return in.Plan.Fixed }
 
 // sweepPoints lists a cell's client counts.
 func sweepPoints(in Input, c analysis.Cell) []sweepPoint {

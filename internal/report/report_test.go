@@ -33,9 +33,17 @@ func input(c *v1alpha1.BenchmarkCampaign, records []record.Record) report.Input 
 
 // The study's report, whole: run `go test ./internal/report -update` after a change, and read the difference.
 func TestStudyGolden(t *testing.T) {
-	files := report.Files(finished(analysistest.StudyCampaign(), analysistest.StudyRecord))
-	folder := filepath.Join("testdata", "study")
+	golden(t, "study", report.Files(finished(analysistest.StudyCampaign(), analysistest.StudyRecord)))
+}
+
+// golden compares a report's files with those of testdata.
+func golden(t *testing.T, name string, files map[string]string) {
+	t.Helper()
+	folder := filepath.Join("testdata", name)
 	if *update {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -45,20 +53,25 @@ func TestStudyGolden(t *testing.T) {
 			}
 		}
 	}
-	golden, err := os.ReadDir(folder)
+	want, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(golden) != len(files) {
-		t.Errorf("%d files, want the %d of %s", len(files), len(golden), folder)
+	if len(want) != len(files) {
+		t.Errorf("%d files, want the %d of %s", len(files), len(want), folder)
 	}
-	for _, f := range golden {
-		want, err := os.ReadFile(filepath.Join(folder, f.Name()))
+	for _, f := range want {
+		text, err := os.ReadFile(filepath.Join(folder, f.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := files[f.Name()]; got != string(want) {
-			t.Errorf("%s differs from the golden file; got:\n%s", f.Name(), got)
+		if got := files[f.Name()]; got != string(text) {
+			at := 0
+			for at < len(got) && at < len(text) && got[at] == text[at] {
+				at++
+			}
+			t.Errorf("%s/%s differs from the golden file at byte %d: got %q, want %q", name, f.Name(), at,
+				got[max(at-80, 0):min(at+120, len(got))], text[max(at-80, 0):min(at+120, len(text))])
 		}
 	}
 }

@@ -163,7 +163,11 @@ func foundRatios(in Input) string {
 		}
 		conclusive++
 		times, bounds := ratioText(r)
-		parts = append(parts, fmt.Sprintf("%s %sx %s %s", ratioCell(in, r), times, ratioBaseline(in, r), bounds))
+		part := fmt.Sprintf("%s %sx %s %s", ratioCell(in, r), times, ratioBaseline(in, r), bounds)
+		if r.Verdict == analysis.Equivalent {
+			part += " (equivalent)"
+		}
+		parts = append(parts, part)
 	}
 	s := fmt.Sprintf("%d of %d ratios of docs/s are conclusive, all together at the 5 %% level", conclusive, len(in.Assessment.Ratios))
 	if conclusive > 0 {
@@ -216,7 +220,7 @@ func foundKnees(in Input) string {
 func foundFixed(in Input) string {
 	var parts []string
 	for _, c := range in.Assessment.Cells {
-		for _, clients := range finalClients(c) {
+		for _, clients := range c.FinalClients() {
 			if values, _ := docsAt(c, clients); len(values) > 0 {
 				parts = append(parts, fmt.Sprintf("%s indexed %s docs/s at %d clients (median of %s)",
 					cellName(in, c.Variant, c.Topology), rounded(analysis.Median(values)), clients, plural(len(values), "run")))

@@ -80,7 +80,7 @@ type at struct {
 // comparedAt is where a cell's telemetry is shown: at the client counts of its Finals, else at its knee.
 func comparedAt(in Input, c analysis.Cell) []at {
 	var out []at
-	for _, clients := range finalClients(c) {
+	for _, clients := range c.FinalClients() {
 		if records := finalRecords(c, clients); len(records) > 0 {
 			out = append(out, at{clients, records})
 		}

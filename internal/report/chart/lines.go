@@ -59,13 +59,25 @@ func (l Lines) SVG(id string) string {
 			line.curves(c, x, y)
 		}
 		for i, line := range l.Lines {
-			line.marks(c, x, y, rows, sideways(i, len(l.Lines)))
+			line.marks(c, x, y, rows, sideways(i, len(l.Lines)), l.highest)
 		}
 	}))
 	const unitHeight = 18
 	d.canvas.FillText(style(muted, size, text.XLeft, text.YTop), vg.Point{X: 2, Y: vg.Length(height)}, l.Unit)
 	p.Draw(draw.Crop(d.canvas, 0, -12, 0, -unitHeight))
 	return d.write(id, l.Title, l.Desc)
+}
+
+// highest tells whether no line has a higher point at the same x: then there is room for words above it.
+func (l Lines) highest(p Point) bool {
+	for _, line := range l.Lines {
+		for _, other := range line.Points {
+			if other.X == p.X && other.Y > p.Y {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // sideways keeps the marks of several series on one spot apart, in the plot's units.
@@ -233,8 +245,7 @@ func (l Line) curves(c *draw.Canvas, x, y func(float64) vg.Length) {
 }
 
 // marks draws the points: the ordinary ones unless there are too many, the telling ones always.
-func (l Line) marks(c *draw.Canvas, x, y func(float64) vg.Length, rows rowsBelow, aside float64) {
-	up := l.Series%2 == 0
+func (l Line) marks(c *draw.Canvas, x, y func(float64) vg.Length, rows rowsBelow, aside float64, roomAbove func(Point) bool) {
 	for _, p := range l.Points {
 		at := vg.Point{X: x(p.X)}
 		switch p.Mark {
@@ -262,7 +273,7 @@ func (l Line) marks(c *draw.Canvas, x, y func(float64) vg.Length, rows rowsBelow
 			stroke(c, ink, 2, nil, vg.Point{X: at.X - 5, Y: over}, vg.Point{X: at.X + 5, Y: over})
 		}
 		if p.Label != "" {
-			label(c, at, p.Label, up)
+			label(c, at, p.Label, roomAbove(p))
 		}
 	}
 }
