@@ -95,6 +95,12 @@ func TestConclusive(t *testing.T) {
 			}
 			set(t, r, curve[t.Clients]*noise)
 		})}, v1alpha1.ReasonNotDistinguishable, "repetitions would do) cannot be told from no difference"},
+		{"docs/s that falls with the order of the runs", setup{repetitions(8), with(func(t record.Trial, r *record.Record) {
+			if t.Phase == record.Final {
+				set(t, r, r.Ingest.DocsPerSecond*(1-float64(t.Repetition)/50))
+				r.StartedAt += int64(t.Repetition) * 200_000
+			}
+		})}, v1alpha1.ReasonOrderConfounded, "from the first to the last repetition"},
 
 		{"another kernel", setup{nil, with(func(t record.Trial, r *record.Record) {
 			if t.Variant == "b" {

@@ -78,15 +78,26 @@ func (a Assessment) boundCells(bounds []Bound) []string {
 	return out
 }
 
+// ordersConfounded tells of one topology in a trend's own words, which say what to do, and names the others.
 func (a Assessment) ordersConfounded() []Doubt {
-	var out []string
+	message := ""
+	var others []string
 	for _, t := range a.Trends {
-		if t.Confounded {
-			out = append(out, a.of(t.Topology)+t.Message)
+		switch {
+		case !t.Confounded:
+		case message == "":
+			message = t.Message
+		default:
+			others = append(others, t.Topology)
 		}
 	}
-	return each(v1alpha1.ReasonOrderConfounded, out,
-		"the order of the runs may be what was measured (%s): find out what changed over time, then set a new spec.rerun; more repetitions spread a drift over all variants")
+	if message == "" {
+		return nil
+	}
+	if len(others) > 0 {
+		message += " (the same of " + atMost(others, maxNamed) + ")"
+	}
+	return []Doubt{{v1alpha1.ReasonOrderConfounded, message}}
 }
 
 func (a Assessment) peaksGated() []Doubt {
