@@ -93,6 +93,9 @@ var _ = Describe("a campaign that asks for more", func() {
 			},
 		}
 		Expect(cluster.Create(ctx, claim)).To(Succeed())
+		poke := get(c)
+		poke.Annotations = map[string]string{"poke": "1"} // it would be looked at anew in ten seconds
+		Expect(cluster.Update(ctx, poke)).To(Succeed())
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(folder).To(HavePrefix(record.ArtifactsPath+"/"+ns+"-raw-"+string(c.UID[:8])+"/"), "a folder of the attempt's own")
 		claims := &corev1.PersistentVolumeClaimList{}
