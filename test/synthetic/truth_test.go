@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
@@ -54,6 +55,23 @@ func TestRecordsHoldTheCurve(t *testing.T) {
 	}
 	if seen != len(clients) {
 		t.Errorf("%d records of a sweep of %d counts", seen, len(clients))
+	}
+}
+
+// An adaptive sweep of the same machine comes to the same knee with fewer trials, and always measures the highest count.
+func TestAdaptiveSweepFindsTheKnee(t *testing.T) {
+	c := study()
+	c.Spec.Sweep.Strategy, c.Spec.Sweep.Repetitions = v1alpha1.SweepAdaptive, nil
+	f := newWorkshop(t).measure(t, opensearch.Machine{Curve: steep, LevelCV: 0.01, BulkCV: 0.03, Seed: 3}, c)
+	trials, highest := 0, int32(0)
+	for _, r := range f.records {
+		if r.Trial.Phase == record.Sweep {
+			trials, highest = trials+1, max(highest, r.Trial.Clients)
+		}
+	}
+	skipped := f.assessment.Cells[0].Skipped
+	if f.knee() != 8 || trials >= 2*len(clients) || highest != clients[len(clients)-1] || len(skipped) == 0 {
+		t.Errorf("knee %d after %d trials, up to %d clients, without %v", f.knee(), trials, highest, skipped)
 	}
 }
 
