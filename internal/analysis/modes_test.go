@@ -1,0 +1,232 @@
+package analysis_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// noisy measures docs/s of a saturating cell with a knee of its own and noise that is a function of the trial alone.
+func noisy(cv float64) func(record.Trial) record.Record {
+	return func(t record.Trial) record.Record {
+		knee := map[string]float64{"a": 4, "b": 16, "c": 8}[t.Variant]
+		docs := 1000 * min(float64(t.Clients), knee) / knee
+		draw := rand.New(rand.NewPCG(uint64(t.Clients)<<16|uint64(t.Repetition), uint64(len(t.Phase))<<8|uint64(t.Placement)))
+		return analysistest.Measured(t, docs*math.Exp(cv*draw.NormFloat64()))
+	}
+}
+
+// modes are campaigns that ask for their trials in every way that there is.
+func modes() map[string]*v1alpha1.BenchmarkCampaign {
+	out := map[string]*v1alpha1.BenchmarkCampaign{}
+	for name, change := range map[string]func(*v1alpha1.BenchmarkCampaignSpec){
+		"full":     func(*v1alpha1.BenchmarkCampaignSpec) {},
+		"repeated": func(s *v1alpha1.BenchmarkCampaignSpec) { s.Sweep.Repetitions = new(int32(3)) },
+		"adaptive": func(s *v1alpha1.BenchmarkCampaignSpec) { s.Sweep.Strategy = v1alpha1.SweepAdaptive },
+		"fixed":    func(s *v1alpha1.BenchmarkCampaignSpec) { s.Sweep.Mode = v1alpha1.SweepFixed },
+		"placements": func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Final.Placements, s.Final.Repetitions = new(int32(3)), new(int32(2))
+		},
+		"stages": func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Final.MaxRepetitions, s.Final.Repetitions = new(int32(12)), new(int32(3))
+		},
+		"open loop": func(s *v1alpha1.BenchmarkCampaignSpec) { s.Final.OpenLoop = &v1alpha1.OpenLoop{} },
+		"named": func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Comparisons = []v1alpha1.Comparison{{Cell: v1alpha1.CellName{Variant: "a", Topology: "t"}, Baseline: v1alpha1.CellName{Variant: "a", Topology: "u"}}}
+		},
+	} {
+		c := analysistest.Campaign([]string{"a", "b"}, []string{"t", "u"}, 1, 2, 4, 8, 16, 32)
+		change(&c.Spec)
+		out[name] = c
+	}
+	return out
+}
+
+// In every mode the answer is a function of the set of records: not of their order, and not of failed attempts that a
+// valid one followed.
+func TestTheAnswerIsAFunctionOfTheRecords(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 1))
+	for name, c := range modes() {
+		p := plan.Build(c)
+		records, want := measureAll(c, noisy(0.02))
+		if !want.Finished || !want.Measured {
+			t.Errorf("%s: %d of %d trials done", name, want.Done, want.Planned)
+		}
+		shuffled := slices.Clone(records)
+		draw.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		if diff := difference(want, analysis.Assess(p, c.Spec, shuffled)); diff != "" {
+			t.Errorf("%s, in another order (-want +got):\n%s", name, diff)
+		}
+		again := slices.Clone(records)
+		var failed []record.Record
+		for i := range again {
+			lost := analysistest.Errored(again[i].Trial, record.ReasonPodFailed, "evicted")
+			failed = append(failed, lost)
+			again[i].Trial.Attempt++
+		}
+		got := analysis.Assess(p, c.Spec, append(failed, again...))
+		for i := range got.Cells {
+			if !slices.Equal(got.Cells[i].FinalDocsPerSecond(), want.Cells[i].FinalDocsPerSecond()) {
+				t.Errorf("%s: Finals %v, want %v", name, got.Cells[i].FinalDocsPerSecond(), want.Cells[i].FinalDocsPerSecond())
+			}
+		}
+		if diff := difference(analysis.Assessment{Ratios: want.Ratios, Shared: want.Shared, Noise: want.Noise},
+			analysis.Assessment{Ratios: got.Ratios, Shared: got.Shared, Noise: got.Noise}); diff != "" {
+			t.Errorf("%s, with failed attempts (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Whatever is recorded of a campaign so far, what is done never becomes undone, and only a campaign with all its
+// trials done is finished.
+func TestProgressNeverGoesBack(t *testing.T) {
+	for name, c := range modes() {
+		p := plan.Build(c)
+		records, all := measureAll(c, noisy(0.02))
+		done := 0
+		for n := range records {
+			a := analysis.Assess(p, c.Spec, records[:n])
+			if a.Done < done || a.Done > a.Planned || a.Finished != (a.Done == a.Planned) {
+				t.Fatalf("%s after %d records: %d of %d done, finished %t, before %d", name, n, a.Done, a.Planned, a.Finished, done)
+			}
+			if a.Finished && n < len(records) && a.Done < all.Done {
+				t.Fatalf("%s is finished after %d of %d records", name, n, len(records))
+			}
+			done = a.Done
+		}
+	}
+}
+
+func TestNamedComparisons(t *testing.T) {
+	cell := func(variant, topology string) v1alpha1.CellName {
+		return v1alpha1.CellName{Variant: v1alpha1.Name(variant), Topology: v1alpha1.Name(topology)}
+	}
+	c := analysistest.Campaign([]string{"a", "b", "c"}, []string{"t", "u"}, 1, 2, 4, 8, 16, 32)
+	c.Spec.Comparisons = []v1alpha1.Comparison{
+		{Cell: cell("b", "t"), Baseline: cell("a", "t")}, // there without being named
+		{Cell: cell("a", "u"), Baseline: cell("a", "t")},
+		{Cell: cell("c", "t"), Baseline: cell("b", "t")},
+		{Cell: cell("a", "u"), Baseline: cell("a", "t")}, // named twice
+	}
+	_, a := measureAll(c, func(t record.Trial) record.Record {
+		r := noisy(0.001)(t)
+		if t.Topology == "u" && t.Clients > 8 { // another knee than on t
+			r = analysistest.Errored(t, record.ReasonPodFailed, "why")
+		}
+		return r
+	})
+	var got []string
+	for _, r := range a.Ratios {
+		got = append(got, fmt.Sprintf("%s/%s@%d over %s/%s@%d %t of %d", r.Variant, r.Topology, r.Clients,
+			r.Baseline, r.BaselineTopology, r.BaselineClients, r.Named, r.Comparisons))
+	}
+	want := []string{
+		"b/t@16 over a/t@16 false of 6", "c/t@16 over a/t@16 false of 6", "b/u@8 over a/u@8 false of 6", "c/u@8 over a/u@8 false of 6",
+		"a/u@8 over a/t@16 true of 6", "c/t@16 over b/t@16 true of 6",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("ratios %q\nwant %q", got, want)
+	}
+}
+
+func TestRatiosAtEachFixedClientCount(t *testing.T) {
+	c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 2, 4, 8)
+	c.Spec.Sweep.Mode = v1alpha1.SweepFixed
+	c.Spec.Final.Repetitions = new(int32(6))
+	_, a := measureAll(c, noisy(0.001))
+	if len(a.Ratios) != 3 || len(a.Cells[0].Finals) != 18 || a.Cells[0].FinalDocsPerSecond() != nil {
+		t.Fatalf("ratios %+v of %d Finals; Finals at several client counts are no repeats: %v",
+			a.Ratios, len(a.Cells[0].Finals), a.Cells[0].FinalDocsPerSecond())
+	}
+	for i, clients := range []int32{2, 4, 8} {
+		r := a.Ratios[i]
+		want := min(float64(clients), 16) / 16 / (min(float64(clients), 4) / 4) // of the curves
+		if r.Clients != clients || r.BaselineClients != clients || r.N != 6 || r.Comparisons != 3 {
+			t.Errorf("%+v, want one of 3 comparisons at %d clients", r, clients)
+		}
+		near(t, fmt.Sprintf("ratio at %d", clients), r.Ratio, want, 0.005*want)
+	}
+	if len(a.Shared) != 0 || a.Cells[0].Curve.Knee != nil || len(a.Asked().Sweeps["t"]) != 0 {
+		t.Errorf("shared %v, knee %v: there is no sweep", a.Shared, a.Cells[0].Curve.Knee)
+	}
+	if n := len(a.Cells[0].FinalsAt(4)); n != 1 {
+		t.Errorf("%d placements, want one", n)
+	}
+	for _, d := range a.Doubts() {
+		if slices.Contains([]string{v1alpha1.ReasonKneeNotFound, v1alpha1.ReasonNoSharedClients, v1alpha1.ReasonPeakAtRangeEdge}, d.Reason) {
+			t.Errorf("%s is no doubt without a sweep", d.Reason)
+		}
+	}
+}
+
+// Repetitions on one machine are no repetitions of the machine.
+func TestPlacementsAreTheSample(t *testing.T) {
+	c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 2, 4)
+	c.Spec.Final.Placements, c.Spec.Final.Repetitions = new(int32(4)), new(int32(5))
+	records, a := measureAll(c, noisy(0.01))
+	finals := a.Cell("b", "t").FinalsAt(4)
+	if len(finals) != 4 || len(finals[0]) != 5 || len(a.Cell("b", "t").FinalDocsPerSecond()) != 20 {
+		t.Errorf("Finals by placement: %v", finals)
+	}
+	if r := a.Ratios[0]; r.Placements != 4 || r.N != 4 || r.M != 4 {
+		t.Errorf("%+v, want an estimate on 4 placements", r)
+	}
+	// A placement whose Finals all failed is none.
+	for i := range records {
+		if records[i].Trial.Phase == record.Final && records[i].Trial.Placement == 2 && records[i].Trial.Variant == "b" {
+			records[i].Rejections.WritePool = 9
+		}
+	}
+	a = analysis.Assess(plan.Build(c), c.Spec, records)
+	if r := a.Ratios[0]; r.Placements != 3 || r.N != 3 || r.M != 4 {
+		t.Errorf("%+v, want an estimate on 3 and 4 placements", r)
+	}
+}
+
+// A topology that turns out to have no shared clients has no Finals, no OpenLoop trial and no comparison.
+func TestOpenLoopNeedsAKnee(t *testing.T) {
+	c := analysistest.Campaign([]string{"a", "b"}, []string{"good", "bad"}, 1, 2, 4)
+	c.Spec.Retries = new(int32(0))
+	c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{PercentOfKnee: v1alpha1.ToDecimal("50")}
+	_, a := measureAll(c, func(t record.Trial) record.Record {
+		if t.Topology == "bad" && t.Variant == "a" {
+			return analysistest.Errored(t, record.ReasonClusterNotReady, "red")
+		}
+		return analysistest.Measured(t, 1000)
+	})
+	if o := a.Cell("a", "good").OpenLoop; o == nil || !o.Measured() || o.Trial.TargetDocsPerSecond != 500 {
+		t.Errorf("OpenLoop of a/good: %+v", o)
+	}
+	if o := a.Cell("b", "bad").OpenLoop; o != nil || !a.Finished || a.Planned != 4*3+2*5 {
+		t.Errorf("OpenLoop of b/bad: %+v, %d of %d done", o, a.Done, a.Planned)
+	}
+}
+
+// A gate holds for an OpenLoop trial as well, and its docs/s are no figure of the cell.
+func TestOpenLoopIsGatedAndNoFigure(t *testing.T) {
+	c := analysistest.Campaign([]string{"a"}, []string{"t"}, 1, 2, 4)
+	c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
+	_, a := measureAll(c, func(t record.Trial) record.Record {
+		r := analysistest.Measured(t, 1000)
+		if t.Phase == record.OpenLoop {
+			r = analysistest.Measured(t, 9999)
+			r.Rejections.WritePool = 1
+		}
+		return r
+	})
+	cell := a.Cells[0]
+	if cell.OpenLoop.Judgement.Verdict != analysis.Gated || !a.Finished {
+		t.Errorf("%+v", cell.OpenLoop)
+	}
+	if cell.Curve.Highest.DocsPerSecond != 1000 || slices.Max(cell.FinalDocsPerSecond()) != 1000 || slices.Max(slices.Concat(cell.FinalsAt(1)...)) != 1000 {
+		t.Errorf("an OpenLoop trial's docs/s are among the figures: %+v", cell)
+	}
+}
