@@ -136,8 +136,8 @@ var machineFields = []viewField{
 	over("diskReadMiBs", cel.DoubleType, "MiB/s, all disks", disk, func(d *record.Disk) float64 { return d.ReadMiBs }),
 	over("diskWriteMiBs", cel.DoubleType, "MiB/s, all disks", disk, func(d *record.Disk) float64 { return d.WriteMiBs }),
 	over("diskIOPS", cel.DoubleType, "reads and writes a second, all disks", disk, func(d *record.Disk) float64 { return d.IOPS }),
-	over("networkReceiveMiBs", cel.DoubleType, "MiB/s, all interfaces", network, func(n *record.Network) float64 { return n.ReceiveMiBs }),
-	over("networkTransmitMiBs", cel.DoubleType, "MiB/s, all interfaces", network, func(n *record.Network) float64 { return n.TransmitMiBs }),
+	over("networkReceiveMiBs", cel.DoubleType, "MiB/s, of OpenSearch's pod", network, func(n *record.Network) float64 { return n.ReceiveMiBs }),
+	over("networkTransmitMiBs", cel.DoubleType, "MiB/s, of OpenSearch's pod", network, func(n *record.Network) float64 { return n.TransmitMiBs }),
 }
 
 // gc is nil when the record had no room for it, which leaves zeros.
@@ -162,6 +162,7 @@ var processFields = []viewField{
 	some("heapUsedMaxBytes", cel.IntType, "highest heap in use", func(v *view) int64 { return v.node.HeapUsedMax }),
 	some("heapBytes", cel.IntType, "the heap's limit", func(v *view) int64 { return v.node.Environment.HeapBytes }),
 	some("oldGenMaxBytes", cel.IntType, "highest old generation", func(v *view) int64 { return memory(v).OldGenMax }),
+	some("survivorMaxBytes", cel.IntType, "highest survivor space", func(v *view) int64 { return memory(v).SurvivorMax }),
 	some("residentMaxBytes", cel.IntType, "highest resident memory of OpenSearch's process", func(v *view) int64 { return memory(v).ResidentMax }),
 	some("directMaxBytes", cel.IntType, "highest direct buffers", func(v *view) int64 { return memory(v).DirectMax }),
 	over("gcCollections", cel.IntType, "over the whole load, by _nodes/stats", gc, func(g *record.GC) int64 { return g.Collections }),

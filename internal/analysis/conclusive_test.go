@@ -118,7 +118,7 @@ func TestConclusive(t *testing.T) {
 			if t.Phase == record.Final && t.Variant == "a" && t.Repetition < 3 {
 				r.Ingest.WindowNote = "the warm-up would take more than half of the load"
 			}
-		})}, v1alpha1.ReasonNotSteady, "no steady part was found in loads of a (Final 1: the warm-up would take more than half of the load; 1 more)"},
+		})}, v1alpha1.ReasonNotSteady, "docs/s is of the whole load, in a (Final 1: the warm-up would take more than half of the load; 1 more)"},
 		{"a failed OpenLoop", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
 			c.Spec.Workload.OSB.TargetThroughputParam = "rate"

@@ -197,5 +197,5 @@ func (a Assessment) notSteady() []Doubt {
 		}
 	}
 	return each(v1alpha1.ReasonNotSteady, cells,
-		"no steady part was found in loads of %s, whose docs/s is of the whole load: let the load go on for longer, or set spec.workload.measure to Whole")
+		"no window was found where one is asked for, so that docs/s is of the whole load, in %s: let the load go on for longer, or set spec.workload.measure to Whole")
 }

@@ -22,6 +22,7 @@ type environmentFact struct {
 	shown    reader
 	compared reader // what cells are held against each other by
 	declared func(e environments, x, y int) bool
+	loose    bool   // a cell's own runs may differ in it, and cells that have a value in common are alike
 	alike    string // the note where what is shown differs, but not, as far as is known, what is compared
 }
 
@@ -32,7 +33,7 @@ var environmentFacts = []environmentFact{
 	ofNodes("cores", otherMachine, func(n record.Node) string { return count(int64(n.Environment.Cores)) }),
 	ofNodes("smt", otherMachine, func(n record.Node) string { return count(int64(n.Environment.SMT)) }),
 	ofBytes("memory", otherMachine, func(n record.Node) int64 { return n.Environment.MemoryBytes }),
-	ofNodes("disk", otherDisk, func(n record.Node) string { return n.Environment.Disk }),
+	machineDisks(),
 	ofLimits("MiB/s", func(l v1alpha1.DiskLimits) *int32 { return l.MiBPerSecond }),
 	ofLimits("IOPS", func(l v1alpha1.DiskLimits) *int32 { return l.IOPS }),
 	ofNodes("kernel", never, func(n record.Node) string { return architectures.ReplaceAllString(n.Environment.Kernel, "") }),
@@ -118,6 +119,13 @@ func ofBytes(field v1alpha1.EnvironmentField, declared func(e environments, x, y
 		}
 	}
 	return environmentFact{field: field, shown: read, compared: read, declared: declared}
+}
+
+// machineDisks are all disks of the machines, volumes included: these come and go with the pods that have them.
+func machineDisks() environmentFact {
+	f := ofNodes("disk", otherDisk, func(n record.Node) string { return n.Environment.Disk })
+	f.loose = true
+	return f
 }
 
 // ofLimits compares what the campaign says of the disks' limits. Where they differ though the storage is the same, one

@@ -187,6 +187,32 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// Volumes come and go with the pods of a machine: it is the same machine.
+func TestDisksThatComeAndGo(t *testing.T) {
+	same := fingerprinted(func(*record.Record) {})
+	measure := func(t record.Trial) record.Record {
+		r := same(t)
+		if t.Variant == "b" && t.Phase == record.Final {
+			r.Nodes[0].Environment.Disk = "2 x nvme 1 TiB"
+		}
+		return r
+	}
+	_, a := measureAll(onOnePool(), measure)
+	if got := list(a.Differences); !slices.Equal(got, []string{"disk noted"}) || a.Differences[0].Note != "differs among the runs of b" {
+		t.Errorf("%v %+v, want a note", got, a.Differences)
+	}
+	_, a = measureAll(onOnePool(), func(t record.Trial) record.Record {
+		r := measure(t)
+		if t.Variant == "a" {
+			r.Nodes[0].Environment.Disk = "hdd 1 TiB"
+		}
+		return r
+	})
+	if got := list(a.Differences); !slices.Equal(got, []string{"disk suspect"}) {
+		t.Errorf("%v, want other disks in all runs to be suspect", got)
+	}
+}
+
 func TestDifferencesWithinACell(t *testing.T) {
 	replaced := func(variants ...string) func(record.Trial) record.Record {
 		same := fingerprinted(func(*record.Record) {})
