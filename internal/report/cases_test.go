@@ -257,7 +257,7 @@ func TestSearchTasks(t *testing.T) {
 		return r
 	})
 	files := report.Files(in)
-	has(t, files["report.md"], "## Latency", "| range | search | a | 2 | 4 | 3.1 ops/s |  | 6.5 | 9.0 |  |  | 6.5 | 9.0 |  | closed loop: 1/throughput |")
+	has(t, files["report.md"], "## Latency", "| range | search | a | 2 | 4 | 3.1 ops/s |  | 6.5 | 9.0 |  |  | 6.5 | 9.0 |  | closed loop |")
 	search := slices.DeleteFunc(rows(t, files["tasks.csv"]), func(r map[string]string) bool { return r["kind"] != "search" })
 	if len(search) != 8 || search[0]["latency_p50_ms"] != "5" || search[0]["latency_p99_ms"] != "" {
 		t.Errorf("tasks.csv: %v", search)

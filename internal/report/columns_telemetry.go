@@ -44,11 +44,11 @@ var telemetryColumns = []column{
 	{"write_pool_threads", "highest node", pool(func(p record.Pool) int64 { return p.Threads })},
 	{"write_pool_active_max", "highest node", pool(func(p record.Pool) int64 { return p.ActiveMax })},
 	{"write_pool_queue_max", "highest node", pool(func(p record.Pool) int64 { return p.QueueMax })},
-	{"gc_pauses", "stop-the-world pauses of gc.log within the window, all nodes; empty without gc.log", pauses(func(p record.Pauses) float64 { return float64(p.Count) })},
-	{"gc_pauses_young", "of those", pauses(func(p record.Pauses) float64 { return float64(p.Young) })},
-	{"gc_pauses_mixed", "of those", pauses(func(p record.Pauses) float64 { return float64(p.Mixed) })},
-	{"gc_pauses_full", "of those", pauses(func(p record.Pauses) float64 { return float64(p.Full) })},
-	{"gc_pause_millis", "their total, all nodes", pauses(func(p record.Pauses) float64 { return p.Millis })},
+	{"gc_pauses", "stop-the-world pauses of gc.log within the window, all nodes; empty without gc.log", formatted(totalPauses(func(p record.Pauses) float64 { return float64(p.Count) }))},
+	{"gc_pauses_young", "of those", measured("gc_pauses_young")},
+	{"gc_pauses_mixed", "of those", measured("gc_pauses_mixed")},
+	{"gc_pauses_full", "of those", measured("gc_pauses_full")},
+	{"gc_pause_millis", "their total, all nodes", formatted(totalPauses(func(p record.Pauses) float64 { return p.Millis }))},
 	{"gc_pause_p50_ms", "highest node", measured("gc_pause_p50_ms")},
 	{"gc_pause_p99_ms", "highest node", measured("gc_pause_p99_ms")},
 	{"gc_pause_max_ms", "highest node", measured("gc_pause_max_ms")},
@@ -120,16 +120,6 @@ func pool(of func(record.Pool) int64) func(attempt) string {
 			return math.NaN()
 		}
 		return float64(of(*n.WritePool))
-	}))
-}
-
-// pauses sums over the nodes; empty unless all have a gc.log.
-func pauses(of func(record.Pauses) float64) func(attempt) string {
-	return formatted(total(func(n record.Node) float64 {
-		if n.GC.Pauses == nil {
-			return math.NaN()
-		}
-		return of(*n.GC.Pauses)
 	}))
 }
 

@@ -52,26 +52,20 @@ func finalsOf(d *document, in Input, topology string) {
 	}
 	d.charts(orderChart(d, in, topology))
 	slices.SortStableFunc(outcomes, func(x, y analysis.Outcome) int { return cmp.Compare(startOf(x), startOf(y)) })
-	runs(d, outcomes)
+	runs(d, topology, outcomes)
 }
 
 // runs is a row a Final, in the order in which they ran.
-func runs(d *document, outcomes []analysis.Outcome) {
-	most := math.MaxInt
-	switch {
-	case d.detail >= noSweeps:
-		most = 0
-	case d.detail >= fewerRows:
-		most = 60
-	}
-	if most < len(outcomes) {
-		d.para("The first %d of %d runs in the order in which they ran (results.csv holds all):", most, len(outcomes))
-		outcomes = outcomes[:most]
-	} else {
-		d.para("In the order in which they ran:")
-	}
-	if len(outcomes) == 0 {
+func runs(d *document, topology string, outcomes []analysis.Outcome) {
+	const mostOpen = 24 // rows that a reader takes in
+	d.foldable("The runs of "+topology+", in the order in which they started", len(outcomes) > mostOpen)
+	if d.detail >= noSweeps {
+		d.para("Too large for this report: results.csv holds every run.")
 		return
+	}
+	if most := 60; d.detail >= fewerRows && len(outcomes) > most {
+		d.para("The first %d of %d: results.csv holds all.", most, len(outcomes))
+		outcomes = outcomes[:most]
 	}
 	t := d.table("started", "variant ", "clients", "block", "docs/s", "CPU user+sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
 	for _, o := range outcomes {

@@ -49,6 +49,17 @@ func knownInt(n int64) string {
 // rounded prints docs/s as people read it.
 func rounded(f float64) string { return fixed(f, 0) }
 
+// brief prints a figure with as many decimals as its size calls for.
+func brief(f float64) string {
+	switch {
+	case math.Abs(f) >= 1000:
+		return fixed(f, 0)
+	case math.Abs(f) >= 10:
+		return trimmed(f, 1)
+	}
+	return figure(f)
+}
+
 // timestamp prints Unix milliseconds in RFC 3339, UTC; nothing for 0.
 func timestamp(ms int64) string {
 	if ms == 0 {
@@ -109,14 +120,13 @@ func bounded(s string, n int) string {
 
 // signed prints a figure with its sign.
 func signed(f float64, decimals int) string {
-	if s := fixed(f, decimals); f > 0 {
-		return "+" + s
-	} else {
-		return s
+	if f > 0 {
+		return "+" + fixed(f, decimals)
 	}
+	return fixed(f, decimals)
 }
 
-// integers lists numbers: 8, 12 and 16.
+// integers lists numbers.
 func integers(numbers []int32) string {
 	list := make([]string, len(numbers))
 	for i, n := range numbers {

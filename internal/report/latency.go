@@ -30,15 +30,15 @@ func latencies(d *document, in Input) {
 		latency := func(of func(record.Latency) float64) string { return fixed(g.median(ofLatencyIn(of)), 1) }
 		service := func(of func(record.Latency) float64) string { return fixed(g.median(ofServiceIn(of)), 1) }
 		t.row(g.task, g.kind, cellName(in, g.variant, g.topology), integer(g.clients), fmt.Sprint(len(g.tasks)),
-			strings.TrimSpace(figure(g.median(func(t record.Task) float64 { return t.Throughput }))+" "+g.tasks[0].Unit),
+			strings.TrimSpace(brief(g.median(func(t record.Task) float64 { return t.Throughput }))+" "+g.tasks[0].Unit),
 			known(g.tasks[0].Target),
 			latency(func(l record.Latency) float64 { return l.P50 }), latency(func(l record.Latency) float64 { return l.P90 }),
 			latency(func(l record.Latency) float64 { return l.P99 }), latency(func(l record.Latency) float64 { return l.P999 }),
 			service(func(l record.Latency) float64 { return l.P50 }), service(func(l record.Latency) float64 { return l.P90 }),
 			service(func(l record.Latency) float64 { return l.P99 }), g.note())
 	}
-	taskRatios(d, in)
 	d.charts(latencyCharts(d, in)...)
+	taskRatios(d, in)
 }
 
 // taskRatios compares the tasks that say something of their own.
@@ -46,7 +46,9 @@ func taskRatios(d *document, in Input) {
 	if len(in.Assessment.Tasks) == 0 {
 		return
 	}
-	d.para("Ratios of tasks: intervals hold for all that are tested together, and p is adjusted for all of them (Holm). An open loop is one run each, and is not tested.")
+	const mostOpen = 24 // rows that a reader takes in
+	d.foldable("Ratios of tasks", len(in.Assessment.Tasks) > mostOpen)
+	d.para("Intervals hold for all that are tested together, and p is adjusted for all of them (Holm). An open loop is one run each, and is not tested.")
 	t := d.table("task", "figure ", "ratio ", "topology ", "clients", "times", "interval", "confidence", "p adjusted", "what ")
 	for _, r := range in.Assessment.Tasks {
 		bounds, sure := "", ""
@@ -128,8 +130,9 @@ func taskGroups(in Input) []*taskGroup {
 			add(*c.OpenLoop)
 		}
 	}
+	topologies := in.Assessment.Topologies()
 	slices.SortStableFunc(out, func(x, y *taskGroup) int {
-		return cmp.Or(strings.Compare(x.topology, y.topology), strings.Compare(x.kind, y.kind), strings.Compare(x.task, y.task), cmp.Compare(x.clients, y.clients))
+		return cmp.Or(slices.Index(topologies, x.topology)-slices.Index(topologies, y.topology), strings.Compare(x.kind, y.kind), strings.Compare(x.task, y.task), cmp.Compare(x.clients, y.clients))
 	})
 	return out
 }
@@ -150,10 +153,8 @@ func (g *taskGroup) note() string {
 	service := g.median(ofServiceIn(func(l record.Latency) float64 { return l.P99 }))
 	const far = 2 // times
 	switch {
-	case strings.HasSuffix(g.kind, "open loop"):
-		return "fixed rate below the knees"
 	case g.tasks[0].Target == 0:
-		return "closed loop: 1/throughput"
+		return "closed loop"
 	case latency > far*service:
 		return "latency far above service time: the target throughput was not held"
 	}

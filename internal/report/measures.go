@@ -38,7 +38,10 @@ var measures = []measure{
 	{"gc_pause_p50_ms", "ms", "from gc.log, highest node", ofPauses(func(p record.Pauses) float64 { return p.P50 })},
 	{"gc_pause_p99_ms", "ms", "from gc.log, highest node", ofPauses(func(p record.Pauses) float64 { return p.P99 })},
 	{"gc_pause_max_ms", "ms", "from gc.log, highest node", ofPauses(func(p record.Pauses) float64 { return p.Max })},
-	{"gc_promoted_mib", "MiB", "growth of the old generation over young pauses, all nodes", promoted},
+	{"gc_pauses_young", "", "from gc.log, all nodes", totalPauses(func(p record.Pauses) float64 { return float64(p.Young) })},
+	{"gc_pauses_mixed", "", "from gc.log, all nodes", totalPauses(func(p record.Pauses) float64 { return float64(p.Mixed) })},
+	{"gc_pauses_full", "", "from gc.log, all nodes", totalPauses(func(p record.Pauses) float64 { return float64(p.Full) })},
+	{"gc_promoted_mib", "MiB", "growth of the old generation over young pauses, all nodes", totalPauses(func(p record.Pauses) float64 { return p.PromotedMiB })},
 	{"heap_used_max_bytes", "bytes", "highest node", highest(func(n record.Node) float64 { return nonZero(float64(n.HeapUsedMax)) })},
 	{"old_gen_max_bytes", "bytes", "highest node", ofMemory(func(m record.Memory) int64 { return m.OldGenMax })},
 	{"resident_max_bytes", "bytes", "highest node", ofMemory(func(m record.Memory) int64 { return m.ResidentMax })},
@@ -228,13 +231,14 @@ func ofNetwork(of func(record.Network) float64) func(record.Record) float64 {
 	})
 }
 
-func promoted(r record.Record) float64 {
+// totalPauses sums over the nodes; NaN unless all have a gc.log.
+func totalPauses(of func(record.Pauses) float64) func(record.Record) float64 {
 	return total(func(n record.Node) float64 {
 		if n.GC.Pauses == nil {
 			return math.NaN()
 		}
-		return n.GC.Pauses.PromotedMiB
-	})(r)
+		return of(*n.GC.Pauses)
+	})
 }
 
 // gcSeconds is the time that the GC figures of a node are over: the window of gc.log's, the whole load of _nodes/stats'.

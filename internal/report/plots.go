@@ -47,7 +47,7 @@ func kneeCharts(d *document, in Input) []*plotted {
 
 func kneeChart(d *document, in Input, topology string) *plotted {
 	cells := cellsOf(in, topology)
-	lines := chart.Lines{Title: "docs/s against clients, " + topology, Unit: "docs/s", XLabel: "clients", Limit: math.NaN()}
+	lines := chart.Lines{Title: "docs/s against clients, " + topology, Unit: "docs/s", XLabel: "clients", LogX: true, Limit: math.NaN()}
 	keys := seriesKeys(in, cells)
 	seen := map[string]bool{}
 	var notes, says []string

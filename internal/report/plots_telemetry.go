@@ -21,7 +21,7 @@ func measureChart(d *document, in Input, topology, title, unit string, limit flo
 		return nil
 	}
 	cells := cellsOf(in, topology)
-	lines := chart.Lines{Title: title + " against clients, " + topology, Unit: unit, XLabel: "clients", Limit: limit, FromZero: true}
+	lines := chart.Lines{Title: title + " against clients, " + topology, Unit: unit, XLabel: "clients", LogX: true, Limit: limit, FromZero: true}
 	var says []string
 	gated := false
 	for _, curve := range curves {
@@ -60,7 +60,11 @@ func measureChart(d *document, in Input, topology, title, unit string, limit flo
 		keys = append(keys, key{chart.LineKey(), curves[0].word}, key{chart.DashKey(), curves[1].word})
 	}
 	if !math.IsNaN(limit) {
-		keys = append(keys, key{chart.LimitKey(), limitWord + " " + figure(limit)})
+		word := limitWord + " " + figure(limit)
+		if !lines.ShowsLimit() {
+			word += ", far above"
+		}
+		keys = append(keys, key{chart.LimitKey(), word})
 	}
 	if gated {
 		keys = append(keys, key{chart.MarkKey(chart.Gated), "a gate failed: " + gatesThatFailed(in, topology)})

@@ -48,12 +48,20 @@ func noise(t record.Trial, salt string) float64 {
 	return 2*float64(h.Sum64()%10_000)/10_000 - 1
 }
 
-// showcaseRecords measures each trial of a variant 150 s after the one before, on a pool of its own.
+// showcaseRecords measures each trial of a variant 150 s after the one before, on a pool of its own; the Finals start
+// together, block by block.
 func showcaseRecords() func(record.Trial) record.Record {
 	clock := map[string]int64{}
 	return func(t record.Trial) record.Record {
 		clock[t.Variant] += 150_000
 		at := clock[t.Variant]
+		if t.Phase == record.Final {
+			block := 100 + 10*int64(t.Placement) + int64(t.Repetition)
+			if t.Topology == "n12p96" {
+				block += 100
+			}
+			at = 150_000 * (2*block + int64(t.Clients)/50)
+		}
 		r := showcaseRecord(t)
 		r.StartedAt, r.FinishedAt = r.StartedAt+at, r.FinishedAt+at
 		if r.Ingest != nil {

@@ -18,18 +18,18 @@ func telemetry(d *document, in Input) {
 	d.charts(charts...)
 
 	d.section("Garbage collection and memory")
-	d.para("%s. Pauses are those of gc.log within the window, of the node with the most; without gc.log they are the collections that _nodes/stats tells of over the whole load.", wherever(in))
+	d.para("%s. Pauses are those of gc.log within the window, of the node with the most (their kinds and what they promoted: of all nodes); without gc.log they are the collections that _nodes/stats tells of over the whole load.", wherever(in))
 	memory := []column2{
 		{"pauses a minute", "gc_pauses_per_minute", 1, 1}, {"% of time", "gc_percent_of_time", 2, 1}, {"p50 ms", "gc_pause_p50_ms", 1, 1},
-		{"p99 ms", "gc_pause_p99_ms", 1, 1}, {"max ms", "gc_pause_max_ms", 1, 1}, {"promoted MiB", "gc_promoted_mib", 0, 1},
+		{"p99 ms", "gc_pause_p99_ms", 1, 1}, {"max ms", "gc_pause_max_ms", 1, 1}, {"young", "gc_pauses_young", 0, 1},
+		{"mixed", "gc_pauses_mixed", 0, 1}, {"full", "gc_pauses_full", 0, 1}, {"promoted MiB", "gc_promoted_mib", 0, 1},
 		{"heap max GiB", "heap_used_max_bytes", 2, 1 << 30}, {"old gen max GiB", "old_gen_max_bytes", 2, 1 << 30},
 		{"resident max GiB", "resident_max_bytes", 2, 1 << 30},
 	}
 	telemetryTable(d, in, memory)
-	kinds(d, in)
 
 	d.section("Disk, network and index")
-	d.para("%s. All disks and all interfaces of all OpenSearch nodes together.", wherever(in))
+	d.para("%s. All disks of all OpenSearch nodes together, and the network of their pods.", wherever(in))
 	telemetryTable(d, in, []column2{
 		{"read MiB/s", "disk_read_mib_per_second", 1, 1}, {"write MiB/s", "disk_write_mib_per_second", 1, 1}, {"IOPS", "disk_iops", 0, 1},
 		{"PSI io %", "pressure_io_percent", 1, 1}, {"received MiB/s", "network_receive_mib_per_second", 1, 1},
@@ -96,28 +96,4 @@ func wherever(in Input) string {
 		return "Medians over the Measured Final repetitions, or at the knee of a cell that has none yet"
 	}
 	return "At the knee"
-}
-
-// kinds tells what kinds of pauses there were, which the table has no room for.
-func kinds(d *document, in Input) {
-	var items []string
-	for _, c := range in.Assessment.Cells {
-		for _, at := range comparedAt(in, c) {
-			var young, mixed, full int64
-			seen := false
-			for _, r := range at.records {
-				for _, n := range r.Nodes {
-					if p := n.GC.Pauses; p != nil {
-						seen = true
-						young, mixed, full = young+p.Young, mixed+p.Mixed, full+p.Full
-					}
-				}
-			}
-			if seen {
-				items = append(items, fmt.Sprintf("%s at %d clients: %d young, %d mixed, %d full pauses in %d runs",
-					cellName(in, c.Variant, c.Topology), at.clients, young, mixed, full, len(at.records)))
-			}
-		}
-	}
-	d.list(items)
 }

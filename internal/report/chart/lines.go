@@ -36,8 +36,8 @@ type Lines struct {
 	XLabel      string
 	Lines       []Line
 	Limit       float64 // a level for all; NaN: none
-	FromZero    bool
-	Integers    bool    // the ticks of x are the points' own
+	FromZero    bool    // the axis of the figures begins at 0
+	LogX        bool    // where the numbers of x span much
 	Height      float64 // 0: the usual
 }
 
@@ -59,7 +59,7 @@ func (l Lines) SVG(id string) string {
 			line.curves(c, x, y)
 		}
 		for i, line := range l.Lines {
-			line.marks(c, x, y, rows, sideways(i, len(l.Lines)), l.highest)
+			line.marks(c, x, y, rows, sideways(i, len(l.Lines)), func(p Point) bool { return l.roomAbove(p, y) })
 		}
 	}))
 	const unitHeight = 18
@@ -68,11 +68,12 @@ func (l Lines) SVG(id string) string {
 	return d.write(id, l.Title, l.Desc)
 }
 
-// highest tells whether no line has a higher point at the same x: then there is room for words above it.
-func (l Lines) highest(p Point) bool {
+// roomAbove tells whether words fit above a point: no other has a point, and with it words, close above.
+func (l Lines) roomAbove(p Point, y func(float64) vg.Length) bool {
+	const wordsAndMark = 34
 	for _, line := range l.Lines {
 		for _, other := range line.Points {
-			if other.X == p.X && other.Y > p.Y {
+			if other.X == p.X && other.Y > p.Y && y(other.Y)-y(p.Y) < wordsAndMark {
 				return false
 			}
 		}
@@ -94,14 +95,15 @@ func (l Lines) xs() []float64 {
 	return slices.Compact(out)
 }
 
-// scaleX sets the range and the ticks; on logs when the counts span so much that they would crowd on one side.
+// scaleX sets the range and the ticks; on logs, if these may be, when the numbers span so much that they would crowd on
+// one side.
 func (l Lines) scaleX(p *plot.Plot, xs []float64) {
 	if len(xs) == 0 {
 		xs = []float64{0, 1}
 	}
 	low, high := xs[0], xs[len(xs)-1]
 	const wide = 12 // times
-	if low > 0 && high/low >= wide {
+	if l.LogX && low > 0 && high/low >= wide {
 		p.X.Scale = plot.LogScale{}
 		p.X.Min, p.X.Max = low/math.Pow(high/low, 0.04), high*math.Pow(high/low, 0.06)
 	} else {
@@ -185,11 +187,29 @@ func (l Lines) extent() (low, high float64) {
 			see(line.Target)
 		}
 	}
-	// A limit is shown when it is near: a far one would leave no room for the figures.
-	if !math.IsNaN(l.Limit) && !math.IsInf(high, -1) && l.Limit < 4*high {
+	if l.near(high) {
 		see(l.Limit)
 	}
 	return low, high
+}
+
+// near tells whether the limit is shown: a far one would leave no room for the figures.
+func (l Lines) near(high float64) bool {
+	const far = 6 // times
+	return !math.IsNaN(l.Limit) && !math.IsInf(high, -1) && l.Limit < far*high
+}
+
+// ShowsLimit tells whether the limit is near enough to be shown.
+func (l Lines) ShowsLimit() bool {
+	high := math.Inf(-1)
+	for _, line := range l.Lines {
+		for _, p := range line.Points {
+			if p.Y > high {
+				high = p.Y
+			}
+		}
+	}
+	return l.near(high)
 }
 
 func (l Lines) has(m Mark) bool {
@@ -204,7 +224,7 @@ func (l Lines) background(c *draw.Canvas, p *plot.Plot, y func(float64) vg.Lengt
 		at := y(t.Value)
 		stroke(c, grid, 0.7, nil, vg.Point{X: c.Min.X, Y: at}, vg.Point{X: c.Max.X, Y: at})
 	}
-	if !math.IsNaN(l.Limit) && l.Limit <= p.Y.Max && l.Limit >= p.Y.Min {
+	if l.ShowsLimit() {
 		at := y(l.Limit)
 		stroke(c, bad, 1.4, dashed, vg.Point{X: c.Min.X, Y: at}, vg.Point{X: c.Max.X, Y: at})
 	}
