@@ -245,7 +245,7 @@ type Loader struct {
 	BusiestPercent    float64 `json:"busiestPercent"`           // the busiest process, in percent of one core
 	BusiestProcess    string  `json:"busiestProcess,omitempty"` //
 	UtilizationOfTime float64 `json:"clientUtilization"`        // U: share of client time spent waiting for the server; 0: not known
-	MemoryBytes       int64   `json:"memoryBytes,omitempty"`    // highest resident memory of the driver's processes over the window, pages that they share counted for each
+	MemoryBytes       int64   `json:"memoryBytes,omitempty"`    // highest memory of the driver's processes over the window, shared pages counted once
 	Cores             int     `json:"cores,omitempty"`          // logical processors of its node
 }
 

@@ -16,13 +16,7 @@ const ticksPerSecond = 100
 // for a window that is known only afterwards. It is not safe for concurrent use.
 type Usage struct {
 	series map[int]*series
-	memory []resident
-}
-
-// resident is what all descendants together have in memory at a time.
-type resident struct {
-	at    time.Time
-	bytes int64
+	memory []memory
 }
 
 type series struct {
@@ -45,27 +39,9 @@ func (u *Usage) Sample() {
 	for _, p := range all {
 		u.add(p, now)
 	}
-	u.addMemory(all, now)
-}
-
-// addMemory adds up resident memory; a page that processes share counts for each of them.
-func (u *Usage) addMemory(all []Info, now time.Time) {
-	var pages uint64
-	for _, p := range all {
-		pages += p.Pages
+	if n := len(u.memory); n == 0 || now.Sub(u.memory[n-1].at) >= memoryEvery {
+		u.memory = append(u.memory, memory{now, total(all)})
 	}
-	u.memory = append(u.memory, resident{now, int64(pages) * int64(os.Getpagesize())})
-}
-
-// MaxMemory is the most that all descendants together had in memory within a window, in bytes.
-func (u *Usage) MaxMemory(from, to time.Time) int64 {
-	var most int64
-	for _, m := range u.memory {
-		if !m.at.Before(from) && !m.at.After(to) {
-			most = max(most, m.bytes)
-		}
-	}
-	return most
 }
 
 func (u *Usage) add(p Info, now time.Time) {
