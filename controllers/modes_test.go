@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
@@ -69,6 +70,29 @@ var _ = Describe("a campaign that asks for more", func() {
 			"sha256:01", "sha256:01", "sha256:01", "sha256:02", "sha256:02", "sha256:03", "sha256:03",
 		}), "a Warmup, a Sweep and a Final; then a Warmup and a Final each")
 		Expect(count(&corev1.PersistentVolumeClaimList{}, ns, "")).To(BeZero())
+	})
+
+	It("starts OpenSearch anew for each repetition of cells that alternate", func() {
+		ns := newNamespace()
+		var (
+			mu     sync.Mutex
+			starts []string // variants, in order
+		)
+		nodes.behave(ns, behaviour{openSearch: func(pod corev1.Pod) *corev1.PodStatus {
+			mu.Lock()
+			defer mu.Unlock()
+			starts = append(starts, pod.Labels[resources.LabelVariant])
+			return readyStatus()
+		}})
+		c := start(wrappers.MakeCampaign("fresh").Namespace(ns).VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(2))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		mu.Lock()
+		defer mu.Unlock()
+		Expect(starts).To(HaveLen(6), "two sweeps, and two blocks of two")
+		Expect(starts[4:]).To(Equal([]string{starts[3], starts[2]}), "the second block runs backwards: its first cell ran last")
+		var warmups corev1.ConfigMapList
+		Expect(cluster.List(ctx, &warmups, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(record.Warmup)})).To(Succeed())
+		Expect(warmups.Items).To(HaveLen(6))
 	})
 
 	It("names a claim for artifacts that is missing, and leaves a claim that is somebody else's alone", func() {

@@ -55,7 +55,7 @@ type CellStatus struct {
 	// topology of the cell.
 	// +required
 	Topology string `json:"topology,omitempty"`
-	// phase says what the cell does now: Pending, Provisioning, Warmup, Sweep, Final, Done.
+	// phase says what the cell does now: Pending, Provisioning, Warmup, Sweep, Final, OpenLoop, Done.
 	// +optional
 	Phase string `json:"phase,omitempty"`
 	// trials are the cell's trials done of those planned.
