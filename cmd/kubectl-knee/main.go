@@ -84,14 +84,20 @@ func (p *plugin) command() *cobra.Command {
 
 Exit codes: 0 when all is well, 1 when what was asked did not come out (no such campaign, it needs a person, a figure
 differs), 2 when it cannot be understood (flags, arguments, a malformed or damaged file).`,
-		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl knee"},
-		Version:           version.Version,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { p.started = true; return nil },
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl knee"},
+		Version:       version.Version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
 	}
 	p.flags.AddFlags(cmd.PersistentFlags())
 	p.completeFlags(cmd)
 	cmd.AddCommand(p.planCommand(), p.watchCommand(), p.reportCommand(), p.compareCommand(), p.analyzeCommand(), p.exportCommand())
+	for _, sub := range cmd.Commands() {
+		do := sub.RunE
+		sub.RunE = func(cmd *cobra.Command, args []string) error {
+			p.started = true
+			return do(cmd, args)
+		}
+	}
 	return cmd
 }

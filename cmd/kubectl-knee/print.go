@@ -31,12 +31,12 @@ func (t *table) row(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")
 
 // blank ends a table: the columns of the next one are its own.
 func (t *table) blank() {
-	_ = t.Writer.Flush() // a buffer does not fail
+	_ = t.Flush() // a buffer does not fail
 	fmt.Fprintln(t)
 }
 
 func (t *table) flush() error {
-	_ = t.Writer.Flush() // a buffer does not fail
+	_ = t.Flush() // a buffer does not fail
 	for line := range strings.Lines(t.text.String()) {
 		if _, err := fmt.Fprintln(t.out, strings.TrimRight(line, " \n")); err != nil {
 			return err

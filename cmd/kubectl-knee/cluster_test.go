@@ -1,0 +1,344 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/internal/scheme"
+)
+
+// environment is an API server with the CRD, which the tests that need one share. It starts with the first of them.
+var environment = sync.OnceValues(func() (*envtest.Environment, error) {
+	e := &envtest.Environment{CRDDirectoryPaths: []string{"../../config/crd/bases"}, ErrorIfCRDPathMissing: true}
+	_, err := e.Start()
+	return e, err
+})
+
+var started bool
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if started {
+		if e, err := environment(); err == nil {
+			_ = e.Stop() // the process ends anyway
+		}
+	}
+	os.Exit(code)
+}
+
+// cluster gives a client, and the flags that lead the plugin to the same API server.
+func cluster(t *testing.T) (client.WithWatch, []string) {
+	t.Helper()
+	started = true
+	e, err := environment()
+	if err != nil {
+		t.Fatalf("cannot start the API server; set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, or run make test: %v", err)
+	}
+	c, err := client.NewWithWatch(e.Config, client.Options{Scheme: scheme.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, []string{"--kubeconfig", write(t, "kubeconfig", string(e.KubeConfig))}
+}
+
+// installed puts a campaign with its records and its report on the cluster, as the operator leaves them.
+func installed(t *testing.T, c client.WithWatch, name string) *v1alpha1.BenchmarkCampaign {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	campaign := analysistest.StudyCampaign()
+	campaign.UID, campaign.Name = "", name
+	campaign.Spec.OpenSearch.Version = "3.1.0"
+	if err := c.Create(ctx, campaign); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Delete(context.Background(), campaign); client.IgnoreNotFound(err) != nil {
+			t.Error(err)
+		}
+	})
+	p := plan.Build(campaign)
+	var records []record.Record
+	for _, r := range analysistest.MeasureAll(p, campaign.Spec, analysistest.StudyRecord) {
+		data := created(t, c, campaign, p, r)
+		again, err := record.Decode(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		records = append(records, again)
+	}
+	// A record that nobody can read, of an attempt that the operator knows.
+	torn := records[3].Trial
+	torn.Attempt = 9
+	cm := resources.RecordConfigMap(campaign, "torn-"+name, torn, []byte("{"))
+	if err := c.Create(ctx, cm); err != nil {
+		t.Fatal(err)
+	}
+	data, err := recordJSON(cm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreadable, err := record.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := inputOf(campaign, append(records, unreadable), "v0.1.0")
+	var names []string
+	for i, files := range report.Pack(report.Files(in)) {
+		cm := resources.ReportConfigMap(campaign, i+1, files)
+		if err := c.Create(ctx, cm); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, cm.Name)
+	}
+	campaign.Status = report.Status(in)
+	campaign.Status.Reports = names
+	campaign.Status.Conditions = []metav1.Condition{{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonFinished, Message: "done",
+		ObservedGeneration: campaign.Generation, LastTransitionTime: metav1.Now(),
+	}}
+	if err := c.Status().Update(ctx, campaign); err != nil {
+		t.Fatal(err)
+	}
+	return campaign
+}
+
+func created(t *testing.T, c client.Client, campaign *v1alpha1.BenchmarkCampaign, p plan.Plan, r record.Record) []byte {
+	t.Helper()
+	data, err := record.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(p.Cells, func(c plan.Cell) bool { return c.Hash == r.Trial.Cell })
+	cm := resources.RecordConfigMap(campaign, p.Cells[i].AttemptName(r.Trial), r.Trial, data)
+	if err := c.Create(context.Background(), cm); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// What the cluster holds, the bundle holds; and of both, and of the records again, comes the same report.
+func TestOnCluster(t *testing.T) {
+	c, flags := cluster(t)
+	campaign := installed(t, c, "on-cluster")
+	with := func(args ...string) []string { return append(args, flags...) }
+
+	md := ok(t, with("report", "on-cluster", "--md")...)
+	if !strings.HasPrefix(md, "# on-cluster\n") || !strings.Contains(md, "ConfigMap torn-on-cluster-record") {
+		t.Errorf("report.md: %.300s", md)
+	}
+	if short := ok(t, with("report", "on-cluster")...); !strings.Contains(short, "default/on-cluster") || !strings.Contains(short, "1.4613") {
+		t.Errorf("in short: %s", short)
+	}
+	if verified := ok(t, with("report", "on-cluster", "--verify")...); strings.Count(verified, "equal ") < 4 {
+		t.Errorf("verified: %s", verified)
+	}
+
+	raw := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(raw, "a", "b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(raw, "a", "b", "series.jsonl"), []byte("{}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "one.tar.gz")
+	out := ok(t, with("export", "on-cluster", "--bundle", file, "--artifacts", raw)...)
+	if want := fmt.Sprintf("%s: 25 records, %d files of the report, 1 raw files\n", file, strings.Count(ok(t, with("report", "on-cluster", "--verify")...), "\n")); out != want {
+		t.Errorf("export says %q, want %q", out, want)
+	}
+	ok(t, with("export", "on-cluster", "--bundle", file+"2", "--artifacts", raw)...)
+	first, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(file + "2")
+	if err != nil || !bytes.Equal(first, second) {
+		t.Errorf("two exports differ, or %v", err)
+	}
+	ok(t, "report", "--from-bundle", file, "--verify")
+	if got := ok(t, "report", "--from-bundle", file, "--md"); got != md {
+		t.Error("the bundle's report is another one")
+	}
+	if got := compared(t, file, file); len(got.Cells) != 2 || !got.A.Finished {
+		t.Errorf("%+v", got)
+	}
+	both := ok(t, with("compare", "on-cluster", file)...)
+	if !strings.Contains(both, "same machines, same day") {
+		t.Errorf("the campaign against its bundle: %s", both)
+	}
+	fails(t, exitFailed, `"no-such" not found`, with("report", "no-such")...)
+	fails(t, exitFailed, "no record of a run", with("compare", "on-cluster@other", "on-cluster")...)
+
+	complete := func(args ...string) string { return ok(t, slices.Concat([]string{"__complete"}, flags, args)...) }
+	if got := complete("report", ""); got != "on-cluster\n:4\n" {
+		t.Errorf("completion of a name: %q", got)
+	}
+	if got := complete("watch", "on-cluster", ""); got != ":4\n" {
+		t.Errorf("completion beyond the last argument: %q", got)
+	}
+	if got := complete("watch", "--namespace", ""); !strings.Contains(got, "kube-system\n") {
+		t.Errorf("completion of a namespace: %q", got)
+	}
+	if err := c.Delete(context.Background(), campaign); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Without a terminal: a line for each change and each new point, and an end when the campaign is over.
+func TestWatch(t *testing.T) {
+	c, flags := cluster(t)
+	campaign := installed(t, c, "watched")
+	campaign.Status.Conditions[0].Status, campaign.Status.Conditions[0].Reason = metav1.ConditionUnknown, v1alpha1.ReasonProgressing
+	campaign.Status.Progress, campaign.Status.Running = "21/22", []string{"arm 6p0r Final clients=16 repetition=4"}
+	update := func() {
+		t.Helper()
+		if err := c.Status().Update(context.Background(), campaign); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	out := &lines{seen: make(chan string, 100)}
+	var errs bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: &errs}, append([]string{"watch", "watched", "--timeout", "25s"}, flags...))
+	}()
+	await := func(want string) {
+		t.Helper()
+		for {
+			select {
+			case line := <-out.seen:
+				if strings.Contains(line, want) {
+					return
+				}
+			case <-ctx.Done():
+				t.Fatalf("no line with %q; %s", want, errs.String())
+			}
+		}
+	}
+	await("21 of 22 trials  arm 6p0r Final clients=16 repetition=4")
+	p := plan.Build(campaign)
+	late := p.SweepTrials(p.Cells[1])[1]
+	late.Attempt = 2
+	created(t, c, campaign, p, analysistest.Measured(late, 345678))
+	await("arm 6p0r Sweep clients=16 attempt=2: 345678 docs/s, Measured")
+	campaign.Status.Progress, campaign.Status.Running = "22/22", nil
+	campaign.Status.Conditions[0].Status, campaign.Status.Conditions[0].Reason = metav1.ConditionTrue, v1alpha1.ReasonFinished
+	update()
+	await("[####################] 22 of 22 trials")
+	select {
+	case got := <-code:
+		if got != 0 {
+			t.Errorf("exit code %d: %s", got, errs.String())
+		}
+	case <-ctx.Done():
+		t.Fatal("the watch does not end")
+	}
+	campaign.Status.Conditions[0].Status, campaign.Status.Conditions[0].Reason = metav1.ConditionFalse, v1alpha1.ReasonNothingMeasured
+	update()
+	if r := knee(t, "", append([]string{"watch", "watched"}, flags...)...); r.code != exitFailed || !strings.Contains(r.err, "needs you: NothingMeasured") {
+		t.Errorf("a campaign that needs a person: %+v", r)
+	}
+}
+
+// lines hands on each line that is written.
+type lines struct {
+	seen chan string
+	rest string
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	text := l.rest + string(b)
+	for {
+		line, rest, whole := strings.Cut(text, "\n")
+		if !whole {
+			l.rest = text
+			return len(b), nil
+		}
+		l.seen <- line
+		text = rest
+	}
+}
+
+// The defaults that plan fills in are those of the API server, and what one refuses the other does.
+func TestAdmittedAlike(t *testing.T) {
+	c, _ := cluster(t)
+	files, err := filepath.Glob("../../config/samples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := newAdmission()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, err := decode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := &unstructured.Unstructured{Object: object}
+		if there.GroupVersionKind() != kind {
+			continue
+		}
+		here := there.DeepCopy()
+		there.SetNamespace("default")
+		if err := c.Create(context.Background(), there, client.DryRunAll); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		campaign, err := a.admit(context.Background(), here)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if _, err := json.Marshal(campaign); err != nil {
+			t.Fatal(err)
+		}
+		want, got := flatSpec(t, there.Object["spec"]), flatSpec(t, here.Object["spec"])
+		if !maps.Equal(want, got) {
+			t.Errorf("%s: the API server's defaults are\n%v\nand plan's\n%v", file, want, got)
+		}
+		compared++
+	}
+	if compared < 3 {
+		t.Errorf("%d samples compared", compared)
+	}
+}
+
+func flatSpec(t *testing.T, spec any) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	flatten("", spec, out)
+	if len(out) < 5 {
+		t.Fatalf("a spec of %d values", len(out))
+	}
+	return out
+}

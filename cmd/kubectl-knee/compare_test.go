@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/bundle"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// later is the study on other machines, two days later and 10 % faster, with another kernel.
+func later(trial record.Trial) record.Record {
+	r := analysistest.StudyRecord(trial)
+	const days = 2 * 24 * 3600 * 1000
+	r.StartedAt, r.FinishedAt = r.StartedAt+days, r.FinishedAt+days
+	if r.Ingest != nil {
+		r.Ingest.DocsPerSecond *= 1.1
+	}
+	for i := range r.Nodes {
+		r.Nodes[i].Environment.Host = "other-" + trial.Variant
+		r.Nodes[i].Environment.Kernel = "6.9.1"
+	}
+	return r
+}
+
+func compared(t *testing.T, a, b string) comparison {
+	t.Helper()
+	var c comparison
+	if err := json.Unmarshal([]byte(ok(t, "compare", a, b, "-o", "json")), &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestCompare(t *testing.T) {
+	before := bundled(t, "before.tar.gz", study(t, nil, analysistest.StudyRecord))
+	after := bundled(t, "after.tar.gz", study(t, func(c *v1alpha1.BenchmarkCampaign) {
+		c.Name, c.UID = "after", "00000000-0000-0000-0000-000000000002"
+		c.Spec.OpenSearch.Heap = "16Gi"
+	}, later))
+	c := compared(t, before, after)
+	if len(c.Cells) != 2 || c.Cells[0].Variant != "intel" || len(c.OnlyA)+len(c.OnlyB) != 0 {
+		t.Fatalf("%+v", c)
+	}
+	for _, cell := range c.Cells {
+		f := cell.Final
+		same := analysis.Compare([]float64{1, 0.996, 1.004, 0.991}, []float64{1, 0.996, 1.004, 0.991}, 0.975)
+		if f == nil || math.Abs(f.Ratio-1.1*same.Ratio) > 1e-4 || math.Abs(*f.Low-1.1*same.Low) > 1e-4 || f.A.Clients != 16 || f.A.Repetitions != 4 {
+			t.Errorf("Finals of %s: %+v, want 1.1 times %+v", cell.Variant, f, same)
+		}
+		if math.Abs(cell.Knee.Ratio-1.1) > 1e-4 || math.Abs(cell.Peak.Ratio-1.1) > 1e-4 {
+			t.Errorf("knee %+v, peak %+v", cell.Knee, cell.Peak)
+		}
+		if len(cell.Spec) != 1 || cell.Spec[0].What != "opensearch.heap" || cell.Spec[0].A != "" || cell.Spec[0].B != "16Gi" {
+			t.Errorf("spec differs by %+v", cell.Spec)
+		}
+		kernel := false
+		for _, d := range cell.Environment {
+			kernel = kernel || d.What == "kernel" && strings.Contains(d.A, "6.8.0") && strings.Contains(d.B, "6.9.1") && !d.Declared
+		}
+		if !kernel {
+			t.Errorf("the kernel is not among %+v", cell.Environment)
+		}
+	}
+	if want := "different machines, different day: A ran on node-arm, node-intel on 2025-07-01, B on other-arm, other-intel on 2025-07-03"; c.Caveats[0] != want {
+		t.Errorf("caveat %q, want %q", c.Caveats[0], want)
+	}
+	if !strings.Contains(c.Caveats[1], "not interleaved") {
+		t.Errorf("caveats %q", c.Caveats)
+	}
+	text := ok(t, "compare", before, after)
+	golden(t, "compare.txt", strings.NewReplacer(before, "before.tar.gz", after, "after.tar.gz").Replace(text))
+}
+
+// The same measurement twice: nothing differs, and it says that machines and day are the same.
+func TestCompareWithItself(t *testing.T) {
+	path := bundled(t, "study.tar.gz", study(t, nil, analysistest.StudyRecord))
+	c := compared(t, path, path)
+	if !strings.HasPrefix(c.Caveats[0], "same machines, same day") {
+		t.Errorf("caveat %q", c.Caveats[0])
+	}
+	for _, cell := range c.Cells {
+		if cell.Knee.Ratio != 1 || math.Abs(cell.Final.Ratio-1) > 1e-12 || len(cell.Environment)+len(cell.Spec) != 0 {
+			t.Errorf("%+v, Final %+v", cell, cell.Final)
+		}
+	}
+}
+
+// Two runs of one campaign lie in one bundle; their cells have other hashes.
+func TestCompareRuns(t *testing.T) {
+	first := study(t, nil, analysistest.StudyRecord)
+	second := study(t, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Rerun = "second" }, later)
+	both := &bundle.Bundle{Versions: second.Versions, Campaign: second.Campaign, Report: second.Report, Records: second.Records}
+	for name, data := range first.Records {
+		both.Records[name] = data
+	}
+	path := bundled(t, "both.tar.gz", both)
+	c := compared(t, path+"@", path)
+	if c.A.Rerun != "" || c.B.Rerun != "second" || math.Abs(c.Cells[0].Knee.Ratio-1.1) > 1e-4 || len(c.Cells[0].Spec) != 0 {
+		t.Errorf("%+v", c)
+	}
+	if again := compared(t, path+"@second", path); again.Cells[0].Knee.Ratio != 1 {
+		t.Errorf("%+v", again)
+	}
+	fails(t, exitFailed, `no record of a run with spec.rerun "third"`, "compare", path, path+"@third")
+}
+
+func TestCompareOtherCells(t *testing.T) {
+	a := bundled(t, "a.tar.gz", study(t, nil, analysistest.StudyRecord))
+	b := bundled(t, "b.tar.gz", study(t, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Topologies[0].Name = "12p1r" }, analysistest.StudyRecord))
+	c := compared(t, a, b)
+	if len(c.Cells) != 0 || len(c.OnlyA) != 2 || c.OnlyB[1] != "arm on 12p1r" {
+		t.Errorf("%+v", c)
+	}
+}

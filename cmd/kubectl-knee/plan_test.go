@@ -1,0 +1,178 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+func TestPlan(t *testing.T) {
+	golden(t, "plan-arm-vs-intel.txt", ok(t, "plan", "-f", "testdata/arm-vs-intel.yaml", "--trial-time", "25m", "--search-time", "8m", "--cv", "1.5"))
+	golden(t, "plan-demo.txt", ok(t, "plan", "-f", "testdata/demo.yaml"))
+}
+
+// Every sample can be planned, each without a cluster.
+func TestPlanSamples(t *testing.T) {
+	files, err := filepath.Glob("../../config/samples/*.yaml")
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "kustomization.yaml" {
+			continue
+		}
+		if out := ok(t, "plan", "-f", file); !strings.Contains(out, "block 1") {
+			t.Errorf("%s:\n%s", file, out)
+		}
+	}
+}
+
+// plannedJSON plans one campaign.
+func plannedJSON(t *testing.T, stdin string, args ...string) forecast {
+	t.Helper()
+	r := knee(t, stdin, append([]string{"plan", "-f", "-", "-o", "json"}, args...)...)
+	if r.code != 0 {
+		t.Fatalf("exit code %d: %s", r.code, r.err)
+	}
+	var out struct{ Campaigns []forecast }
+	if err := json.Unmarshal([]byte(r.out), &out); err != nil || len(out.Campaigns) != 1 {
+		t.Fatalf("%v: %s", err, r.out)
+	}
+	return out.Campaigns[0]
+}
+
+const small = `
+apiVersion: knee.dev/v1alpha1
+kind: BenchmarkCampaign
+metadata: {name: small}
+spec:
+  baseline: a
+  currency: EUR
+  opensearch: {version: 3.1.0}
+  variants:
+  - {name: a, pricePerHour: 1, storagePricePerHour: "0.5", nodePool: {nodeSelector: {pool: a}}}
+  - {name: b, pricePerHour: 2, nodePool: {nodeSelector: {pool: POOL}}}
+  topologies: [{name: t, nodes: 2, primaries: 1}]
+  workload:
+    index: {name: i}
+    osb: {workload: w, targetThroughputParam: target, params: {time_period: "60", warmup_time_period: "16"}, warmupParams: {time_period: "10", warmup_time_period: "0"}}
+  sweep: {clients: [1, 2]}
+  final: {repetitions: 2}
+`
+
+// Time and cost by hand. A Sweep or a Final takes 60 + 16 + 22 + 2 = 100 s, a Warmup 10 + 22 + 2 = 34 s, and a start
+// 10 s.
+func TestPlanAdds(t *testing.T) {
+	near := func(what string, got *float64, want float64) {
+		t.Helper()
+		if got == nil || math.Abs(*got-want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	apart := plannedJSON(t, strings.Replace(small, "POOL", "b", 1))
+	// Each on its own pool: 10 + 34 + 2 x 100 of sweep, then 2 blocks of 100.
+	near("seconds apart", apart.Seconds, 444)
+	near("cost apart", &apart.Cost.Amount, 444./3600*2*(1+0.5+2))
+	if apart.Trials != 8 || apart.Warmups != 2 || apart.Cost.Currency != "EUR" || len(apart.Steps) != 6 || apart.Cells[1].Group != 2 {
+		t.Errorf("apart: %+v", apart)
+	}
+	near("the first block starts", apart.Steps[2].Starts, 244)
+
+	// On one pool each turn starts its own JVM: 2 sweeps of 244, then 4 Finals of 144.
+	together := plannedJSON(t, strings.Replace(small, "POOL", "a", 1))
+	near("seconds on one pool", together.Seconds, 2*244+4*144)
+	if together.Warmups != 6 || together.Cells[1].Group != 1 {
+		t.Errorf("on one pool: %+v", together)
+	}
+	// Only one cell has nodes at a time; a's volume is there from the start, and b's costs nothing.
+	held := *together.Cells[0].NodeSeconds + *together.Cells[1].NodeSeconds
+	near("nodes on one pool", &held, 2*244+4*144)
+	near("cost on one pool", &together.Cost.Amount, 2*(*together.Cells[0].NodeSeconds+0.5**together.Seconds+2**together.Cells[1].NodeSeconds)/3600)
+
+	// A trial's time by hand wins over the workload's; Warmups still have their own.
+	near("by hand", plannedJSON(t, strings.Replace(small, "POOL", "b", 1), "--trial-time", "5m").Seconds, 44+4*300)
+	near("slow nodes", plannedJSON(t, strings.Replace(small, "POOL", "b", 1), "--start-time", "3m").Seconds, 444+170)
+
+	twoStages := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "repetitions: 2}", "repetitions: 2, maxRepetitions: 5}", 1))
+	if twoStages.AtMost == nil || twoStages.AtMost.Trials != 14 {
+		t.Fatalf("two stages: %+v", twoStages.AtMost)
+	}
+	near("two stages", twoStages.AtMost.Seconds, 744)
+	near("the first stage", twoStages.Seconds, 444)
+
+	fixed := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "sweep: {", "sweep: {mode: Fixed, ", 1))
+	if fixed.Trials != 8 || fixed.Repetitions.Comparisons != 2 || len(fixed.Steps[0].Clients) != 2 || fixed.Steps[0].Phase != "Final" {
+		t.Errorf("fixed: %+v", fixed)
+	}
+	openLoop := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "repetitions: 2}", "repetitions: 2, openLoop: {}}", 1))
+	if last := openLoop.Steps[len(openLoop.Steps)-1]; last.Stage != "open loop" || last.Phase != "OpenLoop" || openLoop.Trials != 10 {
+		t.Errorf("open loop: %+v", openLoop)
+	}
+	placed := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "repetitions: 2}", "repetitions: 2, placements: 3}", 1))
+	if placed.Trials != 16 || placed.Warmups != 6 || placed.Repetitions.Placements != 3 || !strings.Contains(placed.Warnings[0], "3 of spec.final.placements is too few") {
+		t.Errorf("placements: %+v", placed)
+	}
+	adaptive := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "sweep: {", "sweep: {strategy: Adaptive, ", 1))
+	if adaptive.Trials != 8 || !strings.Contains(strings.Join(adaptive.NotKnown, " "), "adaptive sweep decides") {
+		t.Errorf("adaptive: %+v", adaptive)
+	}
+}
+
+// What is not known is said, not invented.
+func TestPlanInventsNothing(t *testing.T) {
+	text := strings.NewReplacer("POOL", "b", `time_period: "60", warmup_time_period: "16"`, `bulk_size: "10"`).Replace(small)
+	f := plannedJSON(t, text)
+	if f.Seconds != nil || f.Cost != nil || f.Steps[0].Starts != nil || !strings.Contains(f.NotKnown[0], "Give --trial-time") {
+		t.Errorf("%+v", f)
+	}
+	one := plannedJSON(t, strings.NewReplacer("POOL", "b", "{name: b, pricePerHour: 2, ", "{name: b, ").Replace(small))
+	if one.Cost == nil || len(one.Cost.Without) != 1 || one.Cost.Without[0] != "b" {
+		t.Errorf("a price is missing: %+v", one.Cost)
+	}
+}
+
+func TestPlanDocuments(t *testing.T) {
+	file := "# a comment\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: bench}\n---\n" + strings.Replace(small, "POOL", "b", 1) + "---\n" +
+		strings.Replace(strings.Replace(small, "POOL", "b", 1), "name: small", "name: second", 1)
+	r := knee(t, file, "plan", "-f", "-", "-o", "yaml")
+	if r.code != 0 || !strings.Contains(r.err, "note: Namespace bench is no campaign and left out") {
+		t.Fatalf("%+v", r)
+	}
+	var out struct{ Campaigns []forecast }
+	if err := yaml.Unmarshal([]byte(r.out), &out); err != nil || len(out.Campaigns) != 2 || out.Campaigns[1].Name != "second" {
+		t.Errorf("%v: %s", err, r.out)
+	}
+	if text := knee(t, file, "plan", "-f", "-"); strings.Count(text.out, "to conclude takes at least 4") != 2 {
+		t.Errorf("text of two campaigns: %s", text.out)
+	}
+}
+
+// What the API server would refuse is refused with its words: unknown fields, schema, lists, rules, names.
+func TestPlanRefuses(t *testing.T) {
+	for want, change := range map[string][2]string{
+		`unknown field "spec.sweep.clinets"`:                 {"clients: [1, 2]", "clients: [1, 2], clinets: [3]"},
+		`unknown field "metadata.tags"`:                      {"{name: small}", "{name: small, tags: {}}"},
+		"spec.workload: Required value":                      {"osb: {workload: w, ", "# osb: {workload: w, "},
+		"clients must be ascending":                          {"[1, 2]", "[2, 1]"},
+		`spec.variants[1]: Duplicate value`:                  {"name: b", "name: a"},
+		"baseline must be the name of one of the variants":   {"baseline: a", "baseline: c"},
+		"spec.topologies[0].nodes":                           {"nodes: 2", "nodes: 0"},
+		"should be greater than or equal to 0":               {"repetitions: 2", "repetitions: -1"},
+		"must be of type integer":                            {"repetitions: 2", "repetitions: two"},
+		`key "baseline" already set`:                         {"baseline: a", "baseline: a\n  baseline: b"},
+		"metadata.name":                                      {"name: small", "name: Small_One"},
+		"there is no BenchmarkCampaign of knee.dev/v1alpha1": {"kind: BenchmarkCampaign", "kind: BenchmarkCampaigns"},
+		"did not find expected":                              {"spec:", "spec: ]"},
+		`spec.variants[0].nodePool.nodeSelector`:             {"nodeSelector: {pool: a}", `nodeSelector: {"po/o/l": a}`},
+	} {
+		text := strings.Replace(strings.Replace(small, "POOL", "b", 1), change[0], change[1], 1)
+		r := knee(t, text, "plan", "-f", "-")
+		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, want) {
+			t.Errorf("%s -> %s: exit code %d, %q, want %q", change[0], change[1], r.code, r.err, want)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+func TestReportFromBundle(t *testing.T) {
+	b := study(t, nil, analysistest.StudyRecord)
+	path := bundled(t, "study.tar.gz", b)
+	short := ok(t, "report", "--from-bundle", path)
+	for _, want := range []string{
+		strings.Split(b.Report["report.md"], "\n")[2], // the sentence
+		"arm      6p0r      11/11   16    345964", "arm / intel  16       1.4613  [1.4424, 1.4805]  97.1 %", "Not conclusive (PeakAtRangeEdge)",
+	} {
+		if !strings.Contains(short, want) {
+			t.Errorf("no %q in\n%s", want, short)
+		}
+	}
+	for flag, file := range map[string]string{"--md": "report.md", "--csv=results.csv": "results.csv", "--file=columns.md": "columns.md"} {
+		if got := ok(t, "report", "--from-bundle", path, flag); got != b.Report[file] {
+			t.Errorf("%s is not the stored %s", flag, file)
+		}
+	}
+	if got := ok(t, "report", "--from-bundle", path, "--csv", "results.csv,tune_results_arm_6p0r.csv"); got != b.Report["results.csv"]+b.Report["tune_results_arm_6p0r.csv"] {
+		t.Error("two CSV files are not printed one after the other")
+	}
+	fails(t, exitFailed, "has no file \"nonsense.csv\"; it has ", "report", "--from-bundle", path, "--csv", "results.csv,nonsense.csv")
+
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	ok(t, "report", "--from-bundle", path, "-o", dir)
+	for name, want := range b.Report {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || string(got) != want {
+			t.Errorf("%s in the folder: %v, %d bytes, want %d", name, err, len(got), len(want))
+		}
+	}
+}
+
+// Each figure is made again from its records, byte for byte; one that is not is named with what differs.
+func TestVerify(t *testing.T) {
+	b := study(t, nil, analysistest.StudyRecord)
+	out := ok(t, "report", "--from-bundle", bundled(t, "study.tar.gz", b), "--verify")
+	for name := range b.Report {
+		if !strings.Contains(out, "equal    "+name+"\n") {
+			t.Errorf("%s is not equal:\n%s", name, out)
+		}
+	}
+	if n := strings.Count(out, "\n"); n != len(b.Report) {
+		t.Errorf("%d lines, want %d:\n%s", n, len(b.Report), out)
+	}
+
+	changed := *b
+	changed.Report = maps.Clone(b.Report)
+	changed.Report["results.csv"] = strings.Replace(b.Report["results.csv"], "345964", "345965", 1)
+	changed.Report["more.md"] = "x"
+	delete(changed.Report, "columns.md")
+	r := knee(t, "", "report", "--from-bundle", bundled(t, "changed.tar.gz", &changed), "--verify")
+	for _, want := range []string{"differs  results.csv\n", "345965", "stored alone  more.md\n", "made alone  columns.md\n", "equal    report.md\n"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in\n%s", want, r.out)
+		}
+	}
+	if r.code != exitFailed || !strings.Contains(r.err, "3 of ") || !strings.Contains(r.err, "written by Knee v0.1.0") {
+		t.Errorf("exit code %d, %q", r.code, r.err)
+	}
+
+	records := maps.Clone(b.Records)
+	name := slices.Sorted(maps.Keys(records))[0]
+	delete(records, name)
+	b.Records = records
+	if r := knee(t, "", "report", "--from-bundle", bundled(t, "less.tar.gz", b), "--verify"); r.code != exitFailed {
+		t.Errorf("a record less changes nothing: %s", r.out)
+	}
+}
+
+func TestDamagedBundle(t *testing.T) {
+	path := bundled(t, "study.tar.gz", study(t, nil, analysistest.StudyRecord))
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := write(t, "cut.tar.gz", string(data[:len(data)/2]))
+	for _, args := range [][]string{{"report", "--from-bundle", cut}, {"analyze", "-f", cut}, {"compare", cut, path}} {
+		fails(t, exitUsage, cut+": the bundle is damaged", args...)
+	}
+}
+
+func TestWrittenBy(t *testing.T) {
+	b := study(t, nil, analysistest.StudyRecord)
+	if got := writtenBy(b.Report); got != "v0.1.0" {
+		t.Errorf("the report names its Knee as %q", got)
+	}
+	if got := writtenBy(map[string]string{"report.md": "- Knee: version not known, record version 1\n"}); got != "" {
+		t.Errorf("a report that does not know its Knee names %q", got)
+	}
+	decoded := []record.Record{}
+	if made := inputOf(b.Campaign, decoded, ""); made.Version != "" {
+		t.Errorf("version %q", made.Version)
+	}
+}
