@@ -49,5 +49,5 @@ func none(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d points", n)
+	return count(n, "point")
 }
