@@ -166,7 +166,7 @@ func cellName(c *v1alpha1.BenchmarkCampaign, variant, hash string) string {
 // head cuts a name to n characters that can begin or go on a DNS label.
 func head(s string, n int) string {
 	s = strings.ReplaceAll(s, ".", "-")
-	if s[0] >= '0' && s[0] <= '9' {
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
 		s = "c" + s // a Service's name must not begin with a digit
 	}
 	return strings.TrimRight(s[:min(len(s), n)], "-")

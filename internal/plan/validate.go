@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -26,7 +27,27 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 		errs = append(errs, check(c.Spec.Artifacts.ClaimName, spec.Child("artifacts", "claimName"), validation.IsDNS1123Subdomain)...)
 	}
 	errs = append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
-	return append(errs, targetThroughput(c.Spec, spec)...)
+	errs = append(errs, targetThroughput(c.Spec, spec)...)
+	return append(errs, size(Build(c), spec)...)
+}
+
+// MaxTrials is how many trials a campaign may ask for, Warmups and retries aside: each takes minutes, and all their
+// records are read whenever the campaign is looked at.
+const MaxTrials = 10_000
+
+// size finds campaigns that nobody lives to see the end of.
+func size(p Plan, path *field.Path) field.ErrorList {
+	repetitions := int(max(p.Repetitions, p.MaxRepetitions)) * int(p.Placements)
+	cell := len(p.Clients)*int(p.SweepRepetitions) + repetitions
+	if p.Fixed {
+		cell = len(p.Clients) * repetitions
+	}
+	if trials := cell * len(p.Cells); trials > MaxTrials {
+		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d trials", trials), fmt.Sprintf(
+			"a campaign may ask for at most %d: lower final.placements, final.repetitions or sweep.repetitions, list fewer clients, or split it",
+			MaxTrials))}
+	}
+	return nil
 }
 
 // targetThroughput finds parameters that set by hand what only an OpenLoop trial may set: with it every trial would

@@ -37,6 +37,16 @@ func TestValidate(t *testing.T) {
 		{"workload's claim", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.OSB.From = &v1alpha1.WorkloadSource{Volume: &v1alpha1.VolumeSource{ClaimName: "A"}}
 		}, []string{"spec.workload.osb.from.volume.claimName"}},
+		{"the most trials", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Topologies = []v1alpha1.Topology{{Name: "t"}}
+			s.Sweep.Range = &v1alpha1.ClientRange{Min: 1, Max: 50, Step: 1}
+			s.Sweep.Mode, s.Final.Repetitions, s.Final.Placements = v1alpha1.SweepFixed, p(int32(10)), p(int32(10)) // 2 x 50 x 100
+		}, nil},
+		{"more trials", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Topologies = []v1alpha1.Topology{{Name: "t"}}
+			s.Sweep.Range = &v1alpha1.ClientRange{Min: 1, Max: 51, Step: 1}
+			s.Sweep.Mode, s.Final.Repetitions, s.Final.Placements = v1alpha1.SweepFixed, p(int32(10)), p(int32(10))
+		}, []string{"spec"}},
 		{"artifacts' claim", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Artifacts = &v1alpha1.Artifacts{ClaimName: "A_b"}
 		}, []string{"spec.artifacts.claimName"}},
