@@ -17,3 +17,27 @@ func BenchmarkStudy(b *testing.B) {
 		report.Status(in)
 	}
 }
+
+// The page alone, of the study and of the largest campaign.
+func BenchmarkHTML(b *testing.B) {
+	study := finished(analysistest.StudyCampaign(), analysistest.StudyRecord)
+	largest := largest()
+	b.Run("study", func(b *testing.B) {
+		for b.Loop() {
+			report.HTML(study)
+		}
+	})
+	b.Run("largest", func(b *testing.B) {
+		for b.Loop() {
+			report.HTML(largest)
+		}
+	})
+}
+
+// All files of the largest campaign.
+func BenchmarkLargestFiles(b *testing.B) {
+	in := largest()
+	for b.Loop() {
+		report.Pack(report.Files(in))
+	}
+}

@@ -59,7 +59,7 @@ func environments(d *document, in Input, rows []attempt) {
 		var known []string
 		for _, v := range in.Spec.Variants {
 			value := of(records[string(v.Name)])
-			values = append(values, value)
+			values = append(values, cut(value, 300))
 			if value != "" {
 				known = append(known, value)
 			}
@@ -148,8 +148,7 @@ func list(rs []record.Record, of func(record.Record) string) string {
 }
 
 func joined(values []string) string {
-	values = slices.DeleteFunc(unique(values), func(s string) bool { return s == "" })
-	return strings.Join(values, ", ")
+	return strings.Join(slices.DeleteFunc(unique(values), func(s string) bool { return s == "" }), ", ")
 }
 
 // failed lists every attempt that was not Measured.
@@ -160,17 +159,11 @@ func failed(d *document, rows []attempt) {
 		d.para("Nothing: every attempt was Measured.")
 		return
 	}
-	most := 500
-	switch {
-	case d.detail >= noSweeps:
-		most = 50
-	case d.detail >= fewerRows:
-		most = 150
-	}
+	const most = 500
 	t := d.table("variant", "topology ", "phase ", "clients", "repetition", "attempt", "verdict ", "why ")
 	for _, a := range rows[:min(len(rows), most)] {
 		r := a.record.Trial
-		t.flagged(string(a.judgement.Verdict), r.Variant, r.Topology, string(r.Phase), integer(r.Clients), integer(r.Repetition), integer(r.Attempt),
+		t.flagged(string(a.judgement.Verdict), r.Variant, r.Topology, string(r.Phase), integer(r.Clients), blockName(r), integer(r.Attempt),
 			string(a.judgement.Verdict), failures(a.judgement.Failures, 400))
 	}
 	if len(rows) > most {

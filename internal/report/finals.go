@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/record"
 )
 
 // finals tells of every Final repetition in the order in which they ran.
@@ -63,14 +64,10 @@ func runs(d *document, topology string, outcomes []analysis.Outcome) {
 		d.para("Too large for this report: results.csv holds every run.")
 		return
 	}
-	if most := 60; d.detail >= fewerRows && len(outcomes) > most {
-		d.para("The first %d of %d: results.csv holds all.", most, len(outcomes))
-		outcomes = outcomes[:most]
-	}
 	t := d.table("started", "variant ", "clients", "block", "docs/s", "CPU user+sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
 	for _, o := range outcomes {
 		if o.Record == nil {
-			t.flagged(pending, "", o.Trial.Variant, integer(o.Trial.Clients), blockName(o), "", "", "", "", "", "", "", "**Pending**")
+			t.flagged(pending, "", o.Trial.Variant, integer(o.Trial.Clients), blockName(o.Trial), "", "", "", "", "", "", "", "**Pending**")
 			continue
 		}
 		p := sweepPoint{ // for the same words as in a sweep's table
@@ -84,18 +81,18 @@ func runs(d *document, topology string, outcomes []analysis.Outcome) {
 		if c, ok := analysis.CPUMean(*o.Record); ok {
 			busy = fixed(c.Busy(), 1)
 		}
-		t.flagged(p.verdict, timestamp(o.Record.StartedAt), o.Trial.Variant, integer(o.Trial.Clients), blockName(o), rounded(o.DocsPerSecond()), busy,
+		t.flagged(p.verdict, timestamp(o.Record.StartedAt), o.Trial.Variant, integer(o.Trial.Clients), blockName(o.Trial), rounded(o.DocsPerSecond()), busy,
 			oneDecimal(p.column("cpu_iowait_percent")), oneDecimal(p.column("latency_p50_ms")), oneDecimal(p.column("latency_p90_ms")),
 			oneDecimal(p.column("latency_p99_ms")), p.column("rejections"), p.what())
 	}
 }
 
-// blockName is the number of a Final's block, with its placement where there are several.
-func blockName(o analysis.Outcome) string {
-	if o.Trial.Placement > 1 {
-		return fmt.Sprintf("%d on placement %d", o.Trial.Repetition, o.Trial.Placement)
+// blockName is the number of a trial's block or repeat, with its placement where there are several.
+func blockName(t record.Trial) string {
+	if t.Placement > 1 {
+		return fmt.Sprintf("%d on placement %d", t.Repetition, t.Placement)
 	}
-	return integer(o.Trial.Repetition)
+	return integer(t.Repetition)
 }
 
 func trendText(t analysis.Trend) string {

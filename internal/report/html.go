@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"math"
 	"strings"
 
 	"github.com/knee-bench/knee/internal/report/chart"
@@ -77,6 +78,7 @@ type (
 	htmlTable struct {
 		Head []htmlCell
 		Rows []htmlRow
+		More string
 	}
 	htmlRow struct {
 		Flag  string
@@ -117,7 +119,7 @@ func htmlPage(in Input, d *document) string {
 	for _, doubt := range v.doubts {
 		page.Doubts = append(page.Doubts, htmlDoubt{doubt.Reason, line(doubt.Message)})
 	}
-	w := &htmlWriter{}
+	w := &htmlWriter{most: mostRows(d.detail)}
 	for _, section := range d.sections {
 		page.Sections = append(page.Sections, w.section(section))
 	}
@@ -133,6 +135,19 @@ func htmlPage(in Input, d *document) string {
 type htmlWriter struct {
 	sheet  chart.Sheet
 	charts int
+	most   int // rows of a table
+}
+
+func mostRows(d detail) int {
+	switch d {
+	case everything:
+		return math.MaxInt
+	case fewerRows:
+		return 300
+	case noSweeps:
+		return 120
+	}
+	return 50
 }
 
 func (w *htmlWriter) section(s section) htmlSection {
@@ -154,7 +169,7 @@ func (w *htmlWriter) blocks(title string, blocks []block) []htmlBlock {
 			h.List = append(h.List, marked(item))
 		}
 		if b.table != nil {
-			h.Table = htmlTableOf(b.table)
+			h.Table = w.table(b.table)
 		}
 		for _, c := range b.charts {
 			w.charts++
@@ -172,12 +187,12 @@ func (w *htmlWriter) blocks(title string, blocks []block) []htmlBlock {
 // svg takes a drawing into the page; its texts are escaped by package chart.
 func (w *htmlWriter) svg(text string) template.HTML { return template.HTML(w.sheet.Take(text)) }
 
-func htmlTableOf(t *table) *htmlTable {
+func (w *htmlWriter) table(t *table) *htmlTable {
 	out := &htmlTable{}
 	for i, title := range t.titles {
 		out.Head = append(out.Head, htmlCell{Text: marked(strings.TrimSpace(title)), Left: i > 0 && t.left(i)})
 	}
-	for _, r := range t.rows {
+	for _, r := range t.rows[:min(len(t.rows), w.most)] {
 		row := htmlRow{Flag: r.flag}
 		for i := range t.titles {
 			cell := htmlCell{First: i == 0, Left: i > 0 && t.left(i)}
@@ -187,6 +202,9 @@ func htmlTableOf(t *table) *htmlTable {
 			row.Cells = append(row.Cells, cell)
 		}
 		out.Rows = append(out.Rows, row)
+	}
+	if more := len(t.rows) - w.most; more > 0 {
+		out.More = fmt.Sprintf("%d rows more: the CSV files hold all.", more)
 	}
 	return out
 }

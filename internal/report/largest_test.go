@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
@@ -17,31 +18,8 @@ import (
 // names and messages: every file fits a ConfigMap, the parts of results.csv hold every row, and the status stays
 // below 20 KiB with its conditions.
 func TestLargest(t *testing.T) {
-	var variants, topologies []string
-	for i := range 8 {
-		variants = append(variants, fmt.Sprintf("a-variant-with-a-name-as-long-%d", i))
-	}
-	for i := range 4 {
-		topologies = append(topologies, fmt.Sprintf("topology-of-the-longest-name-%d", i))
-	}
-	var clients []int32
-	for i := range int32(64) {
-		clients = append(clients, 9000+i)
-	}
-	c := analysistest.Campaign(variants, topologies, clients...)
-	repetitions := int32(50)
-	c.Spec.Final.Repetitions = &repetitions
-	tries := map[record.Trial]int{}
-	in := finished(c, func(t record.Trial) record.Record {
-		if tries[t]++; tries[t] < 3 {
-			return analysistest.Errored(t, record.ReasonDriverFailed, strings.Repeat("the driver's own words, \"quoted\" and long; ", 40))
-		}
-		r := analysistest.Measured(t, 100_000+float64(t.Clients)+float64(t.Repetition))
-		if t.Phase == record.Sweep && t.Clients%2 == 0 {
-			r.Nodes[0].CPU.IOWait = 99
-		}
-		return r
-	})
+	in := largest()
+	variants, topologies := in.Spec.Variants, in.Assessment.Topologies()
 	files := report.Files(in)
 	total := 0
 	for name, text := range files {
@@ -77,7 +55,7 @@ func TestLargest(t *testing.T) {
 	}
 	s.Conditions[3].Message = message
 	for i := range 32 {
-		s.Running = append(s.Running, fmt.Sprintf("%s %s Sweep clients=9000", variants[i/4], topologies[i%4]))
+		s.Running = append(s.Running, fmt.Sprintf("%s %s Sweep clients=9000", variants[i/4].Name, topologies[i%4]))
 	}
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -86,7 +64,57 @@ func TestLargest(t *testing.T) {
 	if len(text) > 20<<10 {
 		t.Errorf("the status has %d bytes", len(text))
 	}
-	t.Logf("%d records: report.md %d bytes, %d files in %d ConfigMaps, status %d bytes", len(in.Records), len(files["report.md"]), len(files), len(report.Pack(files)), len(text))
+	t.Logf("%d records: report.md %d bytes, report.html %d, %d files in %d ConfigMaps, status %d bytes", len(in.Records), len(files["report.md"]), len(files["report.html"]), len(files), len(report.Pack(files)), len(text))
+}
+
+// largest is its input.
+func largest() report.Input {
+	c := largestCampaign()
+	repetitions := int32(50)
+	c.Spec.Final.Repetitions = &repetitions
+	tries := map[record.Trial]int{}
+	return finished(c, func(t record.Trial) record.Record {
+		if tries[t]++; tries[t] < 3 {
+			return analysistest.Errored(t, record.ReasonDriverFailed, strings.Repeat("the driver's own words, \"quoted\" and long; ", 40))
+		}
+		r := analysistest.Measured(t, 100_000+float64(t.Clients)+float64(t.Repetition))
+		if t.Phase == record.Sweep && t.Clients%2 == 0 {
+			r.Nodes[0].CPU.IOWait = 99
+		}
+		return r
+	})
+}
+
+// largestCampaign has as many cells and client counts as the API admits, with the longest names.
+func largestCampaign() *v1alpha1.BenchmarkCampaign {
+	var variants, topologies []string
+	for i := range 8 {
+		variants = append(variants, fmt.Sprintf("a-variant-with-a-name-as-long-%d", i))
+	}
+	for i := range 4 {
+		topologies = append(topologies, fmt.Sprintf("topology-of-the-longest-name-%d", i))
+	}
+	var clients []int32
+	for i := range int32(64) {
+		clients = append(clients, 9000+i)
+	}
+	return analysistest.Campaign(variants, topologies, clients...)
+}
+
+// A campaign without a sweep has as many client counts in its Finals.
+func TestLargestFixed(t *testing.T) {
+	c := largestCampaign()
+	c.Spec.Sweep.Mode = v1alpha1.SweepFixed
+	in := finished(c, func(t record.Trial) record.Record { return analysistest.Measured(t, 100_000+float64(t.Clients)) })
+	for name, text := range report.Files(in) {
+		if len(text) > report.MaxFileBytes {
+			t.Errorf("%s has %d bytes", name, len(text))
+		}
+		if name == "report.html" {
+			t.Logf("%d records: report.html %d bytes", len(in.Records), len(text))
+			has(t, text[:20_000], "0 of 1792 ratios of docs/s are conclusive")
+		}
+	}
 }
 
 func TestPack(t *testing.T) {

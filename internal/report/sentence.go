@@ -252,7 +252,7 @@ func troubles(in Input) string {
 		}
 		for _, o := range outcomes {
 			if o.Done {
-				note(c, fmt.Sprintf("%d %s %s", o.Trial.Clients, phaseName(o.Trial.Phase), blockName(o)), o.Judgement.Verdict, o.Judgement.Failures)
+				note(c, fmt.Sprintf("%d %s %s", o.Trial.Clients, phaseName(o.Trial.Phase), blockName(o.Trial)), o.Judgement.Verdict, o.Judgement.Failures)
 			}
 		}
 	}
