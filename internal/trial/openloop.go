@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"strconv"
@@ -56,8 +57,12 @@ func checkTarget(c record.Config, tasks []string, targets map[string]driver.Targ
 	for _, name := range tasks {
 		got := targets[name]
 		if got.Unit != "ops/s" || math.Abs(got.Value-want) > 0.01*want {
-			return fail(record.ReasonDriverIncomplete, "the workload ran task %s at a target throughput of %g %s, not of %g ops/s (0: none): spec.workload.osb.targetThroughputParam (%s) must name the workload's parameter that sets that task's target-throughput, a bare number of requests a second",
-				name, got.Value, got.Unit, want, c.OSB.TargetThroughputParam)
+			ran := "without a target throughput"
+			if got.Value > 0 {
+				ran = fmt.Sprintf("at a target throughput of %g %s", got.Value, got.Unit)
+			}
+			return fail(record.ReasonDriverIncomplete, "the workload ran task %s %s, not at %g ops/s: spec.workload.osb.targetThroughputParam (%s) must name the workload's parameter that sets that task's target-throughput, a bare number of requests a second",
+				name, ran, want, c.OSB.TargetThroughputParam)
 		}
 	}
 	return nil
