@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/knee-bench/knee/internal/offline"
@@ -11,6 +12,14 @@ import (
 // analysisTable shows a result to a person.
 func analysisTable(out io.Writer, r offline.Result, o offline.Options) error {
 	t := newTable(out)
+	if slices.ContainsFunc(r.Cells, func(c offline.Cell) bool { return len(c.Points) > 0 }) {
+		sweepTables(t, r, o)
+	}
+	ratiosTable(t, r)
+	return t.flush()
+}
+
+func sweepTables(t *table, r offline.Result, o offline.Options) {
 	t.row("VARIANT", "TOPOLOGY", "KNEE", "DOCS/S", "% OF PEAK", "STABILITY", "PEAK", "DOCS/S", "OBSERVED PEAK")
 	for _, c := range r.Cells {
 		knee := []string{"none", "", "", ""}
@@ -23,8 +32,9 @@ func analysisTable(out io.Writer, r offline.Result, o offline.Options) error {
 	fmt.Fprintln(t, sharedText(r))
 	t.blank()
 	pointsTable(t, r, o)
-	ratiosTable(t, r)
-	return t.flush()
+	if len(r.Ratios) > 0 {
+		t.blank()
+	}
 }
 
 func peakText(p *offline.Peak, n int) []string {
@@ -82,7 +92,6 @@ func ratiosTable(t *table, r offline.Result) {
 	if len(r.Ratios) == 0 {
 		return
 	}
-	t.blank()
 	t.row("RATIO OF", "TOPOLOGY", "AT", "RATIO", "INTERVAL", "CONFIDENCE", "P", "VERDICT")
 	for _, ratio := range r.Ratios {
 		at := ratio.At

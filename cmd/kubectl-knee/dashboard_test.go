@@ -75,12 +75,18 @@ func TestDashboard(t *testing.T) {
 // On a terminal the table is written over itself, and no line is wider than the terminal.
 func TestRedraw(t *testing.T) {
 	var out strings.Builder
-	s := &screen{out: &out, width: 60}
+	s := &screen{out: &out, width: 60, high: 24}
 	s.redraw("one\n" + strings.Repeat("x", 100) + "\nthree\n")
 	s.redraw("one\n")
 	want := "\r\x1b[2Kone\n\r\x1b[2K" + strings.Repeat("x", 56) + "...\n\r\x1b[2Kthree\n\x1b[J" + "\x1b[3A\r\x1b[2Kone\n\x1b[J"
 	if out.String() != want {
 		t.Errorf("got  %q\nwant %q", out.String(), want)
+	}
+	out.Reset()
+	low := &screen{out: &out, width: 60, high: 7}
+	low.redraw(strings.Repeat("line\n", 40))
+	if n := strings.Count(out.String(), "\n"); n != 6 || !strings.Contains(out.String(), "... 35 lines more") {
+		t.Errorf("%d lines on a terminal of 7: %q", n, out.String())
 	}
 }
 

@@ -84,22 +84,22 @@ func oneOf(flag, value string, values ...string) error {
 	return usagef("--%s must be one of %s, not %q", flag, strings.Join(slices.DeleteFunc(slices.Clone(values), func(s string) bool { return s == "" }), ", "), value)
 }
 
-// terminal is the terminal that out is, if it is one, and its width in columns.
-func terminal(out io.Writer) (width int, ok bool) {
+// terminal is the terminal that out is, if it is one: its columns and lines.
+func terminal(out io.Writer) (width, height int, ok bool) {
 	f, isFile := out.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
-		return 0, false
+		return 0, 0, false
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width <= 0 {
-		width = 80
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		width, height = 80, 24
 	}
-	return width, true
+	return width, height, true
 }
 
 // painter colours text on a terminal, unless NO_COLOR asks for none (https://no-color.org).
 func painter(out io.Writer) func(colour, text string) string {
-	_, isTerminal := terminal(out)
+	_, _, isTerminal := terminal(out)
 	if os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !isTerminal {
 		return func(_, text string) string { return text }
 	}

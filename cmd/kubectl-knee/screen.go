@@ -13,14 +13,15 @@ import (
 type screen struct {
 	out   io.Writer
 	width int    // of the terminal, in columns; 0: it is none
+	high  int    // of the terminal, in lines
 	lines int    // of the table that stands on the terminal
 	last  string // what was written, without the clock
 	paint func(colour, text string) string
 }
 
 func newScreen(out io.Writer) *screen {
-	width, _ := terminal(out)
-	return &screen{out: out, width: width, paint: painter(out)}
+	width, height, _ := terminal(out)
+	return &screen{out: out, width: width, high: height, paint: painter(out)}
 }
 
 func (s *screen) show(c *v1alpha1.BenchmarkCampaign, points *points) {
@@ -42,8 +43,8 @@ func (s *screen) show(c *v1alpha1.BenchmarkCampaign, points *points) {
 // tick renews the time left.
 func (s *screen) tick(c *v1alpha1.BenchmarkCampaign, points *points) {
 	if s.width > 0 {
-		if width, ok := terminal(s.out); ok {
-			s.width = width // the window may have another size by now
+		if width, height, ok := terminal(s.out); ok {
+			s.width, s.high = width, height // the window may have another size by now
 		}
 		s.show(c, points)
 	}
@@ -53,14 +54,17 @@ func (s *screen) write(text string) {
 	fmt.Fprintf(s.out, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
 }
 
-// redraw writes a table over the one before. No line may be wider than the terminal, or the cursor would not find
-// back to the first one.
+// redraw writes a table over the one before. No line may be wider than the terminal, nor the table higher, or the cursor
+// would not find back to the first line.
 func (s *screen) redraw(text string) {
 	var b strings.Builder
 	if s.lines > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.lines)
 	}
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if most := max(s.high-1, 5); len(lines) > most {
+		lines = append(lines[:most-1], fmt.Sprintf("... %s more", count(len(lines)-most+1, "line")))
+	}
 	for _, l := range lines {
 		fmt.Fprintf(&b, "\r\x1b[2K%s\n", shorten(l, max(s.width-1, 40)))
 	}
