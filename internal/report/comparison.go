@@ -94,7 +94,7 @@ func (p pair) rows(in Input) []comparisonRow {
 		out = append(out, p.sweepRows(in)...)
 	}
 	out = append(out, p.finalRows(in)...)
-	out = append(out, p.openLoopRows(in)...)
+	out = append(out, p.openLoopRows()...)
 	out = append(out, p.taskRows(in)...)
 	return append(out, p.costRows(in)...)
 }
@@ -228,7 +228,7 @@ func (r *comparisonRow) estimate(e analysis.Estimate, adjusted float64) {
 }
 
 // openLoopRows are the latencies of the loads at a fixed rate.
-func (p pair) openLoopRows(in Input) []comparisonRow {
+func (p pair) openLoopRows() []comparisonRow {
 	measuredOne := func(c *analysis.Cell) bool { return c != nil && c.OpenLoop != nil && c.OpenLoop.Measured() }
 	if !measuredOne(p.cell) && !measuredOne(p.base) {
 		return nil

@@ -31,7 +31,11 @@ const MaxHTMLBytes = MaxFileBytes
 // what would not fit.
 func HTML(in Input) string {
 	rows := attempts(in)
-	results := len(split(resultsCSV(rows)))
+	return page(in, rows, len(split(resultsCSV(rows))))
+}
+
+// page is HTML of attempts that are known, of which results.csv has so many parts.
+func page(in Input, rows []attempt, results int) string {
 	for detail := detailFor(in); ; detail++ {
 		text := htmlPage(in, newDocument(in, rows, results, detail, true))
 		if len(text) <= MaxHTMLBytes || detail >= plotsOfKnees {

@@ -54,7 +54,7 @@ func Files(in Input) map[string]string {
 	text := newDocument(in, rows, len(results), everything, false)
 	files["report.md"] = bounded(markdown(in, text, Sentence(in)), MaxFileBytes)
 	if in.Assessment.Finished {
-		files["report.html"] = HTML(in)
+		files["report.html"] = page(in, rows, len(results))
 	}
 	return files
 }

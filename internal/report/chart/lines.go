@@ -53,7 +53,7 @@ func (l Lines) SVG(id string) string {
 	xs := l.xs()
 	l.scaleX(p, xs)
 	rows := l.scaleY(p, height)
-	p.Add(layer(func(c *draw.Canvas, x, y func(float64) vg.Length) { l.background(c, p, y) }))
+	p.Add(layer(func(c *draw.Canvas, _, y func(float64) vg.Length) { l.background(c, p, y) }))
 	p.Add(layer(func(c *draw.Canvas, x, y func(float64) vg.Length) {
 		for _, line := range l.Lines {
 			line.curves(c, x, y)

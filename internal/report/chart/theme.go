@@ -77,8 +77,8 @@ func newPlot() *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.LineStyle.Color, axis.Tick.LineStyle.Color = muted, muted
-		axis.LineStyle.Width, axis.Tick.LineStyle.Width = 0.8, 0.8
+		axis.Color, axis.Tick.Color = muted, muted
+		axis.Width, axis.Tick.Width = 0.8, 0.8
 		axis.Label.TextStyle = style(muted, size, text.XCenter, text.YBottom)
 		axis.Padding, axis.Tick.Length = 2, 4
 	}
@@ -113,8 +113,9 @@ var (
 	opening = regexp.MustCompile(`(?s)^.*?<svg[^>]*>`)
 	family  = regexp.MustCompile(`font-family:[^"]*?font-style:[a-z]+;`)
 	hexa    = regexp.MustCompile(`#[0-9A-F]{6}`)
-	spaces  = regexp.MustCompile(`\s*\n\s*`)
 )
+
+var oneLine = strings.NewReplacer("\n\t", " ", "\n", "")
 
 // write gives the drawing as an svg element with its alternative text; id is unique in the page. A drawing without a
 // title is decoration.
@@ -132,7 +133,7 @@ func (d *drawing) write(id, title, desc string) string {
 		}
 		return c
 	})
-	body = spaces.ReplaceAllString(body, " ")
+	body = oneLine.Replace(body)
 	box := "0 0 " + number(d.width) + " " + number(d.height)
 	if title == "" {
 		return fmt.Sprintf(`<svg class="key" viewBox="%s" width="%s" height="%s" aria-hidden="true">%s`, box, number(d.width), number(d.height), body)
