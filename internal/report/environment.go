@@ -174,7 +174,7 @@ func failed(d *document, rows []attempt) {
 // durations says how long each cell's attempts took, and what of it was load.
 func durations(d *document, in Input, rows []attempt) {
 	d.section("What ran how long")
-	t := d.table("variant", "topology ", "attempts", "all", "measured load", "settling", "first start ", "last end ")
+	t := d.table("variant", "topology ", "attempts", "all", "measured load", "settling", "first start, UTC ", "last end, UTC ")
 	for _, c := range in.Assessment.Cells {
 		n, all, load, settle := 0, 0.0, 0.0, 0.0
 		first, last := int64(math.MaxInt64), int64(0)
@@ -200,6 +200,6 @@ func durations(d *document, in Input, rows []attempt) {
 		if first == math.MaxInt64 {
 			first = 0
 		}
-		t.row(c.Variant, c.Topology, strconv.Itoa(n), duration(all), duration(load), duration(settle), timestamp(first), timestamp(last))
+		t.row(c.Variant, c.Topology, strconv.Itoa(n), duration(all), duration(load), duration(settle), clock(first), clock(last))
 	}
 }

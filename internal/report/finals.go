@@ -64,7 +64,7 @@ func runs(d *document, topology string, outcomes []analysis.Outcome) {
 		d.para("Too large for this report: results.csv holds every run.")
 		return
 	}
-	t := d.table("started", "variant ", "clients", "block", "docs/s", "CPU user+sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
+	t := d.table("started, UTC", "variant ", "clients", "block", "docs/s", "CPU user+sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
 	for _, o := range outcomes {
 		if o.Record == nil {
 			t.flagged(pending, "", o.Trial.Variant, integer(o.Trial.Clients), blockName(o.Trial), "", "", "", "", "", "", "", "**Pending**")
@@ -81,7 +81,7 @@ func runs(d *document, topology string, outcomes []analysis.Outcome) {
 		if c, ok := analysis.CPUMean(*o.Record); ok {
 			busy = fixed(c.Busy(), 1)
 		}
-		t.flagged(p.verdict, timestamp(o.Record.StartedAt), o.Trial.Variant, integer(o.Trial.Clients), blockName(o.Trial), rounded(o.DocsPerSecond()), busy,
+		t.flagged(p.verdict, clock(o.Record.StartedAt), o.Trial.Variant, integer(o.Trial.Clients), blockName(o.Trial), rounded(o.DocsPerSecond()), busy,
 			oneDecimal(p.column("cpu_iowait_percent")), oneDecimal(p.column("latency_p50_ms")), oneDecimal(p.column("latency_p90_ms")),
 			oneDecimal(p.column("latency_p99_ms")), p.column("rejections"), p.what())
 	}

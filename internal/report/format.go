@@ -68,6 +68,14 @@ func timestamp(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
+// clock prints Unix milliseconds as people read a time, UTC; nothing for 0.
+func clock(ms int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05")
+}
+
 // duration prints seconds as hours, minutes and seconds.
 func duration(seconds float64) string {
 	return time.Duration(math.Round(seconds) * float64(time.Second)).String()
