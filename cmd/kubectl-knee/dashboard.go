@@ -15,7 +15,11 @@ const lastPoints = 6
 // aligned columns do not know of them.
 func dashboard(c *v1alpha1.BenchmarkCampaign, points *points, now time.Time, paint func(colour, text string) string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%s  %s\n\n", c.Namespace, c.Name, line(c.Status, now))
+	fmt.Fprintf(&b, "%s/%s  %s", c.Namespace, c.Name, bar(c.Status.Progress))
+	if left, known := timeLeft(c.Status, now); known {
+		fmt.Fprintf(&b, "  about %s left", left)
+	}
+	fmt.Fprintf(&b, "\n%s\n\n", doing(c.Status))
 	t := newTable(&b)
 	t.row("VARIANT", "TOPOLOGY", "PHASE", "TRIALS", "KNEE", "DOCS/S", "PEAK", "DOCS/S", "FINALS DOCS/S", "NOT MEASURED")
 	for _, cell := range c.Status.Cells {

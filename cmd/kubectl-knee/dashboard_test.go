@@ -55,7 +55,7 @@ func TestDashboard(t *testing.T) {
 	plain := func(_, text string) string { return text }
 	text := dashboard(c, p, now, plain)
 	for _, want := range []string{
-		"default/study  [##########..........] 10 of 20 trials  arm 6p0r Sweep clients=40  about 10m0s left  knees intel=12\n",
+		"default/study  [##########..........] 10 of 20 trials  about 10m0s left\narm 6p0r Sweep clients=40\n",
 		"intel    6p0r      Pending  7/10    12    239130  48    243044  -              1 point\n",
 		"arm      6p0r      Sweep    3/10    -     -       -     -       -\n",
 		"arm 6p0r Sweep clients=20  ", "Gated: iowait 12.0 % above maxIOWaitPercent 10\n", "16000   Measured\n",

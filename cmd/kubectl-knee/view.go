@@ -14,15 +14,8 @@ import (
 // line is one line that says how far a campaign is: n of m trials, what runs or is waited for, time left.
 func line(s v1alpha1.BenchmarkCampaignStatus, now time.Time) string {
 	parts := []string{bar(s.Progress)}
-	switch ready := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); {
-	case len(s.Running) > 0:
-		parts = append(parts, strings.Join(s.Running, ", "))
-	case ready != nil:
-		_, rest, cut := strings.Cut(ready.Message, "trials done; ") // the bar says how many
-		if !cut {
-			rest = ready.Message
-		}
-		parts = append(parts, shorten(rest, 160))
+	if doing := doing(s); doing != "" {
+		parts = append(parts, doing)
 	}
 	if left, known := timeLeft(s, now); known {
 		parts = append(parts, fmt.Sprintf("about %s left", left))
@@ -31,6 +24,21 @@ func line(s v1alpha1.BenchmarkCampaignStatus, now time.Time) string {
 		parts = append(parts, "knees "+s.Knees)
 	}
 	return strings.Join(parts, "  ")
+}
+
+// doing is what runs, or what is waited for.
+func doing(s v1alpha1.BenchmarkCampaignStatus) string {
+	switch ready := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionReady); {
+	case len(s.Running) > 0:
+		return strings.Join(s.Running, ", ")
+	case ready != nil:
+		_, rest, cut := strings.Cut(ready.Message, "trials done; ") // the bar says how many
+		if !cut {
+			rest = ready.Message
+		}
+		return shorten(rest, 160)
+	}
+	return ""
 }
 
 // bar draws "7/24" as a bar of 20 characters with the figures behind it.
