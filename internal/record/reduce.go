@@ -1,0 +1,203 @@
+package record
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"unicode/utf8"
+)
+
+func eachTask(r *Record, f func(int, *Task) bool) bool {
+	changed := false
+	for i := range r.Tasks {
+		changed = f(i, &r.Tasks[i]) || changed
+	}
+	return changed
+}
+
+// thin keeps the mean, the median and the 99th percentile.
+func thin(t *Task) bool {
+	changed := false
+	for _, l := range []*Latency{t.Latency, t.ServiceTime} {
+		if l != nil && (l.P90 != 0 || l.P999 != 0 || l.Max != 0) {
+			l.P90, l.P999, l.Max = 0, 0, 0
+			changed = true
+		}
+	}
+	return changed
+}
+
+// sharedLatency leaves out a latency that equals the service time, as that of every task without a target
+// throughput does.
+func sharedLatency(_ int, t *Task) bool {
+	if t.Latency == nil || t.ServiceTime == nil || *t.Latency != *t.ServiceTime || t.Target != 0 {
+		return false
+	}
+	t.Latency = nil
+	return true
+}
+
+func strip(t *Task) bool {
+	changed := t.Latency != nil || t.ServiceTime != nil
+	t.Latency, t.ServiceTime = nil, nil
+	return changed
+}
+
+func cutTasks(r *Record, n int) bool {
+	changed := len(r.Tasks) > n
+	r.Tasks = r.Tasks[:min(n, len(r.Tasks))]
+	return changed
+}
+
+// stripFrom leaves out the latencies of the tasks from the n-th on.
+func stripFrom(r *Record, n int) bool {
+	return eachTask(r, func(i int, t *Task) bool { return i >= n && strip(t) })
+}
+
+func eachNode(r *Record, f func(*Node) bool) bool {
+	changed := false
+	for i := range r.Nodes {
+		changed = f(&r.Nodes[i]) || changed
+	}
+	return changed
+}
+
+func dropTraffic(n *Node) bool {
+	changed := n.Disk != nil || n.GC != GC{}
+	n.Disk, n.GC = nil, GC{}
+	return changed
+}
+
+func dropDetail(n *Node) bool {
+	changed := n.Network != nil || n.WritePool != nil || n.Memory != nil
+	if n.CPU != nil {
+		changed = changed || n.CPU.RunQueue != 0
+		n.CPU.RunQueue = 0
+	}
+	n.Network, n.WritePool, n.Memory = nil, nil, nil
+	return changed
+}
+
+// dropWork leaves out the heaps and what the index did beside indexing.
+func dropWork(r *Record) bool {
+	changed := r.Ingest != nil && r.Ingest.Work != nil
+	if changed {
+		r.Ingest.Work = nil
+	}
+	return eachNode(r, func(n *Node) bool {
+		had := n.HeapUsedMax != 0
+		n.HeapUsedMax = 0
+		return had
+	}) || changed
+}
+
+// gated are the figures of a node that a gate may judge, the higher the worse. A figure that is not known is
+// infinite, for a gate fails on it; a node without a CPU quota is never throttled.
+var gated = []func(Node) float64{
+	ofCPU(CPU.Busy),
+	ofCPU(func(c CPU) float64 { return c.Steal }),
+	func(n Node) float64 {
+		if n.Throttled == nil {
+			return 0
+		}
+		return *n.Throttled
+	},
+	func(n Node) float64 {
+		if n.Pressure == nil {
+			return math.Inf(1)
+		}
+		return n.Pressure.IO
+	},
+	ofCPU(func(c CPU) float64 { return c.IOWait }),
+}
+
+func ofCPU(figure func(CPU) float64) func(Node) float64 {
+	return func(n Node) float64 {
+		if n.CPU == nil {
+			return math.Inf(1)
+		}
+		return figure(*n.CPU)
+	}
+}
+
+// keepWorst keeps n nodes, in their order: the worst of each gated figure, then those that waited most for their
+// disks. A gate on every node comes to the same with the kept ones alone.
+func keepWorst(r *Record, n int) bool {
+	if len(r.Nodes) <= n {
+		return false
+	}
+	rest := r.Nodes
+	var kept []Node
+	for _, figure := range gated {
+		slices.SortStableFunc(rest, func(a, b Node) int { return cmp.Compare(figure(b), figure(a)) })
+		kept, rest = append(kept, rest[0]), rest[1:]
+	}
+	kept = append(kept, rest[:n-len(kept)]...) // rest is in the order of iowait
+	r.Nodes = kept
+	slices.SortStableFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	return true
+}
+
+// cutTexts shortens every text but identities and the error.
+func cutTexts(r *Record) bool {
+	texts := []*string{&r.Settle.Note, &r.Artifacts, &r.Loader.BusiestProcess, &r.Loader.Host, &r.Trial.Variant, &r.Trial.Topology, &r.Driver.RunID, &r.Driver.Version}
+	if r.Ingest != nil {
+		texts = append(texts, &r.Ingest.WindowNote, &r.Ingest.RefreshInterval, &r.Ingest.SettingsDigest)
+	}
+	for i := range r.Nodes {
+		e := &r.Nodes[i].Environment
+		texts = append(texts, &r.Nodes[i].Name, &e.Host, &e.CPUModel, &e.Kernel, &e.JVM, &e.OpenSearch, &e.THP, &e.Arch, &e.Disk, &e.Image)
+	}
+	for i := range r.Tasks {
+		texts = append(texts, &r.Tasks[i].Name, &r.Tasks[i].Unit)
+	}
+	changed := false
+	for _, text := range texts {
+		changed = cut(text, 64) || changed
+	}
+	return changed
+}
+
+// sharedEnvironment leaves out what a node says of itself when, but for its host, it equals the first node's. A node
+// that says nothing but its host would read as one of these: then nothing is left out.
+func sharedEnvironment(r *Record) bool {
+	if slices.ContainsFunc(r.Nodes, func(n Node) bool { return onlyHost(n.Environment) }) {
+		return false
+	}
+	changed := false
+	for i := 1; i < len(r.Nodes); i++ {
+		own, first := r.Nodes[i].Environment, r.Nodes[0].Environment
+		host := own.Host
+		own.Host, first.Host = "", ""
+		if own == first && host != "" {
+			r.Nodes[i].Environment = Environment{Host: host}
+			changed = true
+		}
+	}
+	return changed
+}
+
+func onlyHost(e Environment) bool { return e.Host != "" && e == Environment{Host: e.Host} }
+
+func otherEnvironments(r *Record) bool {
+	changed := false
+	for i := 1; i < len(r.Nodes); i++ {
+		changed = changed || r.Nodes[i].Environment != (Environment{})
+		r.Nodes[i].Environment = Environment{}
+	}
+	return changed
+}
+
+func cutError(r *Record, n int) bool { return r.Error != nil && cut(&r.Error.Message, n) }
+
+// cut shortens a string to n bytes of whole runes.
+func cut(s *string, n int) bool {
+	if len(*s) <= n {
+		return false
+	}
+	for n > 0 && !utf8.RuneStart((*s)[n]) {
+		n--
+	}
+	*s = (*s)[:n]
+	return true
+}

@@ -1,0 +1,71 @@
+package record
+
+import "math"
+
+// round keeps six significant digits of every figure, and four of a node's, far below the noise of any measurement
+// and half the bytes.
+func round(r *Record) {
+	figures := []*float64{&r.Settle.Seconds, &r.Loader.CPUCores, &r.Loader.BusiestPercent, &r.Loader.UtilizationOfTime}
+	if in := r.Ingest; in != nil {
+		figures = append(figures, &in.Seconds, &in.DocsPerSecond, &in.WholeDocsPerSec, &in.DrainedDocsPerSec, &in.OSBDocsPerSecond,
+			&in.SteadySeconds, &in.CVPercent)
+		if w := in.Work; w != nil {
+			figures = append(figures, &w.MergeSeconds, &w.MergedMiB, &w.ThrottleSeconds, &w.RefreshSeconds, &w.FlushSeconds)
+		}
+	}
+	for i := range r.Nodes {
+		for _, f := range nodeFigures(&r.Nodes[i]) {
+			*f = significant(*f, 4)
+		}
+	}
+	for i := range r.Tasks {
+		figures = append(figures, &r.Tasks[i].Throughput, &r.Tasks[i].ErrorRate, &r.Tasks[i].Target)
+		for _, l := range []*Latency{r.Tasks[i].Latency, r.Tasks[i].ServiceTime} {
+			if l != nil {
+				figures = append(figures, &l.Mean, &l.P50, &l.P90, &l.P99, &l.P999, &l.Max)
+			}
+		}
+	}
+	for _, f := range figures {
+		*f = significant(*f, 6)
+	}
+}
+
+func nodeFigures(n *Node) []*float64 {
+	var out []*float64
+	if c := n.CPU; c != nil {
+		out = append(out, &c.User, &c.Sys, &c.IOWait, &c.Steal, &c.Idle, &c.RunQueue)
+	}
+	if p := n.Pressure; p != nil {
+		out = append(out, &p.CPU, &p.Memory, &p.IO)
+	}
+	if d := n.Disk; d != nil {
+		out = append(out, &d.ReadMiBs, &d.WriteMiBs, &d.IOPS, &d.BusiestPercent)
+	}
+	if w := n.Network; w != nil {
+		out = append(out, &w.ReceiveMiBs, &w.TransmitMiBs)
+	}
+	if n.Throttled != nil {
+		out = append(out, n.Throttled)
+	}
+	if p := n.GC.Pauses; p != nil {
+		out = append(out, &p.Millis, &p.P50, &p.P99, &p.Max, &p.SurvivorMiB, &p.PromotedMiB)
+	}
+	return out
+}
+
+// significant rounds to so many significant digits; what JSON cannot hold (NaN, infinity) becomes 0. Whole numbers
+// stay whole.
+func significant(f float64, digits int) float64 {
+	if f == 0 || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	scale := math.Pow(10, float64(digits)-1-math.Floor(math.Log10(math.Abs(f))))
+	if math.IsInf(scale, 0) || scale == 0 {
+		return f
+	}
+	if scale < 1 {
+		return math.Round(f)
+	}
+	return math.Round(f*scale) / scale
+}
