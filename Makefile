@@ -134,10 +134,6 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 test-e2e: deploy report-check-host ## Run real campaigns on the embedded cluster.
 	go test -timeout 40m -count=1 -v ./test/e2e/...
 
-.PHONY: bench-gap
-bench-gap: deploy ## Measure the idle time between two trials of a cell, with Knee and with a bare loop of Jobs.
-	go run ./hack/bench-gap
-
 # tool PACKAGE VERSION: builds it from the module proxy; its name carries the version, so a new pin builds anew.
 define tool
 @echo "building $(notdir $@)" >&2
@@ -152,6 +148,20 @@ $(KUSTOMIZE): | go
 	$(call tool,sigs.k8s.io/kustomize/kustomize/v5,$(KUSTOMIZE_VERSION))
 $(GOLANGCI_LINT): | go
 	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION))
+
+##@ Benchmarks
+
+.PHONY: bench-gap
+bench-gap: deploy ## Measure the idle time between two trials of a cell, with Knee and with a bare loop of Jobs.
+	go run ./hack/bench-gap
+
+.PHONY: bench-adaptive
+bench-adaptive: go ## Simulate adaptive sweeps beside full ones: trials taken, knees found.
+	go run ./hack/bench-adaptive
+
+.PHONY: bench-coverage
+bench-coverage: go ## Simulate whether intervals and the stability of knees hold as often as they say.
+	go run ./hack/bench-coverage
 
 ##@ Embedded cluster
 

@@ -107,5 +107,8 @@ func estimate(p plan.Plan, x, y [][]float64, confidence float64) (placements int
 	if p.Placements > 1 {
 		return min(len(x), len(y)), CompareMeans(x, y, confidence)
 	}
+	if p.MaxRepetitions > p.Repetitions {
+		return 1, CompareTwoStages(slices.Concat(x...), slices.Concat(y...), confidence)
+	}
 	return 1, Compare(slices.Concat(x...), slices.Concat(y...), confidence)
 }

@@ -92,3 +92,26 @@ func kneeIndex(logDocs []float64, logShare float64) int {
 	}
 	return slices.IndexFunc(logDocs, func(v float64) bool { return v >= peak+logShare })
 }
+
+// Fitted is a curve's Measured points with docs/s of the fit that KneeStability draws around, and Rising with those of
+// a rising fit alone: for a plot, and to compare what finds a knee. No peak or knee of a campaign is read off them.
+func (c Curve) Fitted(noise Noise) []Point {
+	return c.refit(func(docs, weights []float64) []float64 { return curveFit(docs, weights, noise.CV) })
+}
+
+// Rising is described at Fitted.
+func (c Curve) Rising() []Point {
+	return c.refit(func(docs, weights []float64) []float64 { fit, _ := isotonic(docs, weights); return fit })
+}
+
+func (c Curve) refit(fit func(docs, weights []float64) []float64) []Point {
+	points := slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return p.Verdict != Measured })
+	docs, weights := make([]float64, len(points)), make([]float64, len(points))
+	for i, p := range points {
+		docs[i], weights[i] = math.Log(p.DocsPerSecond), float64(max(p.Repeats, 1))
+	}
+	for i, f := range fit(docs, weights) {
+		points[i].DocsPerSecond = math.Exp(f)
+	}
+	return points
+}

@@ -88,3 +88,13 @@ func geometricMeans(groups [][]float64) []float64 {
 	}
 	return out
 }
+
+// CompareTwoStages is Compare of repetitions whose number the noise of a first stage fixed. A first stage that happened
+// to be quiet asks for few repetitions, and stays among them, so that an interval of all of them holds up to 1.3 points
+// less often than it says (make bench-coverage). It is therefore taken at four fifths of the error, and says what was
+// asked for.
+func CompareTwoStages(x, y []float64, confidence float64) Estimate {
+	e := Compare(x, y, 1-(1-confidence)*4/5)
+	e.Confidence = min(e.Confidence, confidence)
+	return e
+}

@@ -99,3 +99,16 @@ func TestCompareMeans(t *testing.T) {
 		t.Errorf("of nothing: %+v", e)
 	}
 }
+
+func TestCompareTwoStages(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	x, y := noisy(rng, 12, 1.4, 0.015), noisy(rng, 12, 1, 0.015)
+	got, plain, wide := CompareTwoStages(x, y, 0.95), Compare(x, y, 0.95), Compare(x, y, 0.96)
+	if got.Confidence != 0.95 || got.Low != wide.Low || got.High != wide.High || got.Low >= plain.Low || got.Ratio != plain.Ratio {
+		t.Errorf("%+v, want the interval of %+v, said to hold in 95 %%", got, wide)
+	}
+	// Two repetitions have no more than they have.
+	if got := CompareTwoStages(x[:2], y[:2], 0.95); !within(got.Confidence, 2.0/3, 1e-9) {
+		t.Errorf("%+v, want a confidence of 2/3", got)
+	}
+}
