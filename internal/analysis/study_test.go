@@ -87,6 +87,15 @@ func TestStudy(t *testing.T) {
 	if r.Variant != "arm" || r.Baseline != "intel" || r.Clients != 16 || !r.Distinguishable {
 		t.Errorf("ratio %+v, want arm over intel at 16 clients, distinguishable", r)
 	}
+	// The targets lie within noise of several points: 16 is no sure knee, and neither is 12, and the report must say so.
+	for _, c := range a.Cells {
+		if !(c.Stability > 0.05 && c.Stability < 0.95) {
+			t.Errorf("stability of %s's knee: %v", c.Variant, c.Stability)
+		}
+	}
+	if r.Verdict != analysis.Faster || r.Need != 0 {
+		t.Errorf("verdict %q, need %d, want faster", r.Verdict, r.Need)
+	}
 	ok, reason, message := a.Conclusive()
 	if ok || reason != v1alpha1.ReasonPeakAtRangeEdge {
 		t.Errorf("conclusive %t %s %q, want %s", ok, reason, message, v1alpha1.ReasonPeakAtRangeEdge)

@@ -112,3 +112,9 @@ func TestCompareTwoStages(t *testing.T) {
 		t.Errorf("%+v, want a confidence of 2/3", got)
 	}
 }
+
+func BenchmarkRepetitionsFor(b *testing.B) {
+	for b.Loop() {
+		RepetitionsFor(0.02, 1, 28)
+	}
+}

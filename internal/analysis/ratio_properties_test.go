@@ -1,0 +1,167 @@
+package analysis
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/aclements/go-moremath/stats"
+)
+
+// The interval's confidence against the enumeration of every way in which n values and m values may be mixed: each is
+// as likely as any other when both samples come from one population, and the interval from the k-th smallest to the
+// k-th largest of the differences holds 0 unless fewer than k of them lie on one side.
+func TestIntervalAgainstEnumeration(t *testing.T) {
+	for n := 2; n <= 6; n++ {
+		for m := 2; m <= 6; m++ {
+			counts := mixes(n, m) // of each number of differences above 0
+			all := 0.0
+			for _, c := range counts {
+				all += c
+			}
+			holds := func(k int) float64 {
+				sum := 0.0
+				for above, c := range counts {
+					if above >= k && n*m-above >= k {
+						sum += c
+					}
+				}
+				return sum / all
+			}
+			for _, confidence := range []float64{0.5, 0.9, 0.95, 0.975, 0.99, 0.999} {
+				k, achieved := orderStatistic(stats.UDist{N1: n, N2: m}, confidence)
+				if !within(achieved, holds(k), 1e-9) {
+					t.Errorf("%d x %d at %v: k = %d holds in %v, by enumeration in %v", n, m, confidence, k, achieved, holds(k))
+				}
+				if k > 1 && holds(k) < confidence-1e-9 {
+					t.Errorf("%d x %d at %v: k = %d has only %v", n, m, confidence, k, holds(k))
+				}
+				if 2*(k+1) <= n*m && holds(k+1) >= confidence+1e-9 {
+					t.Errorf("%d x %d at %v: k = %d is not the narrowest, %d has %v", n, m, confidence, k, k+1, holds(k+1))
+				}
+			}
+		}
+	}
+}
+
+// mixes counts the orders of n and m values by how many of the n x m differences are above 0.
+func mixes(n, m int) []float64 {
+	counts := make([]float64, n*m+1)
+	for set := range 1 << (n + m) {
+		above, below, size := 0, 0, 0
+		for i := range n + m {
+			if set>>i&1 == 1 {
+				size++
+				above += below
+			} else {
+				below++
+			}
+		}
+		if size == n {
+			counts[above]++
+		}
+	}
+	return counts
+}
+
+// Two-sided p against the same enumeration, without ties: twice the smaller tail.
+func TestMannWhitneyAgainstEnumeration(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	for range 200 {
+		n, m := 2+rng.IntN(5), 2+rng.IntN(5)
+		x, y := noisy(rng, n, 1, 0.1), noisy(rng, m, 1.05, 0.1)
+		u := 0
+		for _, d := range pairwise(x, y) {
+			if d > 0 {
+				u++
+			}
+		}
+		counts := mixes(n, m)
+		all, low, high := 0.0, 0.0, 0.0
+		for above, c := range counts {
+			all += c
+			if above <= u {
+				low += c
+			}
+			if above >= u {
+				high += c
+			}
+		}
+		if got, want := mannWhitney(x, y), min(1, 2*min(low, high)/all); !within(got, want, 1e-9) {
+			t.Fatalf("%v against %v: p %v, by enumeration %v", x, y, got, want)
+		}
+	}
+}
+
+func TestCompareIsInvariant(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	same := func(a, b float64) bool {
+		return math.Abs(a-b) <= 1e-9*math.Abs(b) || math.IsNaN(a) && math.IsNaN(b)
+	}
+	for range 300 {
+		x, y := noisy(rng, 1+rng.IntN(8), 1.2, 0.1), noisy(rng, 1+rng.IntN(8), 1, 0.1)
+		e := Compare(x, y, 0.95)
+
+		shuffled, scaled := slices.Clone(x), make([]float64, len(y))
+		rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		const unit = 8192
+		for i := range shuffled {
+			shuffled[i] *= unit
+		}
+		for i := range scaled {
+			scaled[i] = unit * y[i]
+		}
+		if s := Compare(shuffled, scaled, 0.95); !same(s.Ratio, e.Ratio) || !same(s.Low, e.Low) || !same(s.High, e.High) || !same(s.P, e.P) {
+			t.Errorf("in another order and unit: %+v, was %+v", s, e)
+		}
+		for i := range scaled {
+			scaled[i] = y[i] / 2 // half the baseline, twice the ratio
+		}
+		if s := Compare(x, scaled, 0.95); !same(s.Ratio, 2*e.Ratio) || !same(s.Low, 2*e.Low) || !same(s.High, 2*e.High) {
+			t.Errorf("half the baseline: %+v, was %+v", s, e)
+		}
+		if s := Compare(y, x, 0.95); !same(s.Ratio, 1/e.Ratio) || !same(s.Low, 1/e.High) || !same(s.High, 1/e.Low) || !same(s.P, e.P) || s.Confidence != e.Confidence {
+			t.Errorf("the other way round: %+v, was %+v", s, e)
+		}
+	}
+}
+
+// Holm and the simultaneous intervals at 1 - Alpha/m agree: what an interval keeps off 1, Bonferroni tells apart, and so
+// does Holm, which is never stricter; what Holm tells apart with m times its p is off 1 by its interval.
+func TestHolmAgreesWithTheIntervals(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 12))
+	off, told := 0, 0
+	for range 500 {
+		m := 1 + rng.IntN(5)
+		var p []float64
+		var estimates []Estimate
+		for range m {
+			n := 6 + rng.IntN(3)
+			e := Compare(noisy(rng, n, 1+0.03*rng.Float64(), 0.015), noisy(rng, n, 1, 0.015), 1-Alpha/float64(m))
+			if e.Confidence < 1-Alpha/float64(m) {
+				t.Fatalf("%d repetitions do not have the confidence for %d comparisons", n, m)
+			}
+			estimates, p = append(estimates, e), append(p, e.P)
+		}
+		for i, adjusted := range Holm(p) {
+			e := estimates[i]
+			isOff := e.Low > 1 || e.High < 1
+			if isOff {
+				off++
+				if adjusted > Alpha {
+					t.Errorf("%+v is off 1, but p after Holm is %v", e, adjusted)
+				}
+			}
+			if adjusted <= Alpha {
+				told++
+			}
+			if bonferroni := float64(m) * p[i]; isOff != (bonferroni <= Alpha) {
+				t.Errorf("of %d: off 1 %t with Bonferroni's p %v: %+v", m, isOff, bonferroni, e)
+			}
+		}
+	}
+	if off < 100 || told < off {
+		t.Errorf("%d intervals off 1, %d told by Holm: the test says nothing", off, told)
+	}
+}
