@@ -154,12 +154,12 @@ func TestPageNamesGates(t *testing.T) {
 			continue
 		}
 		named++
-		if s := text(n); !strings.Contains(s, "maxRejections") && !strings.Contains(s, "not in the ratio") {
+		if s := text(n); !strings.Contains(s, "maxRejections") && !strings.Contains(s, "maxIOWaitPercent") {
 			t.Errorf("a plot shows a gated point without its gate: %s", s)
 		}
 	}
-	if named < 4 {
-		t.Errorf("%d plots show gated points, want the knee curves and those of telemetry", named)
+	if named < 8 {
+		t.Errorf("%d plots show gated points, want the knee curves, the Finals and those of telemetry", named)
 	}
 	has(t, page, "75: failed", "r6g/n6p48@75 failed: RequestsFailed", "64: 164", "(gated: 1234 rejections above maxRejections 0)", "8: skipped")
 	if strings.Contains(page, "75: 0") {

@@ -234,7 +234,8 @@ func dotsChart(d *document, in Input, topology string) *plotted {
 	var says []string
 	gated, placements := false, false
 	const most = 24
-	for _, c := range cellsOf(in, topology) {
+	cells := cellsOf(in, topology)
+	for _, c := range cells {
 		for _, clients := range c.FinalClients() {
 			values, planned := docsAt(c, clients)
 			row := chart.StripRow{Label: c.Variant, Series: seriesOf(in, c.Variant), Median: analysis.Median(values)}
@@ -269,13 +270,26 @@ func dotsChart(d *document, in Input, topology string) *plotted {
 	strip.Desc = listed(says, 12)
 	keys := []key{{chart.PeakKey(), "bar: median"}}
 	if gated {
-		keys = append(keys, key{chart.MarkKey(chart.Gated), "a gate failed: not in the ratio"})
+		keys = append(keys, key{chart.MarkKey(chart.Gated), "a gate failed, not in the ratio: " + gatesOfFinals(cells)})
 	}
 	caption := "A mark a repetition."
 	if placements {
 		caption += " A line a placement."
 	}
 	return &plotted{draw: strip.SVG, title: "Final repetitions" + of(in, topology), keys: keys, caption: caption}
+}
+
+// gatesOfFinals names the gates that the cells' Finals failed.
+func gatesOfFinals(cells []analysis.Cell) string {
+	var list []analysis.Failure
+	for _, c := range cells {
+		for _, o := range c.Finals {
+			if o.Done {
+				list = append(list, o.Judgement.Failures...)
+			}
+		}
+	}
+	return gateNames(list)
 }
 
 // orderChart is docs/s against the order of the runs, each cell against its own median, so that a drift is seen.
@@ -299,6 +313,10 @@ func orderChart(d *document, in Input, topology string) *plotted {
 		XLabel: "order of the start", Limit: math.NaN(),
 	}
 	var says []string
+	keys := seriesKeys(in, cells)
+	if gates := gatesOfFinals(cells); gates != "" {
+		keys = append(keys, key{chart.MarkKey(chart.Gated), "a gate failed: " + gates})
+	}
 	for _, c := range cells {
 		line := chart.Line{Series: seriesOf(in, c.Variant), Target: math.NaN(), NoMarks: d.detail >= fewerRows && len(starts)*len(cells) > manyMarks}
 		medians := map[int32]float64{}
@@ -332,6 +350,6 @@ func orderChart(d *document, in Input, topology string) *plotted {
 		return nil
 	}
 	lines.Desc = strings.Join(says, " ")
-	return &plotted{draw: lines.SVG, title: "Against the order of the runs" + of(in, topology), keys: seriesKeys(in, cells),
+	return &plotted{draw: lines.SVG, title: "Against the order of the runs" + of(in, topology), keys: keys,
 		caption: "A slope in time would be seen here, in all cells alike."}
 }

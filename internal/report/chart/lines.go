@@ -20,13 +20,11 @@ type Point struct {
 
 // Line is a series, or a second figure of one.
 type Line struct {
-	Series   int
-	Points   []Point
-	Dashed   bool
-	NoMarks  bool    // of ordinary points
-	NoLine   bool    // points alone
-	Target   float64 // a level of its own; NaN: none
-	Diagnose []Point // a faint curve beside the points
+	Series  int
+	Points  []Point
+	Dashed  bool
+	NoMarks bool    // of ordinary points
+	Target  float64 // a level of its own; NaN: none
 }
 
 // Lines is a plot of figures against the client count, or against any other number.
@@ -38,15 +36,11 @@ type Lines struct {
 	Limit       float64 // a level for all; NaN: none
 	FromZero    bool    // the axis of the figures begins at 0
 	LogX        bool    // where the numbers of x span much
-	Height      float64 // 0: the usual
 }
 
 // SVG draws it.
 func (l Lines) SVG(id string) string {
-	height := l.Height
-	if height == 0 {
-		height = 290
-	}
+	const height = 290
 	d := newDrawing(Width, height)
 	p := newPlot()
 	p.X.Label.Text = l.XLabel
@@ -235,33 +229,27 @@ func (l Line) curves(c *draw.Canvas, x, y func(float64) vg.Length) {
 	if !math.IsNaN(l.Target) {
 		stroke(c, colour(l.Series), 1, dotted, vg.Point{X: c.Min.X, Y: y(l.Target)}, vg.Point{X: c.Max.X, Y: y(l.Target)})
 	}
-	draws := func(points []Point, width float64, dashes []vg.Length) {
-		var path []vg.Point
-		flush := func() {
-			if len(path) > 1 {
-				stroke(c, colour(l.Series), width, dashes, path...)
-			}
-			path = nil
-		}
-		for _, p := range points {
-			switch {
-			case p.Mark == Skipped:
-			case math.IsNaN(p.Y):
-				flush()
-			default:
-				path = append(path, vg.Point{X: x(p.X), Y: y(p.Y)})
-			}
-		}
-		flush()
+	var dashes []vg.Length
+	if l.Dashed {
+		dashes = dashed
 	}
-	if !l.NoLine {
-		var dashes []vg.Length
-		if l.Dashed {
-			dashes = dashed
+	var path []vg.Point
+	flush := func() {
+		if len(path) > 1 {
+			stroke(c, colour(l.Series), 1.8, dashes, path...)
 		}
-		draws(l.Points, 1.8, dashes)
+		path = nil
 	}
-	draws(l.Diagnose, 0.8, nil)
+	for _, p := range l.Points {
+		switch {
+		case p.Mark == Skipped:
+		case math.IsNaN(p.Y):
+			flush()
+		default:
+			path = append(path, vg.Point{X: x(p.X), Y: y(p.Y)})
+		}
+	}
+	flush()
 }
 
 // marks draws the points: the ordinary ones unless there are too many, the telling ones always.

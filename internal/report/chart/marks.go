@@ -139,7 +139,7 @@ func MarkKey(m Mark) string {
 	return legendKey(func(c *draw.Canvas, mid vg.Point) { drawMark(c, 0, m, mid) })
 }
 
-// KneeKey explains the ring of a knee, PeakKey the bar of a peak.
+// KneeKey explains the ring of a knee.
 func KneeKey() string {
 	return legendKey(func(c *draw.Canvas, mid vg.Point) { ring(c, ink, mid, 7, 1.4) })
 }
@@ -151,7 +151,7 @@ func PeakKey() string {
 	})
 }
 
-// DashKey explains a dashed line, DotKey a dotted one.
+// DashKey explains a dashed line.
 func DashKey() string { return lineKey(dashed, ink, 1.4) }
 
 // DotKey explains a dotted line.
@@ -162,9 +162,8 @@ func LineKey() string { return lineKey(nil, ink, 1.8) }
 
 // BandKey explains the band of a forest plot.
 func BandKey() string {
-	return legendKey(func(c *draw.Canvas, mid vg.Point) {
+	return legendKey(func(c *draw.Canvas, _ vg.Point) {
 		fill(c, band, vg.Point{X: 4, Y: 2}, vg.Point{X: keyWidth - 4, Y: keyHeight - 2})
-		_ = mid
 	})
 }
 
