@@ -6,9 +6,13 @@ import (
 	"github.com/knee-bench/knee/internal/analysis"
 )
 
-// sweeps is a table for each cell's sweep.
+// sweeps is a table for each cell's sweep, or in a Fixed campaign for its client counts.
 func sweeps(d *document, in Input) {
-	d.section("Sweeps")
+	title := "Sweeps"
+	if fixedClients(in) {
+		title = "Client counts"
+	}
+	d.section(title)
 	if d.detail >= noSweeps {
 		d.para("Too large for this report: a file tune_results_VARIANT_TOPOLOGY.csv for each cell holds every client count.")
 		return

@@ -24,10 +24,10 @@ func labels(ticks []plot.Tick) string {
 
 func TestTicks(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
-		{labels(niceTicks(225_000, 362_000, 6)), "225k 250k 275k 300k 325k 350k"},
-		{labels(niceTicks(99.1, 100.9, 6)), "99.5 100 100.5"},
-		{labels(niceTicks(0, 1, 6)), "0 0.2 0.4 0.6 0.8 1"},
-		{labels(niceTicks(0, 1_600_000, 6)), "0 500k 1M 1.5M"},
+		{labels(niceTicks(225_000, 362_000)), "225k 250k 275k 300k 325k 350k"},
+		{labels(niceTicks(99.1, 100.9)), "99.5 100 100.5"},
+		{labels(niceTicks(0, 1)), "0 0.2 0.4 0.6 0.8 1"},
+		{labels(niceTicks(0, 1_600_000)), "0 500k 1M 1.5M"},
 		{labels(ratioTicks(0.96, 1.55)), "1 1.1 1.2 1.3 1.4 1.5"},
 		{labels(ratioTicks(0.985, 1.015)), "0.985 0.99 0.995 1 1.005 1.01 1.015"},
 		{Short(1), "1"}, {Short(0), "0"}, {Short(-1500), "-1.5k"}, {Short(12_345_678), "12.3457M"},

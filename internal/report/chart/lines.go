@@ -145,7 +145,7 @@ func (l Lines) scaleY(p *plot.Plot, height float64) rowsBelow {
 	}
 	high += 0.14 * (high - low)
 	p.Y.Min, p.Y.Max = low, high
-	ticks := niceTicks(low, high, 6)
+	ticks := niceTicks(low, high)
 	rows := rowsBelow{math.NaN(), math.NaN()}
 	step := 18 / (height - 70) * (high - low) // one line of text
 	next := low - step

@@ -154,7 +154,7 @@ func (s Strip) SVG(id string) string {
 	p := newPlot()
 	room := math.Max(0.04*(high-low), 0.002*high)
 	p.X.Min, p.X.Max = low-room, high+room
-	ticks := niceTicks(p.X.Min, p.X.Max, 6)
+	ticks := niceTicks(p.X.Min, p.X.Max)
 	p.X.Tick.Marker = plot.ConstantTicks(ticks)
 	p.X.Label.Text = s.Unit
 	p.Y.Min, p.Y.Max = 0, float64(len(s.Rows))

@@ -156,11 +156,12 @@ func fitted(element string) string {
 		parts[1], strconv.FormatFloat(float64(width), 'f', 1, 64), parts[3])
 }
 
-// niceTicks are about n round values.
-func niceTicks(low, high float64, n int) []plot.Tick {
-	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(n))))
+// niceTicks are at most 7 round values.
+func niceTicks(low, high float64) []plot.Tick {
+	const steps = 6
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/steps)))
 	for _, times := range []float64{1, 2, 2.5, 5, 10} {
-		if (high-low)/(step*times) <= float64(n) {
+		if (high-low)/(step*times) <= steps {
 			step *= times
 			break
 		}
