@@ -140,7 +140,7 @@ var _ = Describe("a whole campaign", Ordered, func() {
 			}
 		}
 		Expect(sweep).To(Equal(map[int32]int{1: 4, 2: 4}), "two repeats of two client counts on two cells")
-	}, SpecTimeout(time.Minute))
+	}, SpecTimeout(22*time.Minute))
 
 	It("records what the machines and the JVM did", func(SpecContext) {
 		for _, r := range all {
