@@ -134,9 +134,8 @@ var _ = Describe("a whole campaign", Ordered, func() {
 			if r.Trial.Phase == record.Sweep {
 				sweep[r.Trial.Repetition]++
 			}
-			if r.Trial.Phase != record.Warmup { // where the rate still climbs, two means of it have little in common
-				Expect(r.Ingest.DocsPerSecond).To(BeNumerically("~", r.Ingest.OSBDocsPerSecond, 0.35*r.Ingest.OSBDocsPerSecond),
-					"docs/s beside OSB's own figure, over 5 s of load")
+			if r.Trial.Phase != record.Warmup { // OSB's mean of a load of 5 s is rough: it weighs the start as much as the rest
+				Expect(r.Ingest.OSBDocsPerSecond/r.Ingest.DocsPerSecond).To(BeNumerically("~", 1, 0.5), "docs/s beside OSB's own figure")
 			}
 		}
 		Expect(sweep).To(Equal(map[int32]int{1: 4, 2: 4}), "two repeats of two client counts on two cells")
