@@ -333,7 +333,8 @@ type Final struct {
 	// +optional
 	Search *bool `json:"search,omitempty"`
 	// openLoop adds, after the repetitions, one load of each cell at a fixed rate below the knees: its latency is not
-	// the mere reciprocal of throughput, as that of the repetitions is. It needs workload.osb.targetThroughputParam.
+	// the mere reciprocal of throughput, as that of the repetitions is. It needs workload.osb.targetThroughputParam, and
+	// the parameter bulk_size of every cell.
 	// +optional
 	OpenLoop *OpenLoop `json:"openLoop,omitempty"`
 }

@@ -108,7 +108,8 @@ func TestPlanAdds(t *testing.T) {
 	if fixed.Trials != 8 || fixed.Repetitions.Comparisons != 2 || len(fixed.Steps[0].Clients) != 2 || fixed.Steps[0].Phase != "Final" {
 		t.Errorf("fixed: %+v", fixed)
 	}
-	openLoop := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "repetitions: 2}", "repetitions: 2, openLoop: {}}", 1))
+	openLoop := plannedJSON(t, strings.NewReplacer("POOL", "b", "repetitions: 2}", "repetitions: 2, openLoop: {}}",
+		"params: {time", `params: {bulk_size: "10", time`).Replace(small))
 	if last := openLoop.Steps[len(openLoop.Steps)-1]; last.Stage != "open loop" || last.Phase != "OpenLoop" || openLoop.Trials != 10 {
 		t.Errorf("open loop: %+v", openLoop)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -28,7 +29,11 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 	}
 	errs = append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
 	errs = append(errs, targetThroughput(c.Spec, spec)...)
-	return append(errs, size(Build(c), spec)...)
+	p := Build(c)
+	if c.Spec.Final.OpenLoop != nil {
+		errs = append(errs, bulkSizes(c.Spec, p, spec)...)
+	}
+	return append(errs, size(p, spec)...)
 }
 
 // MaxTrials is how many trials a campaign may ask for, Warmups and retries aside: each takes minutes, and all their
@@ -73,6 +78,33 @@ func targetThroughput(s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.
 	if reserved := param == s.Workload.OSB.ClientsParam || slices.Contains(topologyParams, param); reserved {
 		errs = append(errs, field.Invalid(osb.Child("targetThroughputParam"), param,
 			"must not be what the topology or the sweep sets: name the parameter of the ingest task's target-throughput"))
+	}
+	return errs
+}
+
+// bulkSizeParam is the parameter that tells every official workload its bulk size.
+const bulkSizeParam = "bulk_size"
+
+// bulkSizes finds cells whose OpenLoop trial would not know how many documents a request has, and with it its rate: it
+// comes last, when all else has been measured.
+func bulkSizes(s v1alpha1.BenchmarkCampaignSpec, p Plan, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	seen := map[string]bool{} // variants have theirs on every topology, and most have the workload's
+	for _, cell := range p.Cells {
+		if cell.Spec.OSB == nil {
+			continue
+		}
+		at := path.Child("workload", "osb", "params").Key(bulkSizeParam)
+		i := slices.IndexFunc(s.Variants, func(v v1alpha1.Variant) bool { return string(v.Name) == cell.Variant() })
+		if _, own := s.Variants[i].Params[bulkSizeParam]; own {
+			at = path.Child("variants").Index(i).Child("params").Key(bulkSizeParam)
+		}
+		value := string(cell.Spec.OSB.Params[bulkSizeParam])
+		if n, err := strconv.ParseInt(value, 10, 32); (err != nil || n < 1) && !seen[at.String()] {
+			seen[at.String()] = true
+			errs = append(errs, field.Invalid(at, strconv.Quote(value),
+				"final.openLoop needs it, a whole number of documents in a bulk request: the rate of its trials is set in requests a second"))
+		}
 	}
 	return errs
 }

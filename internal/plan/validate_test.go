@@ -61,10 +61,26 @@ func TestValidate(t *testing.T) {
 		{"a rate that is the shards", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.OSB.TargetThroughputParam = "number_of_shards"
 		}, []string{"spec.workload.osb.targetThroughputParam"}},
+		{"an open loop that knows its bulk size", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Final.OpenLoop = &v1alpha1.OpenLoop{}
+			s.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"bulk_size": "many"}
+			for i := range s.Variants {
+				s.Variants[i].Params = map[string]v1alpha1.ParamValue{"bulk_size": "5000"}
+			}
+		}, nil},
+		{"an open loop without a bulk size", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Final.OpenLoop = &v1alpha1.OpenLoop{}
+		}, []string{"spec.workload.osb.params[bulk_size]"}},
+		{"an open loop of a bulk size that is none", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Final.OpenLoop = &v1alpha1.OpenLoop{}
+			s.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"bulk_size": "10.5"}
+			s.Variants[1].Params = map[string]v1alpha1.ParamValue{"bulk_size": "0"}
+		}, []string{"spec.workload.osb.params[bulk_size]", "spec.variants[1].params[bulk_size]"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &v1alpha1.BenchmarkCampaign{}
 			c.Spec.Variants = []v1alpha1.Variant{{Name: "a"}, {Name: "b"}}
+			c.Spec.Topologies = []v1alpha1.Topology{{Name: "t"}, {Name: "u"}}
 			c.Spec.OpenSearch.Storage.StorageClassName = "fast"
 			c.Spec.Workload.OSB = &v1alpha1.OSB{Workload: "nyc_taxis"}
 			test.change(&c.Spec)
