@@ -48,6 +48,9 @@ const (
 	ReasonDiskBound = "DiskBound"
 	// ReasonOrderConfounded: docs/s moved with the order of the runs, or the cells were not interleaved.
 	ReasonOrderConfounded = "OrderConfounded"
+	// ReasonPlacementsShared: placements of a cell ran on the same machines, so that their spread is not that from machine
+	// to machine.
+	ReasonPlacementsShared = "PlacementsShared"
 	// ReasonNotSteady: a timed load gave no steady window where one was asked for.
 	ReasonNotSteady = "NotSteady"
 )

@@ -77,11 +77,15 @@ func (a *Assessment) compare(p plan.Plan) {
 			ps = append(ps, r.P)
 		}
 	}
+	noise := a.Noise
+	if p.Placements > 1 {
+		noise = a.placementNoise()
+	}
 	for i, adjusted := range Holm(ps) {
 		r := &a.Ratios[i]
 		r.AdjustedP = adjusted
 		r.Distinguishable = adjusted <= Alpha && (r.Low > 1 || r.High < 1)
-		r.Verdict, r.Need = JudgeRatio(r.Estimate, r.Distinguishable, p.SmallestDifferencePercent, a.Noise, comparisons)
+		r.Verdict, r.Need = JudgeRatio(r.Estimate, r.Distinguishable, p.SmallestDifferencePercent, noise, comparisons)
 	}
 }
 
@@ -111,4 +115,15 @@ func estimate(p plan.Plan, x, y [][]float64, confidence float64) (placements int
 		return 1, CompareTwoStages(slices.Concat(x...), slices.Concat(y...), confidence)
 	}
 	return 1, Compare(slices.Concat(x...), slices.Concat(y...), confidence)
+}
+
+// placementNoise is that of the means of placements, which are what is compared where there are several.
+func (a *Assessment) placementNoise() Noise {
+	var groups [][]float64
+	for _, c := range a.Cells {
+		for _, clients := range c.FinalClients() {
+			groups = append(groups, geometricMeans(c.FinalsAt(clients)))
+		}
+	}
+	return PooledNoise(groups)
 }

@@ -34,6 +34,9 @@ func (a Assessment) conclusion() string {
 	if a.Fixed {
 		found = "every cell was measured at every client count"
 	}
+	if len(a.Ratios) == 0 {
+		return found
+	}
 	if slices.ContainsFunc(a.Ratios, func(r Ratio) bool { return r.Verdict == Equivalent }) {
 		ratios += " or from a difference that matters"
 	}
@@ -46,7 +49,7 @@ func (a Assessment) Doubts() []Doubt {
 	for _, find := range []func() []Doubt{
 		a.kneesNotFound, a.notShared,
 		a.mismatches, a.clientBounds, a.diskBounds, a.ordersConfounded, a.peaksGated, a.peaksAtEdge, a.trialsFailed,
-		a.trialsGated, a.sharedLoader, a.notSteady,
+		a.trialsGated, a.sharedLoader, a.placementsShared, a.notSteady,
 		a.fewRepetitions, a.notDistinguishable,
 	} {
 		out = append(out, find()...)

@@ -129,6 +129,30 @@ func TestConclusive(t *testing.T) {
 			c.Spec.Final.Placements = &three
 		}, plain}, v1alpha1.ReasonTooFewRepetitions,
 			"too few Measured placements of b against a (3 against 3) to tell any difference from noise: set spec.final.placements to at least 4"},
+		{"placements that share a machine", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			four := int32(4)
+			c.Spec.Final.Placements = &four
+		}, with(func(t record.Trial, r *record.Record) {
+			if len(r.Nodes) > 0 && t.Variant == "b" && t.Placement == 4 {
+				r.Nodes[0].Environment.Host = "node-b"
+			}
+		})}, v1alpha1.ReasonPlacementsShared, "share machines in b (4 placements on 3 machines)"},
+		{"placements that all are on one machine", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			four := int32(4)
+			c.Spec.Final.Placements = &four
+		}, with(func(_ record.Trial, r *record.Record) { r.Nodes[0].Environment.Host = "alone" })},
+			v1alpha1.ReasonPlacementsShared, "share machines in a (4 placements on 1 machine), b (4 placements on 1 machine)"},
+		{"placements on machines of their own", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			four := int32(4)
+			c.Spec.Final.Placements = &four
+		}, plain}, v1alpha1.ReasonConclusive, ""},
+		{"placements on machines that are not known", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			four := int32(4)
+			c.Spec.Final.Placements = &four
+		}, with(func(_ record.Trial, r *record.Record) { r.Nodes[0].Environment.Host = "" })}, v1alpha1.ReasonConclusive, ""},
+		{"one variant compares nothing", setup{func(c *v1alpha1.BenchmarkCampaign) {
+			c.Spec.Variants, c.Spec.Baseline = c.Spec.Variants[:1], ""
+		}, plain}, v1alpha1.ReasonConclusive, "every knee was found"},
 		{"a Final of a placement that failed", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			five := int32(5)
 			c.Spec.Final.Placements = &five
@@ -219,5 +243,16 @@ func TestDoubtsStayShort(t *testing.T) {
 	}
 	if _, reason, message := a.Conclusive(); reason != v1alpha1.ReasonEnvironmentMismatch || !strings.Contains(message, "and 30 more") || len(message) > 5_000 {
 		t.Errorf("%s, %d characters: %s", reason, len(message), message)
+	}
+}
+
+// Where nothing is compared, the message speaks of no ratio.
+func TestConclusionWithoutRatios(t *testing.T) {
+	c := analysistest.Campaign([]string{"a"}, []string{"t"}, 1, 2, 4)
+	_, a := measureAll(c, func(t record.Trial) record.Record {
+		return analysistest.Measured(t, map[int32]float64{1: 50, 2: 110, 4: 100}[t.Clients])
+	})
+	if ok, _, message := a.Conclusive(); !ok || message != "every knee was found" {
+		t.Errorf("%t, %q", ok, message)
 	}
 }

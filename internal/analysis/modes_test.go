@@ -230,3 +230,28 @@ func TestOpenLoopIsGatedAndNoFigure(t *testing.T) {
 		t.Errorf("an OpenLoop trial's docs/s are among the figures: %+v", cell)
 	}
 }
+
+// How many placements it takes rests on the spread of the placements' means, not on that within one machine.
+func TestNeedOfPlacementsRestsOnTheirMeans(t *testing.T) {
+	need := func(machine, run float64) int {
+		c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+		c.Spec.Final.Placements, c.Spec.Final.Repetitions = new(int32(5)), new(int32(3))
+		_, a := measureAll(c, func(t record.Trial) record.Record {
+			draw := rand.New(rand.NewPCG(uint64(t.Placement), uint64(len(t.Variant))+uint64(t.Variant[0]-'a')*7))
+			docs := 1000 * math.Exp(machine*draw.NormFloat64())
+			if t.Phase == record.Final {
+				docs *= 1 + run*float64(t.Repetition-2)
+			}
+			return analysistest.Measured(t, docs)
+		})
+		if r := a.Ratios[0]; r.Verdict != analysis.TooNoisy || r.Placements != 5 {
+			t.Fatalf("%+v, want a ratio of 5 placements that is too noisy", r)
+		}
+		return a.Ratios[0].Need
+	}
+	// Machines differ by 8 %, and each repeats itself to 0.1 %: a handful of placements is not enough.
+	few, many := need(0.08, 0.001), need(0.16, 0.001)
+	if few < 30 || many < 3*few {
+		t.Errorf("need %d placements at 8 %% between machines and %d at 16 %%, want dozens, and about four times as many", few, many)
+	}
+}

@@ -2,6 +2,8 @@
 package analysistest
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -57,7 +59,7 @@ func Measured(t record.Trial, docsPerSecond float64) record.Record {
 			Name: "os-0", HeapUsedMax: 20_000_000_000, GC: record.GC{Collections: 42, Millis: 1500},
 			CPU: &record.CPU{User: 84, Sys: 4, IOWait: 6, Idle: 6, Cores: 16},
 			Environment: record.Environment{
-				Host: "node-" + t.Variant, Arch: "amd64", CPUModel: "Test CPU", Cores: 16, MemoryBytes: 64 << 30,
+				Host: hostOf(t), Arch: "amd64", CPUModel: "Test CPU", Cores: 16, MemoryBytes: 64 << 30,
 				Kernel: "6.8.0", THP: "madvise", JVM: "21.0.7", OpenSearch: "3.1.0", HeapBytes: 31 << 30,
 				Processors: 16, MaxFiles: 65536,
 			},
@@ -69,6 +71,14 @@ func Measured(t record.Trial, docsPerSecond float64) record.Record {
 			ServiceTime: &record.Latency{Mean: 450, P50: 430, P90: 610, P99: 1200.5},
 		}},
 	}
+}
+
+// hostOf is a machine of the variant's own, another on each placement.
+func hostOf(t record.Trial) string {
+	if t.Placement > 1 {
+		return fmt.Sprintf("node-%s-%d", t.Variant, t.Placement)
+	}
+	return "node-" + t.Variant
 }
 
 // Errored is the record of an attempt that gave no valid measurement.
