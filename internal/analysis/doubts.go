@@ -139,12 +139,15 @@ func (a Assessment) trialsFailed() []Doubt {
 		"no valid measurement of %s: mend the cause that the report names, then set a new spec.rerun or raise spec.retries")
 }
 
-// trialsGated finds the Finals that a ratio goes without. A Gated point of a sweep is no doubt: past the knee,
+// trialsGated finds the Finals and the OpenLoop trials that a ratio goes without. A Gated point of a sweep is no doubt: past the knee,
 // rejections are what is to be expected, and peaksGated tells of one above the peak.
 func (a Assessment) trialsGated() []Doubt {
 	var gated []string
 	for _, c := range a.Cells {
 		gated = append(gated, a.finalsThat(c, func(o Outcome) bool { return o.Done && o.Judgement.Verdict == Gated })...)
+		if c.OpenLoop != nil && c.OpenLoop.Done && c.OpenLoop.Judgement.Verdict == Gated {
+			gated = append(gated, a.cellName(c)+" OpenLoop")
+		}
 	}
 	return each(v1alpha1.ReasonTrialsGated, gated,
 		"a gate failed in %s, so that the ratios go without: mend what the gate found, or change spec.gates")
