@@ -176,29 +176,3 @@ func (a Assessment) sharedLoader() []Doubt {
 	return []Doubt{{v1alpha1.ReasonLoaderShared,
 		"the loader may share a node with OpenSearch and take its CPU: set spec.loader.placement to Dedicated"}}
 }
-
-// notSteady finds loads whose docs/s is of the whole load though the campaign asks for the steady part alone.
-func (a Assessment) notSteady() []Doubt {
-	var cells []string
-	loads := tellingLoads(a.Cells, a.Outcomes)
-	for _, c := range a.Cells {
-		count, note := 0, ""
-		for _, l := range loads {
-			if l.cell.Hash != c.Hash || l.outcome.Record.Ingest.Window != record.WindowWhole || l.outcome.Record.Ingest.WindowNote == "" {
-				continue
-			}
-			count++
-			if note == "" {
-				note = fmt.Sprintf("%s: %s", l.where, clip(l.outcome.Record.Ingest.WindowNote, 80))
-			}
-		}
-		switch {
-		case count == 1:
-			cells = append(cells, fmt.Sprintf("%s (%s)", a.cellName(c), note))
-		case count > 1:
-			cells = append(cells, fmt.Sprintf("%s (%s; %d more)", a.cellName(c), note, count-1))
-		}
-	}
-	return each(v1alpha1.ReasonNotSteady, cells,
-		"no window was found where one is asked for, so that docs/s is of the whole load, in %s: let the load go on for longer, or set spec.workload.measure to Whole")
-}

@@ -51,3 +51,34 @@ func TestAGatedOpenLoopIsADoubt(t *testing.T) {
 	})
 	says(t, doubt(a, v1alpha1.ReasonTrialsGated), "a gate failed in b OpenLoop")
 }
+
+// The rate of a full corpus changes with the size of the index: only the same stretch of it compares.
+func TestOtherStretchesOfTheCorpusAreADoubt(t *testing.T) {
+	for _, tt := range []struct {
+		a, b  float64 // shares of the corpus
+		fixed bool
+		want  string
+	}{
+		{0.80, 0.785, false, ""},
+		{0.80, 0.60, false, "in b against a (60.0 % to 80.0 %)"},
+		{0.50, 0.80, true, "b against a at 1 clients (50.0 % to 80.0 %), b against a at 2 clients"},
+	} {
+		c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+		if tt.fixed {
+			c.Spec.Sweep.Mode = v1alpha1.SweepFixed
+		}
+		_, a := measureAll(c, func(t record.Trial) record.Record {
+			r := plainly(t)
+			share := tt.a
+			if t.Variant == "b" {
+				share = tt.b
+			}
+			r.Ingest.Window, r.Ingest.Corpus, r.Ingest.Count, r.Ingest.TotalIndexed = record.WindowCorpus, 10_000, 10_000, 10_000
+			r.Ingest.Documents = int64(share * 10_000)
+			return r
+		})
+		if got := doubt(a, v1alpha1.ReasonNotSteady); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%g and %g of the corpus: %q, want %q", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
