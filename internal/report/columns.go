@@ -72,12 +72,8 @@ var firstColumns = []column{
 	{"latency_p90_ms", "ingest task, by the driver", latency(func(l record.Latency) float64 { return l.P90 })},
 	{"latency_p99_ms", "ingest task, by the driver", latency(func(l record.Latency) float64 { return l.P99 })},
 	{"latency_max_ms", "ingest task, by the driver", latency(func(l record.Latency) float64 { return l.Max })},
-	{"gc_collections", "all collectors of all OpenSearch nodes", nodes(func(ns []record.Node) string {
-		return strconv.FormatInt(sum(ns, func(n record.Node) int64 { return n.GC.Collections }), 10)
-	})},
-	{"gc_millis", "all collectors of all OpenSearch nodes", nodes(func(ns []record.Node) string {
-		return strconv.FormatInt(sum(ns, func(n record.Node) int64 { return n.GC.Millis }), 10)
-	})},
+	{"gc_collections", "all collectors of all OpenSearch nodes", collections(func(g record.GC) int64 { return g.Collections })},
+	{"gc_millis", "all collectors of all OpenSearch nodes", collections(func(g record.GC) int64 { return g.Millis })},
 	{"heap_used_max_bytes", "highest node", nodes(func(ns []record.Node) string {
 		most := int64(0)
 		for _, n := range ns {
@@ -236,12 +232,21 @@ func nodes(of func([]record.Node) string) func(attempt) string {
 	}
 }
 
-func sum(ns []record.Node, of func(record.Node) int64) int64 {
-	total := int64(0)
-	for _, n := range ns {
-		total += of(n)
+// collections sums over the nodes; empty where the record had no room for them.
+func collections(of func(record.GC) int64) func(attempt) string {
+	return func(a attempt) string {
+		if len(a.record.Nodes) == 0 {
+			return ""
+		}
+		total := int64(0)
+		for _, n := range a.record.Nodes {
+			if !gcKnown(a.record, n) {
+				return ""
+			}
+			total += of(n.GC)
+		}
+		return strconv.FormatInt(total, 10)
 	}
-	return total
 }
 
 func environment(of func(record.Environment) string) func(attempt) string {

@@ -54,11 +54,12 @@ func pairs(in Input) []pair {
 			out = append(out, pair{c, base})
 		}
 	}
-	for _, named := range in.Spec.Comparisons {
-		cell := in.Assessment.Cell(string(named.Cell.Variant), string(named.Cell.Topology))
-		base := in.Assessment.Cell(string(named.Baseline.Variant), string(named.Baseline.Topology))
-		if cell != nil && base != nil {
-			out = append(out, pair{cell, base})
+	for _, c := range in.Spec.Comparisons {
+		cell := in.Assessment.Cell(string(c.Cell.Variant), string(c.Cell.Topology))
+		base := in.Assessment.Cell(string(c.Baseline.Variant), string(c.Baseline.Topology))
+		// One that is there already is not there twice.
+		if named := (pair{cell, base}); cell != nil && base != nil && !slices.Contains(out, named) {
+			out = append(out, named)
 		}
 	}
 	return out
@@ -247,46 +248,6 @@ func (p pair) estimated(at, figure, unit string, clients, other int32) compariso
 	r := p.row(at, figure, unit, func(*analysis.Cell) int32 { return clients }, func(*analysis.Cell) float64 { return math.NaN() })
 	r.other = cmp.Or(other, clients)
 	return r
-}
-
-// costRows are prices and what they buy.
-func (p pair) costRows(in Input) []comparisonRow {
-	var out []comparisonRow
-	for _, k := range in.Assessment.Costs {
-		if k.Variant != p.cell.Variant || k.Topology != p.cell.Topology {
-			continue
-		}
-		compared := analysis.CostRatio{Ratio: math.NaN(), BreakEven: math.NaN(), BaselineClients: k.Clients}
-		for _, r := range in.Assessment.CostRatios {
-			if p.is(r.Variant, r.Topology, r.Baseline, r.BaselineTopology) && r.Clients == k.Clients {
-				compared = r
-			}
-		}
-		other := cmp.Or(compared.BaselineClients, k.Clients)
-		base := analysis.Cost{PerHour: math.NaN(), DocsPerUnit: math.NaN()}
-		for _, b := range in.Assessment.Costs {
-			if p.base != nil && b.Variant == p.base.Variant && b.Topology == p.base.Topology && b.Clients == other {
-				base = b
-			}
-		}
-		price := p.estimated("final", "price_per_hour", in.Spec.Currency, k.Clients, other)
-		price.value, price.baselineValue, price.ratio = k.PerHour, base.PerHour, k.PerHour/base.PerHour
-		docs := p.estimated("final", "documents_per_currency_unit", "documents", k.Clients, other)
-		docs.value, docs.baselineValue, docs.ratio = k.DocsPerUnit, base.DocsPerUnit, compared.Ratio
-		out = append(out, price, docs)
-		if p.base == nil {
-			continue
-		}
-		even := p.estimated("final", "break_even_price_ratio", "", k.Clients, other)
-		even.ratio = compared.BreakEven
-		if compared.Confidence > 0 {
-			docs.low, docs.high, docs.sure = compared.Low, compared.High, compared.Confidence
-			even.low, even.high, even.sure = compared.BreakEvenLow, compared.BreakEvenHigh, compared.Confidence
-			out[len(out)-1] = docs
-		}
-		out = append(out, even)
-	}
-	return out
 }
 
 func (r comparisonRow) line() string {

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/knee-bench/knee/internal/analysis"
@@ -109,9 +110,24 @@ func (p sweepPoint) says(yes bool) string {
 func csvLine(values []string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write(values) // a strings.Builder does not fail
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = noFormula(v)
+	}
+	_ = w.Write(texts) // a strings.Builder does not fail
 	w.Flush()
 	return b.String()
+}
+
+// noFormula keeps a spreadsheet from taking a text for a formula, which it does by the first character.
+func noFormula(value string) string {
+	if value == "" || !strings.Contains("=+-@\t\r", value[:1]) {
+		return value
+	}
+	if _, err := strconv.ParseFloat(value, 64); err == nil {
+		return value
+	}
+	return "'" + value
 }
 
 // split parts lines into texts of at most MaxFileBytes, each with the first line as its header.

@@ -151,14 +151,22 @@ func (g *taskGroup) median(of func(record.Task) float64) float64 {
 func (g *taskGroup) note() string {
 	latency := g.median(ofLatencyIn(func(l record.Latency) float64 { return l.P99 }))
 	service := g.median(ofServiceIn(func(l record.Latency) float64 { return l.P99 }))
-	const far = 2 // times
-	switch {
-	case g.tasks[0].Target == 0:
+	throughput := g.median(func(t record.Task) float64 { return t.Throughput })
+	const (
+		far  = 2    // times
+		held = 0.97 // of the target, as the first and the last request of a run leave some of its time out
+	)
+	var notes []string
+	if g.tasks[0].Target == 0 {
 		return "closed loop"
-	case latency > far*service:
-		return "latency far above service time: the target throughput was not held"
 	}
-	return ""
+	if latency > far*service {
+		notes = append(notes, "latency far above service time: requests waited for their turn, the target is near or above what it can do")
+	}
+	if throughput < held*g.tasks[0].Target {
+		notes = append(notes, "the target throughput was not held")
+	}
+	return strings.Join(notes, "; ")
 }
 
 func ofLatencyIn(of func(record.Latency) float64) func(record.Task) float64 {

@@ -8,11 +8,11 @@ import (
 // markdown is report.md: first the sentence that says what was found, last where it all comes from.
 func markdown(in Input, d *document, sentence string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n%s\n", in.Name, sentence)
+	fmt.Fprintf(&b, "# %s\n\n%s\n", in.Name, plainText(sentence))
 	v := verdictOf(in)
-	fmt.Fprintf(&b, "\n**%s**%s\n", v.word, v.rest)
+	fmt.Fprintf(&b, "\n**%s**%s\n", v.word, plainText(v.rest))
 	for _, doubt := range v.doubts {
-		fmt.Fprintf(&b, "- %s: %s\n", doubt.Reason, line(doubt.Message))
+		fmt.Fprintf(&b, "- %s: %s\n", doubt.Reason, plainText(line(doubt.Message)))
 	}
 	for _, s := range d.sections {
 		fmt.Fprintf(&b, "\n## %s\n", s.title)
@@ -25,6 +25,11 @@ func markdown(in Input, d *document, sentence string) string {
 	return b.String()
 }
 
+// plainText keeps what others wrote from being taken for HTML, which Markdown may hold.
+func plainText(s string) string { return markupCharacters.Replace(s) }
+
+var markupCharacters = strings.NewReplacer("&", "&amp;", "<", "&lt;")
+
 func markdownBlocks(b *strings.Builder, blocks []block) {
 	for _, block := range blocks {
 		switch {
@@ -32,13 +37,13 @@ func markdownBlocks(b *strings.Builder, blocks []block) {
 			b.WriteString("\n")
 			block.table.markdown(b)
 		case block.text != "":
-			fmt.Fprintf(b, "\n%s\n", block.text)
+			fmt.Fprintf(b, "\n%s\n", plainText(block.text))
 		case block.code != "":
 			fmt.Fprintf(b, "\n```yaml\n%s```\n", block.code)
 		case block.list != nil:
 			b.WriteString("\n")
 			for _, item := range block.list {
-				fmt.Fprintf(b, "- %s\n", line(item))
+				fmt.Fprintf(b, "- %s\n", plainText(line(item)))
 			}
 		}
 	}
@@ -49,7 +54,7 @@ func (t *table) markdown(b *strings.Builder) {
 		for i := range t.titles {
 			cell := ""
 			if i < len(cells) {
-				cell = strings.ReplaceAll(line(cells[i]), "|", "\\|")
+				cell = strings.ReplaceAll(plainText(line(cells[i])), "|", "\\|")
 			}
 			b.WriteString("| " + cell + " ")
 		}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
@@ -29,7 +31,7 @@ var measures = []measure{
 	{"index_bytes", "bytes", "store of the primaries after merges have drained", ofIngest(func(i record.Ingest) float64 { return float64(i.IndexBytes) })},
 	{"segments", "", "of the primaries after merges have drained", ofIngest(func(i record.Ingest) float64 { return float64(i.Segments) })},
 	{"merge_seconds", "s", "time in merges of the primaries, all threads", ofWork(func(w record.Work) float64 { return w.MergeSeconds })},
-	{"latency_p50_ms", "ms", "ingest, closed loop: the reciprocal of throughput", ofLatency(func(l record.Latency) float64 { return l.P50 })},
+	{"latency_p50_ms", "ms", "ingest task; in a closed loop the reciprocal of throughput", ofLatency(func(l record.Latency) float64 { return l.P50 })},
 	{"latency_p90_ms", "ms", "the same", ofLatency(func(l record.Latency) float64 { return l.P90 })},
 	{"latency_p99_ms", "ms", "the same", ofLatency(func(l record.Latency) float64 { return l.P99 })},
 	{"latency_p999_ms", "ms", "the same", ofLatency(func(l record.Latency) float64 { return l.P999 })},
@@ -241,10 +243,15 @@ func totalPauses(of func(record.Pauses) float64) func(record.Record) float64 {
 	})
 }
 
+// gcKnown tells whether a node's GC figures are known: a record that had no room for them has zeros.
+func gcKnown(r record.Record, n record.Node) bool {
+	return n.GC != (record.GC{}) || !slices.ContainsFunc(r.Dropped, func(what string) bool { return strings.Contains(what, "gc") })
+}
+
 // gcSeconds is the time that the GC figures of a node are over: the window of gc.log's, the whole load of _nodes/stats'.
 func gcSeconds(r record.Record, n record.Node) float64 {
 	switch {
-	case r.Ingest == nil:
+	case r.Ingest == nil || !gcKnown(r, n):
 		return math.NaN()
 	case n.GC.Pauses != nil:
 		return nonZero(r.Ingest.Seconds)

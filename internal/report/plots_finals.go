@@ -71,10 +71,7 @@ func dotsChart(d *document, in Input, topology string) *plotted {
 			if fixedClients(in) {
 				row.Label += fmt.Sprintf("@%d", clients)
 			}
-			row.Value = fmt.Sprintf("median %s, CV %s %%", rounded(row.Median), fixed(100*variation(values), 2))
-			if len(values) < planned {
-				row.Value += fmt.Sprintf(", %d of %d", len(values), planned)
-			}
+			row.Value = finalsText(values, planned)
 			for _, o := range c.Finals {
 				if o.Trial.Clients != clients || !o.Done || math.IsNaN(o.DocsPerSecond()) {
 					continue
@@ -86,8 +83,7 @@ func dotsChart(d *document, in Input, topology string) *plotted {
 				placements = placements || p.Line > 0
 				row.Points = append(row.Points, p)
 			}
-			low, high := ends(values)
-			says = append(says, fmt.Sprintf("%s: %d repetitions from %s to %s, %s.", row.Label, len(values), rounded(low), rounded(high), row.Value))
+			says = append(says, row.Label+": "+finalsRange(values, planned)+".")
 			if len(row.Points) > 0 && len(strip.Rows) < most {
 				strip.Rows = append(strip.Rows, row)
 			}
@@ -106,6 +102,30 @@ func dotsChart(d *document, in Input, topology string) *plotted {
 		caption += " A line a placement."
 	}
 	return &plotted{draw: strip.SVG, title: "Final repetitions" + of(in, topology), keys: keys, caption: caption}
+}
+
+// finalsText is what Measured Finals come to, of those that were planned.
+func finalsText(values []float64, planned int) string {
+	var parts []string
+	if len(values) > 0 {
+		parts = append(parts, "median "+rounded(analysis.Median(values)))
+	}
+	if cv := variation(values); !math.IsNaN(cv) {
+		parts = append(parts, fmt.Sprintf("CV %s %%", fixed(100*cv, 2)))
+	}
+	if len(values) < planned {
+		parts = append(parts, fmt.Sprintf("%d of %d Measured", len(values), planned))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// finalsRange is the same for those who do not see the plot.
+func finalsRange(values []float64, planned int) string {
+	if len(values) == 0 {
+		return fmt.Sprintf("0 of %d repetitions Measured", planned)
+	}
+	low, high := ends(values)
+	return fmt.Sprintf("%s from %s to %s, %s", plural(len(values), "repetition"), rounded(low), rounded(high), finalsText(values, planned))
 }
 
 // gatesOfFinals names the gates that the cells' Finals failed.

@@ -95,16 +95,36 @@ func iowaitChart(d *document, in Input, topology string) *plotted {
 		curveOf{"cpu_iowait_percent", "iowait", false})
 }
 
-// latencyCharts are the ingest task's latency, whose loop is closed.
+// latencyCharts are the ingest task's latency in the sweeps, whose loop is closed unless the task has a target.
 func latencyCharts(d *document, in Input) []*plotted {
 	var out []*plotted
 	for _, topology := range in.Assessment.Topologies() {
-		p := measureChart(d, in, topology, "Ingest latency, closed loop", "ms", math.NaN(), "",
+		title, caption := "Ingest latency, closed loop", "Closed loop: the reciprocal of throughput, no evidence of its own."
+		if hasTarget(in, topology) {
+			title, caption = "Ingest latency, at a target throughput", "Counted from when a request was due."
+		}
+		p := measureChart(d, in, topology, title, "ms", math.NaN(), "",
 			curveOf{"latency_p99_ms", "p99", false}, curveOf{"latency_p50_ms", "p50", true})
 		if p != nil {
-			p.caption = "Closed loop: the reciprocal of throughput, no evidence of its own."
+			p.caption = caption
 		}
 		out = append(out, p)
 	}
 	return out
+}
+
+// hasTarget tells whether an ingest task of a topology's sweeps had a target throughput.
+func hasTarget(in Input, topology string) bool {
+	for _, c := range cellsOf(in, topology) {
+		for _, p := range sweepPoints(in, c) {
+			for _, r := range sweepRecords(in, c, p.clients) {
+				for _, t := range r.Tasks {
+					if !t.Search && t.Target > 0 {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
 }

@@ -83,97 +83,35 @@ func ratioText(r analysis.Ratio) (times, bounds string) {
 	return fixed(r.Ratio, decimals), bounds
 }
 
-// restsOn is what an estimate rests on: its confidence, the runs, the machines.
-func restsOn(in Input, r analysis.Ratio) string {
-	sure := "no interval"
-	if r.HasInterval() {
-		sure = percent(r.Confidence, 1)
-	}
-	hosts := machinesOf(in, r)
-	if r.Placements > 1 {
-		runs := int(in.Plan.Repetitions)
-		return fmt.Sprintf("%s, %s each of %s on %s; the interval covers the variation from machine to machine",
-			sure, plural(r.Placements, "placement"), plural(runs, "run"), hosts)
-	}
-	return fmt.Sprintf("%s, %s, %s; machine-to-machine variation not measured", sure, counted(r.N, r.M, "run"), hosts)
-}
-
-// counted is "4 runs each", or "4 and 3 runs".
-func counted(n, m int, what string) string {
-	if n == m {
-		return plural(n, what) + " each"
-	}
-	return fmt.Sprintf("%d and %ss", n, plural(m, what))
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// machinesOf says on how many machines the two samples of a ratio were taken, and whether the loader was on one.
-func machinesOf(in Input, r analysis.Ratio) string {
-	x, loaders := hostsOf(in, r.Variant, r.Topology, r.Clients)
-	y, more := hostsOf(in, r.Baseline, baselineTopology(r), baselineClients(r))
-	var s string
-	switch {
-	case len(x) == 0 || len(y) == 0:
-		s = "on machines that are not known"
-	case len(x) == 1 && slices.Equal(x, y):
-		s = "all on 1 machine"
-	case len(x) == len(y):
-		s = plural(len(x), "machine") + " each"
-	default:
-		s = fmt.Sprintf("%d and %s", len(x), plural(len(y), "machine"))
-	}
-	if slices.ContainsFunc(append(loaders, more...), func(h string) bool { return slices.Contains(x, h) || slices.Contains(y, h) }) {
-		s += " shared with the loader"
-	}
-	return s
-}
-
-// hostsOf are the machines of a cell's Measured Finals, and those of their loaders.
-func hostsOf(in Input, variant, topology string, clients int32) (hosts, loaders []string) {
-	c := in.Assessment.Cell(variant, topology)
-	if c == nil {
-		return nil, nil
-	}
-	for _, r := range finalRecords(*c, clients) {
-		for _, n := range r.Nodes {
-			hosts = append(hosts, n.Environment.Host)
-		}
-		loaders = append(loaders, r.Loader.Host)
-	}
-	empty := func(s string) bool { return s == "" }
-	return slices.DeleteFunc(unique(hosts), empty), slices.DeleteFunc(unique(loaders), empty)
-}
-
 // foundRatios is for more ratios than a sentence holds.
 func foundRatios(in Input) string {
 	const most = 6
-	conclusive := 0
 	var parts []string
-	placements := 0
+	placements, lack, from := 0, "", "noise"
 	for _, r := range in.Assessment.Ratios {
 		placements = max(placements, r.Placements)
+		if r.Placements > 1 && lack == "" {
+			lack = notCovered(in, r)
+		}
 		if !told(r) {
 			continue
 		}
-		conclusive++
 		times, bounds := ratioText(r)
 		part := fmt.Sprintf("%s %sx %s %s", ratioCell(in, r), times, ratioBaseline(in, r), bounds)
 		if r.Verdict == analysis.Equivalent {
 			part += " (equivalent)"
+			from = "noise or from a difference that matters"
 		}
 		parts = append(parts, part)
 	}
-	s := fmt.Sprintf("%d of %d ratios of docs/s are conclusive, all together at the 5 %% level", conclusive, len(in.Assessment.Ratios))
-	if conclusive > 0 {
+	s := fmt.Sprintf("%d of %d ratios of docs/s can be told from %s, all together at the 5 %% level", len(parts), len(in.Assessment.Ratios), from)
+	if len(parts) > 0 {
 		s += ": " + listed(parts, most)
 	}
-	if placements > 1 {
+	switch {
+	case placements > 1 && lack != "":
+		return s + fmt.Sprintf(" (%s each; %s)", plural(placements, "placement"), lack)
+	case placements > 1:
 		return s + fmt.Sprintf(" (%s each; the intervals cover the variation from machine to machine)", plural(placements, "placement"))
 	}
 	return s + " (machine-to-machine variation not measured)"
@@ -200,18 +138,28 @@ func foundKnees(in Input) string {
 	if fixedClients(in) {
 		return foundFixed(in)
 	}
+	const most = 8
 	var parts []string
+	some := false
 	for _, c := range in.Assessment.Cells {
-		if c.Curve.Knee == nil || len(parts) == 8 {
+		some = some || c.Curve.Knee != nil
+		switch {
+		case len(parts) == most:
+			continue
+		case c.Curve.Knee == nil:
+			parts = append(parts, cellName(in, c.Variant, c.Topology)+" has no knee")
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("%s has its knee at %d clients with %s docs/s (peak %s)", cellName(in, c.Variant, c.Topology),
 			c.Curve.Knee.Clients, rounded(c.Curve.Knee.DocsPerSecond), rounded(c.Curve.Peak.DocsPerSecond)))
 	}
-	if len(parts) == 0 {
+	if !some {
 		return "No knee was found"
 	}
-	if rest := len(in.Assessment.Cells) - len(parts); rest > 0 {
+	switch rest := len(in.Assessment.Cells) - len(parts); {
+	case rest == 1:
+		parts = append(parts, "1 more cell is below")
+	case rest > 1:
 		parts = append(parts, fmt.Sprintf("%d more cells are below", rest))
 	}
 	return strings.Join(parts, ", ")

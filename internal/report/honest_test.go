@@ -1,0 +1,218 @@
+package report_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
+)
+
+// stored is a record as it comes back from the ConfigMap that it is kept in: what does not fit is gone.
+func stored(t *testing.T, r record.Record) record.Record {
+	t.Helper()
+	data, err := record.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := record.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Garbage collections for which a record had no room are not known, and never 0.
+func TestDroppedCollectionsAreEmpty(t *testing.T) {
+	c := twoVariants("t")
+	in := finished(c, func(trial record.Trial) record.Record {
+		r := plain(trial)
+		if trial.Variant == "b" { // as Encode leaves it
+			for i := range r.Nodes {
+				r.Nodes[i].Disk, r.Nodes[i].GC = nil, record.GC{}
+			}
+			r.Dropped = []string{"node.disk,gc"}
+		}
+		return r
+	})
+	files := report.Files(in)
+	for _, row := range rows(t, files["results.csv"]) {
+		want := map[string]string{"a": "42 1500", "b": " "}[row["variant"]]
+		if got := row["gc_collections"] + " " + row["gc_millis"]; got != want {
+			t.Errorf("%s: collections and ms %q, want %q", row["variant"], got, want)
+		}
+	}
+	seen := 0
+	for _, row := range rows(t, files["comparison.csv"]) {
+		if f := row["figure"]; f == "gc_pauses_per_minute" || f == "gc_percent_of_time" {
+			seen++
+			if row["value"] != "" || row["baseline_value"] == "" || row["ratio"] != "" {
+				t.Errorf("%s at %s: %q against %q, ratio %q", f, row["at"], row["value"], row["baseline_value"], row["ratio"])
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("comparison.csv has no rows of collections at all")
+	}
+}
+
+// A node that had no collection has 0 of them.
+func TestNoCollectionsAreZero(t *testing.T) {
+	in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
+		r := plain(trial)
+		r.Nodes[0].GC = record.GC{}
+		return r
+	})
+	for _, row := range rows(t, report.Files(in)["results.csv"]) {
+		if row["gc_collections"] != "0" || row["gc_millis"] != "0" {
+			t.Fatalf("%q collections, %q ms, want 0", row["gc_collections"], row["gc_millis"])
+		}
+	}
+}
+
+// That a target throughput was not held takes a throughput below it: a latency tells of waiting alone.
+func TestTargetIsNotHeldBelowItAlone(t *testing.T) {
+	for throughput, want := range map[float64]string{
+		2:    "latency far above service time: requests waited for their turn",
+		1.96: "latency far above service time: requests waited for their turn",
+		1.5:  "the target throughput was not held",
+	} {
+		in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
+			r := plain(trial)
+			if trial.Phase == record.Final {
+				r.Tasks = append(r.Tasks, record.Task{Name: "range", Search: true, Throughput: throughput, Unit: "ops/s", Target: 2,
+					Latency: &record.Latency{Mean: 90, P50: 80, P99: 300}, ServiceTime: &record.Latency{Mean: 9, P50: 8, P99: 30}})
+			}
+			return r
+		})
+		text := report.Files(in)["report.md"]
+		has(t, text, want)
+		if held := throughput >= 0.97*2; held == strings.Contains(text, "was not held") {
+			t.Errorf("throughput %v of a target of 2: held is %t in\n%s", throughput, held, text)
+		}
+	}
+}
+
+// Where every Final failed a gate, plots say what there is, and leave out what is not.
+func TestPlotsWithoutMeasuredFinals(t *testing.T) {
+	in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
+		r := plain(trial)
+		if trial.Phase == record.Final && trial.Variant == "a" {
+			r.Rejections.WritePool = 1
+		}
+		return r
+	})
+	var says string
+	for _, n := range elements(t, report.HTML(in)) {
+		if n.Data == "desc" && strings.Contains(text(n), "repetitions") {
+			says = text(n)
+		}
+	}
+	has(t, says, "a: 0 of 4 repetitions Measured.", "b: 4 repetitions from ")
+	for _, never := range []string{"median ,", "from  to", "CV  %"} {
+		if strings.Contains(report.HTML(in), never) {
+			t.Errorf("%q in the page", never)
+		}
+	}
+}
+
+// A loop with a target throughput is open: its latency is no reciprocal of anything.
+func TestLatencyPlotsNameTheirLoop(t *testing.T) {
+	for target, want := range map[float64]string{0: "Ingest latency, closed loop", 100: "Ingest latency, at a target throughput"} {
+		in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
+			r := plain(trial)
+			r.Tasks[0].Target = target
+			return r
+		})
+		page := report.HTML(in)
+		has(t, page, want)
+		if strings.Contains(page, "Closed loop: the reciprocal") != (target == 0) {
+			t.Errorf("target %v: the caption speaks of the other loop", target)
+		}
+	}
+	in := finished(twoVariants("t"), plain)
+	for _, line := range strings.Split(report.Files(in)["columns.md"], "\n") {
+		if strings.HasPrefix(line, "| latency_p50_ms | ms |") && !strings.Contains(line, "in a closed loop") {
+			t.Errorf("columns.md says of every latency: %s", line)
+		}
+	}
+}
+
+// A comparison that is named although it is there already is there once.
+func TestComparisonsOnce(t *testing.T) {
+	c := twoVariants("t", "u")
+	for _, pair := range [][4]string{{"b", "t", "a", "t"}, {"a", "t", "a", "u"}} {
+		c.Spec.Comparisons = append(c.Spec.Comparisons, v1alpha1.Comparison{
+			Cell:     v1alpha1.CellName{Variant: v1alpha1.Name(pair[0]), Topology: v1alpha1.Name(pair[1])},
+			Baseline: v1alpha1.CellName{Variant: v1alpha1.Name(pair[2]), Topology: v1alpha1.Name(pair[3])},
+		})
+	}
+	c.Spec.Comparisons = append(c.Spec.Comparisons, c.Spec.Comparisons[1])
+	count := map[string]int{}
+	for _, r := range rows(t, report.Files(finished(c, plain))["comparison.csv"]) {
+		if r["at"] == "final" && r["figure"] == "docs_per_second" {
+			count[r["variant"]+"/"+r["topology"]+" "+r["baseline"]+"/"+r["baseline_topology"]]++
+		}
+	}
+	if len(count) != 3 || count["b/t a/t"] != 1 || count["b/u a/u"] != 1 || count["a/t a/u"] != 1 {
+		t.Errorf("%v, want b/t a/t, b/u a/u and a/t a/u once each", count)
+	}
+}
+
+// What a driver or a machine says is text: to a spreadsheet no formula, to a reader of Markdown no element.
+func TestForeignTextsStayTexts(t *testing.T) {
+	c := twoVariants("t")
+	c.Spec.Retries = ptr.To[int32](0)
+	evil := []string{`=HYPERLINK("x")`, "+1+1", "-2+3", "@SUM(1)"}
+	in := finished(c, func(trial record.Trial) record.Record {
+		r := plain(trial)
+		r.Loader.BusiestProcess = evil[int(trial.Clients)%len(evil)]
+		r.Settle.Note = "<script>alert(1)</script> & more"
+		r.Nodes[0].Environment.CPUModel = "<img src=x>"
+		r.Driver.ExitCode = 0
+		if trial.Clients == 1 {
+			r.Driver.ExitCode = -1
+		}
+		return r
+	})
+	files := report.Files(in)
+	codes := map[string]bool{}
+	for _, row := range rows(t, files["results.csv"]) {
+		codes[row["driver_exit_code"]] = true
+		if got := row["loader_busiest_process"]; !strings.HasPrefix(got, "'") || !slices.Contains(evil, got[1:]) {
+			t.Errorf("a process called %q may be a formula", got)
+		}
+	}
+	if !codes["-1"] {
+		t.Errorf("exit codes %v, want -1 among them as it is", codes)
+	}
+	md := files["report.md"]
+	has(t, md, "&lt;script>alert(1)&lt;/script> &amp; more", "&lt;img src=x>")
+	for _, never := range []string{"<script", "<img"} {
+		if strings.Contains(md, never) {
+			t.Errorf("%q in report.md", never)
+		}
+	}
+}
+
+// The showcase's records are those of large clusters, for which a record has not room for all.
+func TestShowcaseRecordsAreStored(t *testing.T) {
+	dropped := 0
+	for _, r := range finished(showcase(), showcaseRecords()).Records {
+		again := stored(t, r)
+		if r.Ingest != nil && math.Abs(again.Ingest.DocsPerSecond-r.Ingest.DocsPerSecond) > 0 {
+			t.Fatalf("docs/s of %v became %v: the showcase is not made of stored records", r.Ingest.DocsPerSecond, again.Ingest.DocsPerSecond)
+		}
+		if len(r.Dropped) > 0 {
+			dropped++
+		}
+	}
+	if dropped == 0 {
+		t.Error("no record of the showcase had to leave something out")
+	}
+}

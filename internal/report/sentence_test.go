@@ -1,0 +1,123 @@
+package report_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
+)
+
+// placed is a campaign of four placements of four runs each, on hosts that a test says.
+func placed(host func(record.Trial) string, change func(*record.Record)) report.Input {
+	c := twoVariants("t")
+	c.Spec.Final.Placements, c.Spec.Retries = ptr.To[int32](4), ptr.To[int32](0)
+	return finished(c, func(t record.Trial) record.Record {
+		r := plain(t)
+		r.Nodes[0].Environment.Host = host(t)
+		if change != nil {
+			change(&r)
+		}
+		return r
+	})
+}
+
+// The variation from machine to machine is covered where the placements had machines of their own, and nowhere else.
+func TestSentenceOfPlacements(t *testing.T) {
+	own := func(t record.Trial) string { return fmt.Sprint(t.Variant, "-", t.Placement) }
+	const covers = "the interval covers the variation from machine to machine"
+	for _, tt := range []struct {
+		name, want string
+		in         report.Input
+		covered    bool
+	}{
+		{"machines of their own", "4 placements each of 4 runs, 4 machines each; " + covers, placed(own, nil), true},
+		{"one machine", "4 placements each of 4 runs, all on 1 machine; machine-to-machine variation not covered: placements share machines",
+			placed(func(record.Trial) string { return "alone" }, nil), false},
+		{"one machine each", "4 placements each of 4 runs, 1 machine each; machine-to-machine variation not covered: placements share machines",
+			placed(func(t record.Trial) string { return t.Variant }, nil), false},
+		{"one of two cells shares", "4 placements each of 4 runs, 4 and 3 machines; machine-to-machine variation not covered: placements share machines",
+			placed(func(t record.Trial) string {
+				if t.Variant == "a" && t.Placement == 4 {
+					t.Placement = 3
+				}
+				return own(t)
+			}, nil), false},
+		{"machines not known", "4 placements each of 4 runs, on machines that are not known; machine-to-machine variation not known",
+			placed(func(record.Trial) string { return "" }, nil), false},
+		{"runs that failed a gate", "4 placements each of 2 to 4 runs, 4 machines each; " + covers, placed(own, func(r *record.Record) {
+			if t := r.Trial; t.Phase == record.Final && t.Variant == "b" && t.Placement == 3 && t.Repetition > 2 {
+				r.Rejections.WritePool = 1
+			}
+		}), true},
+		{"a placement without a run", "4 and 3 placements of 4 runs, ", placed(own, func(r *record.Record) {
+			if t := r.Trial; t.Phase == record.Final && t.Variant == "a" && t.Placement == 3 {
+				r.Rejections.WritePool = 1
+			}
+		}), true},
+	} {
+		got := report.Sentence(tt.in)
+		if !strings.Contains(got, tt.want) || strings.Contains(got, covers) != tt.covered {
+			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Many ratios are told of together: what is said of them holds for all.
+func TestSentenceOfManyRatios(t *testing.T) {
+	in := finished(showcase(), showcaseRecords())
+	const covers = "(5 placements each; the intervals cover the variation from machine to machine)"
+	has(t, report.Sentence(in), "5 of 5 ratios of docs/s can be told from noise or from a difference that matters, all together at the 5 % level: ", covers)
+	in.Assessment.Ratios[0].Verdict, in.Assessment.Ratios[0].Distinguishable = analysis.TooNoisy, false
+	in.Assessment.Ratios[2].Verdict = analysis.Slower
+	has(t, report.Sentence(in), "4 of 5 ratios of docs/s can be told from noise, all together")
+
+	shared := finished(showcase(), func() func(record.Trial) record.Record {
+		measure := showcaseRecords()
+		return func(t record.Trial) record.Record {
+			r := measure(t)
+			for i := range r.Nodes {
+				r.Nodes[i].Environment.Host = fmt.Sprint("machine-", i)
+			}
+			return r
+		}
+	}())
+	if got := report.Sentence(shared); strings.Contains(got, "cover the variation") || !strings.Contains(got, "machine-to-machine variation not covered: placements share machines") {
+		t.Errorf("placements on the same machines: %s", got)
+	}
+}
+
+// A cell without a knee is said to have none.
+func TestSentenceOfKnees(t *testing.T) {
+	knees := func(variants int, without ...string) string {
+		var names []string
+		for i := range variants {
+			names = append(names, fmt.Sprintf("v%02d", i))
+		}
+		c := analysistest.Campaign(names, []string{"t"}, 1, 2, 4)
+		c.Spec.Final.Repetitions, c.Spec.Retries = ptr.To[int32](0), ptr.To[int32](0)
+		return report.Sentence(finished(c, func(t record.Trial) record.Record {
+			r := plain(t)
+			for _, name := range without {
+				if t.Variant == name {
+					r.Rejections.WritePool = 1
+				}
+			}
+			return r
+		}))
+	}
+	if got := knees(2, "v00"); !strings.HasPrefix(got, "v00 has no knee, v01 has its knee at 2 clients with ") {
+		t.Error(got)
+	}
+	if got := knees(9); !strings.Contains(got, "), 1 more cell is below; ") {
+		t.Error(got)
+	}
+	if got := knees(10); !strings.Contains(got, "), 2 more cells are below; ") {
+		t.Error(got)
+	}
+}
