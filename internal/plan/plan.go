@@ -15,12 +15,13 @@ import (
 // Plan is all that a campaign asks for, but for what its records decide: see Asked.
 type Plan struct {
 	Campaign         types.UID
-	Cells            []Cell  // by topology, then by variant, in the spec's order
-	Groups           [][]int // indices into Cells; cells of one group may share a node and never run together
-	Clients          []int32 // of the sweep, ascending
-	Fixed            bool    // no sweep: every client count is measured in every Final block
-	Adaptive         bool    // the sweep measures what its own points ask for
-	SweepRepetitions int32   // of each client count of a sweep that is not adaptive
+	Cells            []Cell     // by topology, then by variant, in the spec's order
+	Groups           [][]int    // indices into Cells; cells of one group may share a node and never run together
+	Joined           [][]string // the names of the topologies: those that comparisons join are one set, and take turns
+	Clients          []int32    // of the sweep, ascending
+	Fixed            bool       // no sweep: every client count is measured in every Final block
+	Adaptive         bool       // the sweep measures what its own points ask for
+	SweepRepetitions int32      // of each client count of a sweep that is not adaptive
 	PercentOfPeak    float64
 	Repetitions      int32   // of the Final phase, on each placement; with MaxRepetitions those of its first stage
 	MaxRepetitions   int32   // of both stages together; 0: there is one stage
@@ -85,6 +86,7 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 	if open := c.Spec.Final.OpenLoop; open != nil {
 		p.OpenLoopPercent = open.PercentOfKnee.Float(70)
 	}
+	p.Joined = joined(c.Spec)
 	p.Groups = limit(groups(p.Cells), int(value(c.Spec.Parallelism, v1alpha1.MaxCells)))
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -31,13 +32,14 @@ type Block struct {
 
 // Turns is the order in which a group's cells run: each cell's sweep, then, for every topology whose Finals are
 // known, their blocks, placement by placement, each in an order drawn from the seed so that a variant is not
-// confounded with time, and the OpenLoop trials. Warmup trials are not in it: one is owed after each start of a cell's
-// JVM, planned or not.
+// confounded with time, and the OpenLoop trials. The blocks of topologies that comparisons join take turns, too. Warmup
+// trials are not in it: one is owed after each start of a cell's JVM, planned or not.
 //
-// Where cells of a topology alternate on one pool, each of their turns starts with a JVM of its own, even when the
+// Where cells that are compared alternate on one pool, each of their turns starts with a JVM of its own, even when the
 // same cell ran last in the block before: else some of a cell's repetitions would run on a JVM that is used to the
-// load and others would not, and not the same ones in every cell. Where no cells alternate, none restarts: all of them
-// run the same trials in the same order.
+// load and others would not, and not the same ones in every cell. Where no cells alternate, all of them run the same
+// trials in the same order, and none restarts; but after adaptive sweeps, which ask other trials of each cell, all do
+// once, before the first Final.
 func (p Plan) Turns(group int, asked Asked) []Turn {
 	var turns []Turn
 	for _, cell := range p.Groups[group] {
@@ -45,42 +47,67 @@ func (p Plan) Turns(group int, asked Asked) []Turn {
 			turns = append(turns, Turn{Cell: cell, Trials: trials})
 		}
 	}
-	for _, topology := range p.topologies() {
-		turns = append(turns, p.finalTurns(group, topology, asked.Finals[topology])...)
+	for _, set := range p.Joined {
+		turns = append(turns, p.finalTurns(group, set, asked.Finals)...)
 	}
 	return turns
 }
 
-func (p Plan) finalTurns(group int, topology string, f Finals) []Turn {
+// finalTurns are the Finals and the OpenLoop trials of topologies that take turns.
+func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Turn {
 	var turns []Turn
-	fresh := p.alternates(topology)
+	fresh := p.alternate(set)
+	most := int32(0)
+	for _, topology := range set {
+		most = max(most, finals[topology].Repetitions)
+	}
 	for placement := int32(1); placement <= p.Placements; placement++ {
-		for r := int32(1); r <= f.Repetitions && len(f.Clients) > 0; r++ {
-			ordinal := (placement-1)*p.Repetitions + r
-			for _, cell := range p.blockOrder(group, topology, ordinal) {
-				var trials []record.Trial
-				for _, clients := range p.clientOrder(f.Clients, topology, ordinal) {
-					trials = append(trials, p.finalTrial(p.Cells[cell], clients, placement, r))
+		for r := int32(1); r <= most; r++ {
+			for _, topology := range p.topologyOrder(set, p.ordinal(placement, r)) {
+				if f := finals[topology]; r <= f.Repetitions && len(f.Clients) > 0 {
+					block := Block{Topology: topology, Placement: placement, Repetition: r}
+					first := placement == 1 && r == 1
+					turns = append(turns, p.blockTurns(group, block, f, fresh || p.Adaptive && first)...)
 				}
-				turns = append(turns, Turn{cell, Block{Topology: topology, Placement: placement, Repetition: r}, trials, fresh})
 			}
 		}
 	}
-	for _, cell := range p.blockOrder(group, topology, 1) {
-		if t, asked := p.OpenLoopTrial(p.Cells[cell], f); asked {
-			block := Block{Topology: topology, Placement: p.Placements, Repetition: 1, OpenLoop: true}
-			turns = append(turns, Turn{cell, block, []record.Trial{t}, fresh})
+	for _, topology := range p.topologyOrder(set, 1) {
+		for _, cell := range p.blockOrder(group, topology, 1) {
+			if t, asked := p.OpenLoopTrial(p.Cells[cell], finals[topology]); asked {
+				block := Block{Topology: topology, Placement: p.Placements, Repetition: 1, OpenLoop: true}
+				turns = append(turns, Turn{cell, block, []record.Trial{t}, fresh})
+			}
 		}
 	}
 	return turns
 }
 
-// alternates tells whether cells of a topology take turns on one pool.
-func (p Plan) alternates(topology string) bool {
+// blockTurns are the turns of a group's cells in a block of Finals.
+func (p Plan) blockTurns(group int, block Block, f Finals, fresh bool) []Turn {
+	var turns []Turn
+	ordinal := p.ordinal(block.Placement, block.Repetition)
+	for _, cell := range p.blockOrder(group, block.Topology, ordinal) {
+		var trials []record.Trial
+		for _, clients := range p.clientOrder(f.Clients, block.Topology, ordinal) {
+			trials = append(trials, p.finalTrial(p.Cells[cell], clients, block.Placement, block.Repetition))
+		}
+		turns = append(turns, Turn{cell, block, trials, fresh})
+	}
+	return turns
+}
+
+// ordinal counts a topology's blocks from 1 over all placements.
+func (p Plan) ordinal(placement, repetition int32) int32 {
+	return (placement-1)*p.Repetitions + repetition
+}
+
+// alternate tells whether cells of topologies that take turns do so on one pool.
+func (p Plan) alternate(set []string) bool {
 	return slices.ContainsFunc(p.Groups, func(group []int) bool {
 		n := 0
 		for _, i := range group {
-			if p.Cells[i].Topology() == topology {
+			if slices.Contains(set, p.Cells[i].Topology()) {
 				n++
 			}
 		}
@@ -118,6 +145,14 @@ func (p Plan) clientOrder(clients []int32, topology string, ordinal int32) []int
 	return shuffled(clients, p.Seed^stream, topology, ordinal)
 }
 
+// topologyOrder shuffles topologies that take turns, as blockOrder does cells.
+func (p Plan) topologyOrder(set []string, ordinal int32) []string {
+	if len(set) == 1 {
+		return set
+	}
+	return shuffled(set, p.Seed, set[0], ordinal)
+}
+
 // shuffled draws an order for each pair of blocks: the second block of a pair runs it backwards.
 func shuffled[T any](in []T, seed uint64, topology string, ordinal int32) []T {
 	out := slices.Clone(in)
@@ -134,15 +169,29 @@ func shuffled[T any](in []T, seed uint64, topology string, ordinal int32) []T {
 	return out
 }
 
-// topologies are the names of the plan's topologies, in order.
-func (p Plan) topologies() []string {
-	var out []string
-	for _, c := range p.Cells {
-		if n := len(out); n == 0 || out[n-1] != c.Topology() {
-			out = append(out, c.Topology())
-		}
+// joined parts the topologies, each set in the spec's order, as are the sets by their first: comparisons across
+// topologies join them.
+func joined(spec v1alpha1.BenchmarkCampaignSpec) [][]string {
+	var sets [][]string
+	of := func(topology v1alpha1.Name) int {
+		return slices.IndexFunc(sets, func(set []string) bool { return slices.Contains(set, string(topology)) })
 	}
-	return out
+	var names []string
+	for _, t := range spec.Topologies {
+		names = append(names, string(t.Name))
+		sets = append(sets, []string{string(t.Name)})
+	}
+	for _, c := range spec.Comparisons {
+		i, j := of(c.Cell.Topology), of(c.Baseline.Topology)
+		if i == j || i < 0 || j < 0 {
+			continue
+		}
+		i, j = min(i, j), max(i, j)
+		sets[i] = append(sets[i], sets[j]...)
+		slices.SortFunc(sets[i], func(a, b string) int { return slices.Index(names, a) - slices.Index(names, b) })
+		sets = slices.Delete(sets, j, j+1)
+	}
+	return sets
 }
 
 // groups parts the cells into sets that may share a node: two cells are apart only when some node label is
@@ -201,22 +250,34 @@ func limit(groups [][]int, n int) [][]int {
 }
 
 // Before says whether block b must be over before block c starts: sweeps come before all blocks, and blocks go
-// by the plan's topologies, then by placement and repetition, the OpenLoop trials last.
+// by the plan's sets of topologies, then by placement and repetition, the OpenLoop trials last; topologies of a set take
+// turns.
 func (b Block) Before(c Block, p Plan) bool {
 	if b == (Block{}) || c == (Block{}) {
 		return b == (Block{}) && c != (Block{})
 	}
-	names := p.topologies()
+	set := func(b Block) int {
+		return slices.IndexFunc(p.Joined, func(set []string) bool { return slices.Contains(set, b.Topology) })
+	}
 	openLoop := func(b Block) int {
 		if b.OpenLoop {
 			return 1
 		}
 		return 0
 	}
-	return cmp.Or(
-		cmp.Compare(slices.Index(names, b.Topology), slices.Index(names, c.Topology)),
+	order := cmp.Or(
+		cmp.Compare(set(b), set(c)),
 		cmp.Compare(openLoop(b), openLoop(c)),
 		cmp.Compare(b.Placement, c.Placement),
 		cmp.Compare(b.Repetition, c.Repetition),
-	) < 0
+	)
+	if order != 0 || b.Topology == c.Topology {
+		return order < 0
+	}
+	ordinal := int32(1)
+	if !b.OpenLoop {
+		ordinal = p.ordinal(b.Placement, b.Repetition)
+	}
+	topologies := p.topologyOrder(p.Joined[set(b)], ordinal)
+	return slices.Index(topologies, b.Topology) < slices.Index(topologies, c.Topology)
 }
