@@ -16,7 +16,7 @@ type Assessment struct {
 	Ratios   []Ratio                  // variants against the baseline, by topology, then the named comparisons, each once both cells' Finals are done
 	Tasks    []TaskRatio              // figures of tasks, of the cells of Ratios
 	Noise    Noise                    // pooled from the repeats of sweep points and from the Finals
-	Trends   []Trend                  // of the Finals with the order of the runs, by topology
+	Trends   []Trend                  // of the Finals with the order of the runs, by topology, then by comparison across topologies
 
 	Differences []Difference // of the cells' environments
 	ClientBound []Bound
@@ -109,7 +109,7 @@ func (a *Assessment) judge(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec) {
 	a.stabilities(p)
 	a.compare(p)
 	a.Tasks = TaskRatios(a.Cells, a.Ratios)
-	a.Trends = Trends(a.cellsWithFinals(), p.SmallestDifferencePercent, p.Seed)
+	a.Trends = append(Trends(a.cellsWithFinals(), p.SmallestDifferencePercent, p.Seed), a.trendsAcross(p.SmallestDifferencePercent, p.Seed)...)
 	a.Differences = Differences(p, spec, a.Outcomes)
 	a.ClientBound = ClientBounds(a.Cells, a.Outcomes)
 	a.DiskBound = DiskBounds(p, a.Cells, a.Outcomes)

@@ -82,3 +82,62 @@ func TestOtherStretchesOfTheCorpusAreADoubt(t *testing.T) {
 		}
 	}
 }
+
+// Cells of two topologies that did not take turns may differ by the time of their runs alone.
+func TestARatioAcrossTopologiesNeedsTurns(t *testing.T) {
+	for _, tt := range []struct {
+		inTurn bool
+		want   string
+	}{
+		{true, ""},
+		{false, "a/u against a/t did not take turns"},
+	} {
+		c := analysistest.Campaign([]string{"a"}, []string{"t", "u"}, 1, 2, 4)
+		c.Spec.Comparisons = []v1alpha1.Comparison{{
+			Cell: v1alpha1.CellName{Variant: "a", Topology: "u"}, Baseline: v1alpha1.CellName{Variant: "a", Topology: "t"},
+		}}
+		runs := int64(0)
+		_, a := measureAll(c, func(t record.Trial) record.Record {
+			r := plainly(t)
+			runs++
+			r.StartedAt += runs * 600_000
+			if !tt.inTurn && t.Topology == "u" {
+				r.StartedAt += 1e9 // as if all of u had come after all of t
+			}
+			if t.Topology == "u" {
+				r = scaled(r, 1.5)
+			}
+			return r
+		})
+		if got := doubt(a, v1alpha1.ReasonOrderConfounded); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("in turn %t: %q, want %q", tt.inTurn, got, tt.want)
+		}
+		if got := a.Ratios[0].Distinguishable; len(a.Ratios) != 1 || !got {
+			t.Errorf("in turn %t: ratios %+v", tt.inTurn, a.Ratios)
+		}
+	}
+}
+
+// A comparison across topologies has a trend of its own: that of one variant alone is in no topology's.
+func TestARatioAcrossTopologiesThatDriftIsADoubt(t *testing.T) {
+	c := analysistest.Campaign([]string{"a"}, []string{"t", "u"}, 1, 2, 4)
+	c.Spec.Comparisons = []v1alpha1.Comparison{{
+		Cell: v1alpha1.CellName{Variant: "a", Topology: "u"}, Baseline: v1alpha1.CellName{Variant: "a", Topology: "t"},
+	}}
+	eight := int32(8)
+	c.Spec.Final.Repetitions = &eight
+	runs := int64(0)
+	_, a := measureAll(c, func(t record.Trial) record.Record {
+		r := plainly(t)
+		runs++
+		r.StartedAt += runs * 600_000
+		return scaled(r, 1-0.006*float64(runs))
+	})
+	says(t, doubt(a, v1alpha1.ReasonOrderConfounded), "docs/s of a/u against a/t changed by -")
+}
+
+// scaled is a record with docs/s times a factor.
+func scaled(r record.Record, by float64) record.Record {
+	r.Ingest.DocsPerSecond *= by
+	return r
+}

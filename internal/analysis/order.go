@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,7 +10,7 @@ import (
 
 // Trend is how docs/s of the Finals moved with the order of the runs, over all cells of a topology.
 type Trend struct {
-	Topology       string
+	Topology       string  // or the two cells of a comparison across topologies
 	PercentOverall float64 // change from the first to the last run of the Finals, each cell against its own mean
 	P              float64 // that noise alone gives as much, by permutation within the cells
 	Interleaved    bool    // every cell ran in every block before any ran in the next
@@ -30,18 +31,43 @@ func Trends(cells []Cell, smallestDifferencePercent float64, seed uint64) []Tren
 		if countBy(runs, func(r run) string { return r.cell }) < 2 {
 			continue
 		}
-		t := Trend{Topology: topology, Interleaved: interleaved(runs)}
-		t.PercentOverall, t.P = driftOf(runs, seed)
-		t.Confounded, t.Message = t.judge(smallestDifferencePercent)
-		out = append(out, t)
+		out = append(out, trendOf(topology, runs, smallestDifferencePercent, seed))
 	}
 	return out
 }
 
+// trendsAcross looks at each pair of cells of two topologies that are compared, as Trends does at those of one.
+func (a *Assessment) trendsAcross(smallestDifferencePercent float64, seed uint64) []Trend {
+	var out []Trend
+	for i, r := range a.Ratios {
+		first := slices.IndexFunc(a.Ratios, func(other Ratio) bool { return samePair(r, other) }) == i // of several client counts
+		if r.BaselineTopology == r.Topology || !first {
+			continue
+		}
+		x, y := a.Cell(r.Variant, r.Topology), a.Cell(r.Baseline, r.BaselineTopology)
+		nameX, nameY := a.cellName(*x), a.cellName(*y)
+		runs := inOrder(append(runsOf(*x, nameX), runsOf(*y, nameY)...))
+		out = append(out, trendOf(nameX+" against "+nameY, runs, smallestDifferencePercent, seed))
+	}
+	return out
+}
+
+func samePair(r, other Ratio) bool {
+	return r.Variant == other.Variant && r.Topology == other.Topology &&
+		r.Baseline == other.Baseline && r.BaselineTopology == other.BaselineTopology
+}
+
+func trendOf(of string, runs []run, smallestDifferencePercent float64, seed uint64) Trend {
+	t := Trend{Topology: of, Interleaved: interleaved(runs)}
+	t.PercentOverall, t.P = driftOf(runs, seed)
+	t.Confounded, t.Message = t.judge(smallestDifferencePercent)
+	return t
+}
+
 func (t Trend) judge(smallestDifferencePercent float64) (confounded bool, message string) {
 	if !t.Interleaved {
-		return true, fmt.Sprintf("the repetitions of the cells of %s did not take turns, so that the variants may differ by the time "+
-			"of their runs alone: set a new spec.rerun, which measures them in blocks", t.Topology)
+		return true, fmt.Sprintf("the repetitions of the cells of %s did not take turns, so that they may differ by the time "+
+			"of their trials alone: set a new spec.rerun, which measures them in blocks", t.Topology)
 	}
 	if t.P <= trendAlpha && math.Abs(t.PercentOverall) > smallestDifferencePercent/2 {
 		return true, fmt.Sprintf("docs/s of %s changed by %+.1f %% from the first to the last repetition (p = %.3f), more than half of "+
@@ -86,26 +112,36 @@ func topologiesOf(cells []Cell) []string {
 func finalRuns(cells []Cell, topology string) []run {
 	var out []run
 	for _, c := range cells {
-		if c.Topology != topology {
-			continue
-		}
-		for _, o := range c.Finals {
-			if o.Record == nil {
-				continue
-			}
-			placement := max(o.Trial.Placement, 1)
-			r := run{
-				cell: c.Variant, group: group{c.Variant, placement, o.Trial.Clients},
-				block: block{placement, o.Trial.Repetition}, started: o.Record.StartedAt, logDocs: math.NaN(),
-			}
-			if o.Measured() {
-				r.logDocs = math.Log(o.DocsPerSecond())
-			}
-			out = append(out, r)
+		if c.Topology == topology {
+			out = append(out, runsOf(c, c.Variant)...)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b run) int { return int(a.started - b.started) })
+	return inOrder(out)
+}
+
+// runsOf are a cell's Finals, under a name that tells the cell from the others.
+func runsOf(c Cell, name string) []run {
+	var out []run
+	for _, o := range c.Finals {
+		if o.Record == nil {
+			continue
+		}
+		placement := max(o.Trial.Placement, 1)
+		r := run{
+			cell: name, group: group{name, placement, o.Trial.Clients},
+			block: block{placement, o.Trial.Repetition}, started: o.Record.StartedAt, logDocs: math.NaN(),
+		}
+		if o.Measured() {
+			r.logDocs = math.Log(o.DocsPerSecond())
+		}
+		out = append(out, r)
+	}
 	return out
+}
+
+func inOrder(runs []run) []run {
+	slices.SortStableFunc(runs, func(a, b run) int { return cmp.Compare(a.started, b.started) })
+	return runs
 }
 
 func countBy[K comparable](runs []run, of func(run) K) int {
