@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -62,7 +63,7 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 	case decide.StopCluster:
 		return r.scale(ctx, c, a.Cell, 0)
 	case decide.DeleteCluster:
-		return r.deleteCluster(ctx, c, a.Cell)
+		return r.deleteCluster(ctx, c, a)
 	case decide.StartTrial:
 		return r.startTrial(ctx, c, p, cell, a)
 	}
@@ -151,11 +152,11 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 	return err
 }
 
-// deleteCluster deletes all of a cell but its records, the StatefulSet last and in the foreground: as long as
-// it is there, there is something left to do.
-func (r *CampaignReconciler) deleteCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell string) error {
+// deleteCluster deletes all of a cell but its records, and the loader's cache where it is kept, the StatefulSet last and
+// in the foreground: as long as it is there, there is something left to do.
+func (r *CampaignReconciler) deleteCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, a decide.Action) error {
 	options := []client.ListOption{client.InNamespace(c.Namespace), client.MatchingLabels{
-		resources.LabelCampaign: string(c.UID), resources.LabelCellName: cell,
+		resources.LabelCampaign: string(c.UID), resources.LabelCellName: a.Cell,
 	}}
 	lists := []client.ObjectList{
 		&batchv1.JobList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.PersistentVolumeClaimList{}, &appsv1.StatefulSetList{},
@@ -164,9 +165,17 @@ func (r *CampaignReconciler) deleteCluster(ctx context.Context, c *v1alpha1.Benc
 		if err := r.List(ctx, list, options...); err != nil {
 			return err
 		}
+		if claims, ok := list.(*corev1.PersistentVolumeClaimList); ok && a.KeepCache {
+			claims.Items = slices.DeleteFunc(claims.Items, isCache)
+		}
 		if err := r.deleteAll(ctx, list); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isCache tells a volume of the loader's downloads from those of OpenSearch.
+func isCache(claim corev1.PersistentVolumeClaim) bool {
+	return claim.Labels[resources.LabelComponent] == resources.ComponentLoader
 }

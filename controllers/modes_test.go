@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,18 +20,37 @@ import (
 )
 
 var _ = Describe("a campaign that asks for more", func() {
-	It("makes each placement on fresh volumes and away from the nodes of those before", func() {
+	It("makes each placement on fresh volumes and away from the nodes of those before, and keeps the loader's downloads", func() {
 		ns := newNamespace()
 		var (
 			mu     sync.Mutex
 			pods   []corev1.Pod
 			images []string // told to the trials
+
+			volumes [][]types.UID // of OpenSearch, by pod
+			caches  = map[types.UID]bool{}
 		)
+		claimsOf := func(pod corev1.Pod) (uids []types.UID) {
+			for _, v := range pod.Spec.Volumes {
+				if v.PersistentVolumeClaim != nil {
+					var claim corev1.PersistentVolumeClaim
+					Expect(cluster.Get(ctx, client.ObjectKey{Namespace: pod.Namespace, Name: v.PersistentVolumeClaim.ClaimName}, &claim)).To(Succeed())
+					Expect(claim.DeletionTimestamp).To(BeNil(), "%s is one of before", claim.Name)
+					uids = append(uids, claim.UID)
+				}
+			}
+			return uids
+		}
 		nodes.behave(ns, behaviour{
 			openSearch: func(pod corev1.Pod) *corev1.PodStatus {
 				mu.Lock()
 				defer mu.Unlock()
 				pods = append(pods, pod)
+				volumes = append(volumes, claimsOf(pod))
+				var claims corev1.PersistentVolumeClaimList
+				Expect(cluster.List(ctx, &claims, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: resources.ComponentLoader})).To(Succeed())
+				Expect(claims.Items).To(HaveLen(1))
+				caches[claims.Items[0].UID] = true
 				status := readyStatus()
 				status.ContainerStatuses[0].ImageID = fmt.Sprintf("registry.example/opensearch@sha256:%02d", len(pods))
 				return status
@@ -49,12 +69,13 @@ var _ = Describe("a campaign that asks for more", func() {
 		w := wrappers.MakeCampaign("moving").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(1)
 		w.Spec.Final.Placements = ptr.To[int32](3)
 		w.Spec.OpenSearch.Storage.Size = "1Gi"
+		w.Spec.Loader.Cache.Size = "1Gi"
 		c := start(w)
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		mu.Lock()
 		defer mu.Unlock()
 		Expect(pods).To(HaveLen(3), "one for the sweep and the first placement, one for each other")
-		volumes := map[string]bool{}
+		fresh := map[types.UID]bool{}
 		for i, pod := range pods {
 			var avoided []string
 			if affinity := pod.Spec.Affinity.NodeAffinity; affinity != nil {
@@ -63,9 +84,11 @@ var _ = Describe("a campaign that asks for more", func() {
 				}
 			}
 			Expect(avoided).To(Equal([][]string{nil, {"node-1"}, {"node-1", "node-2"}}[i]), "placement %d", i+1)
-			volumes[string(pod.UID)] = true
+			Expect(volumes[i]).To(HaveLen(1))
+			fresh[volumes[i][0]] = true
 		}
-		Expect(volumes).To(HaveLen(3))
+		Expect(fresh).To(HaveLen(3), "a volume of its own each")
+		Expect(caches).To(HaveLen(1), "one cache for all")
 		Expect(images).To(Equal([]string{
 			"sha256:01", "sha256:01", "sha256:01", "sha256:02", "sha256:02", "sha256:03", "sha256:03",
 		}), "a Warmup, a Sweep and a Final; then a Warmup and a Final each")

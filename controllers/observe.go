@@ -127,7 +127,9 @@ func jobState(j batchv1.Job) decide.JobState {
 func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.PersistentVolumeClaim, maps []corev1.ConfigMap) map[string]decide.Cluster {
 	out := map[string]decide.Cluster{}
 	for i := range claims {
-		addRemains(out, &claims[i])
+		if !isKept(claims[i]) {
+			addRemains(out, &claims[i])
+		}
 	}
 	for i := range maps {
 		if maps[i].Labels[resources.LabelComponent] == resources.ComponentOpenSearch {
@@ -151,7 +153,18 @@ func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.Pers
 			addPod(out, pod)
 		}
 	}
+	for i := range claims {
+		if _, seen := out[claims[i].Labels[resources.LabelCellName]]; !seen {
+			addRemains(out, &claims[i]) // all that is left
+		}
+	}
 	return out
+}
+
+// isKept tells of the loader's cache while it is not deleted: it outlives the clusters of a cell's placements, and does
+// not keep one that is deleted from being so.
+func isKept(claim corev1.PersistentVolumeClaim) bool {
+	return isCache(claim) && claim.DeletionTimestamp.IsZero()
 }
 
 // addRemains notes that an object of a cell is there. A cell is being deleted when all that is left of it is.

@@ -23,11 +23,11 @@ func (d *decider) ready(cell plan.Cell, turn plan.Turn) bool {
 		return true // the trial that runs tells for itself what a lost node did to it
 	}
 	if cluster.Made && cluster.Placement != turn.Placement() {
-		d.replace(cell, DeleteCluster)
+		d.replace(cell, Action{Kind: DeleteCluster, KeepCache: true})
 		return false
 	}
 	if exists && cluster.Replicas > 0 && turn.Fresh && d.used(cell.Name, cluster.JVM, turn) {
-		d.replace(cell, StopCluster)
+		d.replace(cell, Action{Kind: StopCluster})
 		return false
 	}
 	if exists && cluster.Replicas == 0 && cluster.Pods > 0 {
@@ -56,12 +56,13 @@ func (d *decider) start(cell plan.Cell, turn plan.Turn) {
 }
 
 // replace ends a cluster that another one is to follow.
-func (d *decider) replace(cell plan.Cell, kind ActionKind) {
+func (d *decider) replace(cell plan.Cell, end Action) {
 	if d.world.Suspended {
 		return
 	}
 	d.Phases[cell.Name] = PhaseProvisioning
-	d.act(Action{Kind: kind, Cell: cell.Name})
+	end.Cell = cell.Name
+	d.act(end)
 	d.wait("OpenSearch of %s starts anew", cell.Name)
 }
 

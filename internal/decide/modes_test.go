@@ -127,8 +127,8 @@ func TestPlacements(t *testing.T) {
 	}
 	want := []string{
 		"up a", "a Warmup 2/1#1", // for its sweep
-		"up a", "a Warmup 1/2#1", "a Final 1/1#1", "delete a",
-		"up a placement 2 away from [a-host-1]", "a Warmup 1/3#1", "a Final 1/1#1", "delete a",
+		"up a", "a Warmup 1/2#1", "a Final 1/1#1", "delete a but its cache",
+		"up a placement 2 away from [a-host-1]", "a Warmup 1/3#1", "a Final 1/1#1", "delete a but its cache",
 		"up a placement 3 away from [a-host-1 a-host-2]", "a Warmup 1/4#1", "a Final 1/1#1", "delete a",
 	}
 	if diff := cmp.Diff(want, of); diff != "" {

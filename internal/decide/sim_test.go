@@ -84,7 +84,11 @@ func (s *sim) do(a decide.Action) {
 		c.Replicas, c.Ready, c.Pods = 0, 0, 0
 		s.world.Clusters[a.Cell] = c
 	case decide.DeleteCluster:
-		s.note("delete " + s.cell(a.Cell).Variant())
+		what := "delete " + s.cell(a.Cell).Variant()
+		if a.KeepCache {
+			what += " but its cache"
+		}
+		s.note(what)
 		delete(s.world.Clusters, a.Cell)
 		for name, j := range s.world.Jobs {
 			if j.Cell == a.Cell {

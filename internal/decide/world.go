@@ -83,6 +83,7 @@ type Action struct {
 
 	Placement int32    // of StartCluster, as trials name it
 	Avoid     []string // of StartCluster: hosts of earlier placements, to keep off where the pool allows
+	KeepCache bool     // of DeleteCluster: the loader's downloads are for the cluster that follows
 }
 
 // Decision is what to do now, and what to say of it.
