@@ -20,7 +20,7 @@ func comparisonText(out io.Writer, c comparison) error {
 		fmt.Fprintf(t, "%s: %s (%s%s)\n", s.letter, s.view.Name, s.view.Campaign, rerun)
 	}
 	for _, caveat := range c.Caveats {
-		fmt.Fprintf(t, "- %s\n", caveat)
+		fmt.Fprintf(t, "- %s\n", printable(caveat))
 	}
 	t.blank()
 	if len(c.Cells) > 0 {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -43,7 +44,7 @@ func run(ctx context.Context, streams genericiooptions.IOStreams, args []string)
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(streams.ErrOut, "error:", err)
+	fmt.Fprintln(streams.ErrOut, "error:", printableLines(err.Error()))
 	if wrong := (*usageError)(nil); errors.As(err, &wrong) || !p.started {
 		return exitUsage
 	}
@@ -70,10 +71,12 @@ type plugin struct {
 	streams genericiooptions.IOStreams
 	flags   *genericclioptions.ConfigFlags
 	started bool // the command line was understood
+
+	patience time.Duration // how long a watch waits for the API server's first answer
 }
 
 func newPlugin(streams genericiooptions.IOStreams) *plugin {
-	return &plugin{streams: streams, flags: genericclioptions.NewConfigFlags(true)}
+	return &plugin{streams: streams, flags: genericclioptions.NewConfigFlags(true), patience: time.Minute}
 }
 
 func (p *plugin) command() *cobra.Command {

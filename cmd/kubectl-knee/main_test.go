@@ -91,6 +91,7 @@ func study(t *testing.T, change func(*v1alpha1.BenchmarkCampaign), measure func(
 	t.Helper()
 	c := analysistest.StudyCampaign()
 	c.SetGroupVersionKind(kind)
+	c.Spec.OpenSearch.Version = "3.1.0"
 	if change != nil {
 		change(c)
 	}

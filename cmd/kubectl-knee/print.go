@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"golang.org/x/term"
 )
@@ -27,7 +28,35 @@ func newTable(out io.Writer) *table {
 }
 
 // row writes cells. The rows of one table have the same number of them, or columns come apart.
-func (t *table) row(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) }
+func (t *table) row(cells ...string) {
+	texts := make([]string, len(cells))
+	for i, c := range cells {
+		texts[i] = printable(c)
+	}
+	fmt.Fprintln(t, strings.Join(texts, "\t"))
+}
+
+// printable makes a text of what others wrote: what a terminal would obey rather than show becomes a blank.
+func printable(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 {
+		return s
+	}
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s), " ")
+}
+
+// printableLines is printable of each line.
+func printableLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
 
 // blank ends a table: the columns of the next one are its own.
 func (t *table) blank() {
@@ -73,7 +102,7 @@ func percentOrDash(f *float64) string {
 
 // note tells a person something beside the result, which stays alone on standard output.
 func (p *plugin) note(format string, args ...any) {
-	fmt.Fprintf(p.streams.ErrOut, "note: "+format+"\n", args...)
+	fmt.Fprintln(p.streams.ErrOut, "note: "+printableLines(fmt.Sprintf(format, args...)))
 }
 
 // oneOf refuses a flag's value that is none of those it can have.

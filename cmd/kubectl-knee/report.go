@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -143,7 +144,7 @@ func writeFiles(dir string, files map[string]string) error {
 // verify compares a report that was written with the one that the records make now.
 func (p *plugin) verify(s source, made map[string]string) error {
 	differ := 0
-	say := func(name, what string) { fmt.Fprintf(p.streams.Out, "%s  %s\n", what, name) }
+	say := func(name, what string) { fmt.Fprintf(p.streams.Out, "%s  %s\n", what, printable(name)) }
 	all := maps.Clone(made)
 	maps.Copy(all, s.Report)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -165,8 +166,9 @@ func (p *plugin) verify(s source, made map[string]string) error {
 		differ++
 	}
 	if differ > 0 {
-		return fmt.Errorf("%d of %d files of the report of %s are not what its records make: the report was written by Knee %s, this is %s",
-			differ, len(all), s.from, dash(s.Versions.Knee), version.Version)
+		return fmt.Errorf("%d of %d files of the report of %s are not what its records make: the report was written by Knee %s, this is %s on %s "+
+			"(figures may differ in their last digits between amd64 and arm64)",
+			differ, len(all), s.from, dash(s.Versions.Knee), version.Version, runtime.GOARCH)
 	}
 	return nil
 }
@@ -189,4 +191,4 @@ func at(lines []string, i int) string {
 	return ""
 }
 
-func excerpt(s string) string { return shorten(s, 200) }
+func excerpt(s string) string { return printable(shorten(s, 200)) }

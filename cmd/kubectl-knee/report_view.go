@@ -15,7 +15,7 @@ func summary(out io.Writer, s source, in report.Input) error {
 	paint := painter(out)
 	t := newTable(out)
 	a := in.Assessment
-	fmt.Fprintf(t, "%s\n\n%s\n\n", paint("strong", s.from), report.Sentence(in))
+	fmt.Fprintf(t, "%s\n\n%s\n\n", paint("strong", printable(s.from)), printable(report.Sentence(in)))
 	t.row("VARIANT", "TOPOLOGY", "TRIALS", "KNEE", "DOCS/S", "STABILITY", "PEAK", "DOCS/S", "FINALS", "DOCS/S")
 	for _, c := range a.Cells {
 		t.row(append([]string{c.Variant, c.Topology, fmt.Sprintf("%d/%d", c.Done, c.Planned)}, cellFigures(c)...)...)
@@ -31,13 +31,13 @@ func summary(out io.Writer, s source, in report.Input) error {
 	ok, reason, message := a.Conclusive()
 	switch {
 	case ok:
-		fmt.Fprintf(t, "%s: %s\n", paint("good", "Conclusive"), message)
+		fmt.Fprintf(t, "%s: %s\n", paint("good", "Conclusive"), printable(message))
 	case reason == v1alpha1.ReasonNotFinished:
-		fmt.Fprintf(t, "%s: %s\n", paint("doubt", "Not finished"), message)
+		fmt.Fprintf(t, "%s: %s\n", paint("doubt", "Not finished"), printable(message))
 	default:
 		fmt.Fprintf(t, "%s (%s):\n", paint("bad", "Not conclusive"), reason)
 		for _, d := range a.Doubts() {
-			fmt.Fprintf(t, "- %s: %s\n", d.Reason, shorten(d.Message, 1000))
+			fmt.Fprintf(t, "- %s: %s\n", d.Reason, printable(shorten(d.Message, 1000)))
 		}
 	}
 	return t.flush()

@@ -16,6 +16,7 @@ type screen struct {
 	high  int    // of the terminal, in lines
 	lines int    // of the table that stands on the terminal
 	last  string // what was written, without the clock
+	began bool   // the API server has answered
 	paint func(colour, text string) string
 }
 
@@ -31,7 +32,7 @@ func (s *screen) show(c *v1alpha1.BenchmarkCampaign, points *points) {
 	}
 	for _, r := range points.take() {
 		docs, verdict := found(r, c.Spec.Gates)
-		s.write(fmt.Sprintf("%s: %s docs/s, %s", attemptName(r.Trial), docs, shorten(verdict, 160)))
+		s.write(fmt.Sprintf("%s: %s docs/s, %s", attemptName(r.Trial), docs, printable(shorten(verdict, 160))))
 	}
 	key := line(c.Status, time.Time{}) // without the clock
 	if key != s.last {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -66,7 +68,28 @@ func readBundle(path string, in io.Reader) (source, error) {
 	if err != nil {
 		return source{}, usagef("%s: %w", path, err)
 	}
+	if err := admitted(b.Campaign); err != nil {
+		return source{}, usagef("%s: %w", path, err)
+	}
 	return source{path, *b}, nil
+}
+
+// admitted holds the campaign of a bundle against the CRD, as the API server did with the one that was exported: it
+// may come from anywhere, and a plan is made of it.
+func admitted(c *v1alpha1.BenchmarkCampaign) error {
+	a, err := newAdmission()
+	if err != nil {
+		return err
+	}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
+	if err != nil {
+		return err
+	}
+	delete(object, "status") // the operator's
+	u := &unstructured.Unstructured{Object: object}
+	u.SetGroupVersionKind(kind)
+	_, err = a.admit(context.Background(), u)
+	return err
 }
 
 // open opens a file, or standard input for -.

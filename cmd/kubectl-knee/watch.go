@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -25,8 +26,9 @@ func (p *plugin) watchCommand() *cobra.Command {
 		Short: "Show a campaign's progress until it is over",
 		Long: `Show a campaign's progress until it is over: on a terminal as a table that renews itself, with a progress bar, the time
 left, the knees so far and the last points; elsewhere as a line for each change and each point. Ends with exit code 0
-when the campaign has finished, with 1 when it needs a person, is deleted, or the timeout has passed. Ending the
-command does not end the campaign.`,
+when the campaign has finished, with 1 when it needs a person, is deleted, or the timeout has passed. An API server that
+cannot be asked is asked again, and why is said on standard error; one whose first answer does not come within a minute,
+or that does not know of Knee, ends it with 1. Ending the command does not end the campaign.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: p.campaignNames(1, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,10 +53,19 @@ func (p *plugin) watch(ctx context.Context, name string) error {
 	screen := newScreen(p.streams.Out)
 	points := newPoints()
 	pause := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: 100}
+	began, said := time.Now(), ""
 	for {
 		over, err := follow(ctx, c, client.ObjectKey{Namespace: namespace, Name: name}, screen, points)
 		if over {
 			return err
+		}
+		if err != nil && err.Error() != said {
+			said = err.Error()
+			p.note("trying again: %v", err)
+			screen.lines = 0 // the table goes on below the note
+		}
+		if err != nil && !screen.began && time.Since(began) > p.patience {
+			return fmt.Errorf("the API server has not answered within %s: %w", p.patience, err)
 		}
 		select { // an API server that restarts is waited for
 		case <-ctx.Done():
@@ -69,18 +80,19 @@ func (p *plugin) watch(ctx context.Context, name string) error {
 func follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, screen *screen, points *points) (over bool, err error) {
 	var now v1alpha1.BenchmarkCampaign
 	if err := c.Get(ctx, key, &now); err != nil {
-		return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err), err
+		return apierrors.IsNotFound(err) || hopeless(err), err
 	}
+	screen.began = true
 	events, err := c.Watch(ctx, &v1alpha1.BenchmarkCampaignList{}, &client.ListOptions{
 		Namespace: key.Namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name),
 	})
 	if err != nil {
-		return false, err
+		return hopeless(err), err
 	}
 	defer events.Stop()
 	records, err := followRecords(ctx, c, &now, points)
 	if err != nil {
-		return apierrors.IsForbidden(err), err
+		return hopeless(err), err
 	}
 	defer records.Stop()
 	tick := time.NewTicker(time.Second)
@@ -114,6 +126,11 @@ func follow(ctx context.Context, c client.WithWatch, key client.ObjectKey, scree
 			}
 		}
 	}
+}
+
+// hopeless tells whether asking again would give the same answer: without the right to ask, or without Knee.
+func hopeless(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || meta.IsNoMatchError(err)
 }
 
 // followRecords takes in the records that there are, and watches for those to come.

@@ -17,7 +17,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-func example(t *testing.T) *bundle.Bundle {
+func example(t testing.TB) *bundle.Bundle {
 	t.Helper()
 	c := analysistest.StudyCampaign()
 	b := &bundle.Bundle{
@@ -43,7 +43,7 @@ func example(t *testing.T) *bundle.Bundle {
 	return b
 }
 
-func write(t *testing.T, b *bundle.Bundle) []byte {
+func write(t testing.TB, b *bundle.Bundle) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := bundle.Write(&out, b); err != nil {
@@ -242,13 +242,26 @@ func TestRefusedToWrite(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("checksums"))
+	zip, err := gzip.NewReader(bytes.NewReader(write(f, example(f))))
+	if err != nil {
+		f.Fatal(err)
+	}
+	whole, err := io.ReadAll(zip)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		var zipped bytes.Buffer
 		w := gzip.NewWriter(&zipped)
 		_, _ = w.Write(archive)
 		_ = w.Close()
-		if b, err := bundle.Read(&zipped); err == nil && b.Campaign == nil {
+		b, err := bundle.Read(&zipped)
+		if err == nil && b.Campaign == nil {
 			t.Error("a bundle without a campaign is read")
+		}
+		if err != nil && bytes.Equal(archive, whole) {
+			t.Errorf("a whole bundle is refused: %v", err)
 		}
 	})
 }

@@ -22,7 +22,7 @@ var columns = []column{
 	{name: "topology", read: func(r *Row, s string) error { r.Topology = s; return name(s) }},
 	{name: "phase", read: readPhase},
 	{name: "clients", read: func(r *Row, s string) (err error) { r.Clients, err = count(s); return err }},
-	{name: "docs_per_second", read: figure(func(r *Row, f *float64) { r.DocsPerSecond = f }, math.MaxFloat64, "")},
+	{name: "docs_per_second", read: readDocs},
 	{name: "rejections", read: func(r *Row, s string) error {
 		n, err := whole(s, math.MaxInt32)
 		r.Rejections = &n
@@ -112,6 +112,18 @@ func readStatus(r *Row, s string) error {
 		return fmt.Errorf("%q is no status: ok, failed, gated or empty", s)
 	}
 	r.Status = status
+	return nil
+}
+
+// readDocs reads docs/s: 0, which is no measurement, or what a load can have. The ratio of any two is a number then.
+func readDocs(r *Row, s string) error {
+	const least, most = 1e-3, 1e15
+	if err := figure(func(r *Row, f *float64) { r.DocsPerSecond = f }, most, "docs/s of more than 1e15 is no measurement")(r, s); err != nil {
+		return err
+	}
+	if f := *r.DocsPerSecond; f > 0 && f < least {
+		return fmt.Errorf("%q is too little: docs/s of less than 0.001 is no measurement", s)
+	}
 	return nil
 }
 

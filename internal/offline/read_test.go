@@ -34,6 +34,8 @@ func TestMalformed(t *testing.T) {
 		"NaN":                         {header + "a,8,NaN,,,,\n", 2, "docs_per_second", "leave the field empty"},
 		"infinite":                    {header + "a,8,+Inf,,,,\n", 2, "docs_per_second", "leave the field empty"},
 		"too large for a number":      {header + "a,8,1e999,,,,\n", 2, "docs_per_second", "too large"},
+		"more than any load":          {header + "a,8,1e200,,,,\n", 2, "docs_per_second", "more than 1e15 is no measurement"},
+		"less than any load":          {header + "a,8,1e-200,,,,\n", 2, "docs_per_second", "less than 0.001 is no measurement"},
 		"negative":                    {header + "a,8,-1,,,,\n", 2, "docs_per_second", "negative"},
 		"hexadecimal":                 {header + "a,8,0x10p2,,,,\n", 2, "docs_per_second", "is no number"},
 		"thousands separators":        {header + `a,8,"336,527",,,,` + "\n", 2, "docs_per_second", "thousands separators"},

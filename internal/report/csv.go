@@ -121,7 +121,7 @@ func csvLine(values []string) string {
 
 // noFormula keeps a spreadsheet from taking a text for a formula, which it does by the first character.
 func noFormula(value string) string {
-	if value == "" || !strings.Contains("=+-@\t\r", value[:1]) {
+	if value == "" || !strings.ContainsRune("=+-@\t\r", rune(value[0])) {
 		return value
 	}
 	if _, err := strconv.ParseFloat(value, 64); err == nil {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -114,7 +115,11 @@ func cut(s string, n int) string {
 }
 
 // line makes one line of a text.
-func line(s string) string { return strings.Join(strings.Fields(s), " ") }
+//
+// What a terminal or a page would obey rather than show becomes a blank: a text may come from anywhere.
+func line(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsGraphic(r) }), " ")
+}
 
 // bounded cuts a document at a line's end and says so.
 func bounded(s string, n int) string {

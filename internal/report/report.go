@@ -1,5 +1,5 @@
 // Package report writes what a campaign found: files for ConfigMaps (CSV, Markdown and HTML) and the status. It is
-// pure: the same input gives the same text, to the byte. A missing figure is empty, never 0; numbers have a
+// pure: the same input gives the same text, to the byte on one architecture. A missing figure is empty, never 0; numbers have a
 // decimal point and no thousands separator, whatever the locale.
 package report
 
