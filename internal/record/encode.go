@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Encode gives the record's JSON, never longer than MaxBytes: Kubernetes cuts a longer termination message. What
@@ -12,27 +14,44 @@ import (
 func Encode(r Record) ([]byte, error) {
 	r.Version = Version
 	r = clone(r)
+	pooled, known := r.Pool()
 	round(&r)
+	repairTexts(&r)
 	for _, step := range steps {
-		out, err := json.Marshal(r)
-		if err != nil {
-			return nil, fmt.Errorf("encode the record: %w", err)
+		out, err := marshal(r)
+		if err != nil || len(out) <= MaxBytes {
+			return out, err
 		}
-		if len(out) <= MaxBytes {
-			return out, nil
+		if !step.drop(&r) {
+			continue
 		}
-		if step.drop(&r) && !slices.Contains(r.Dropped, step.name) {
+		if ofWorst(step.name) || step.name == noNodes {
+			if known && r.Pooled == nil {
+				roundPooled(&pooled)
+				r.Pooled = &pooled
+			}
+			r.Dropped = slices.DeleteFunc(r.Dropped, ofWorst) // fewer have been left now
+		}
+		if !slices.Contains(r.Dropped, step.name) {
 			r.Dropped = append(r.Dropped, step.name)
 		}
 	}
-	out, err := json.Marshal(r)
-	if err != nil {
-		return nil, fmt.Errorf("encode the record: %w", err)
-	}
-	if len(out) > MaxBytes {
+	out, err := marshal(r)
+	if err == nil && len(out) > MaxBytes {
 		return nil, fmt.Errorf("the record takes %d bytes without all that may be left out, more than %d", len(out), MaxBytes)
 	}
-	return out, nil
+	return out, err
+}
+
+// marshal leaves <, > and & as they are: nobody reads a record as HTML, and escaped they take six bytes each.
+func marshal(r Record) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(r); err != nil {
+		return nil, fmt.Errorf("encode the record: %w", err)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
 // step leaves one thing out; drop says whether there was something to leave out.
@@ -50,10 +69,28 @@ const (
 // otherEnvironmentsStep names the step after which the environments of all but the first node are gone.
 const otherEnvironmentsStep = "node[1:].environment"
 
+// noNodes names the step after which no node is left; worstNodes ends the names of those that leave some.
+const (
+	noNodes    = "nodes"
+	worstNodes = " worst nodes"
+)
+
+// ofWorst tells the steps that leave so many nodes.
+func ofWorst(name string) bool { return strings.HasSuffix(name, worstNodes) }
+
+// worst are the steps that leave fewer and fewer nodes.
+func worst(from, to int) []step {
+	var out []step
+	for n := from; n >= to; n-- {
+		out = append(out, step{"all but the " + strconv.Itoa(n) + worstNodes, func(r *Record) bool { return keepWorst(r, n) }})
+	}
+	return out
+}
+
 // steps are in the order of leaving out: first what only informs, last what a gate or a verdict rests on. What a
 // gate judges of a node (its CPU, pressure and throttling) stays with every node that stays. Their names stand in
 // Dropped and are short, for they take room themselves.
-var steps = []step{
+var steps = slices.Concat([]step{
 	{"settle.note>256", func(r *Record) bool { return cut(&r.Settle.Note, 256) }},
 	{"error.message>1024", func(r *Record) bool { return cutError(r, 1024) }},
 	{sameLatency, func(r *Record) bool { return eachTask(r, sharedLatency) }},
@@ -70,11 +107,16 @@ var steps = []step{
 	{"node.heap,ingest.work", dropWork},
 	{otherEnvironmentsStep, otherEnvironments},
 	{"texts>64", cutTexts},
-	{"all but the 12 worst nodes", func(r *Record) bool { return keepWorst(r, 12) }},
+}, worst(16, 12), []step{
 	{"error.message>128", func(r *Record) bool { return cutError(r, 128) }},
+}, worst(11, 6), []step{
 	{"tasks", func(r *Record) bool { return cutTasks(r, 0) }},
-	{"all but the 5 worst nodes", func(r *Record) bool { return keepWorst(r, 5) }},
-}
+}, worst(5, 5), []step{
+	{"artifacts", dropArtifacts},
+	{"error.message>32", func(r *Record) bool { return cutError(r, 32) }},
+	{"node.environment", noEnvironments},
+	{noNodes, dropNodes},
+})
 
 // Decode reads a record that Encode made. A truncated or foreign message and an unknown version are errors.
 func Decode(data []byte) (Record, error) {
@@ -148,7 +190,10 @@ func clone(r Record) Record {
 		r.Tasks[i].Latency = copyOf(r.Tasks[i].Latency)
 		r.Tasks[i].ServiceTime = copyOf(r.Tasks[i].ServiceTime)
 	}
-	r.Ingest, r.Error = copyOf(r.Ingest), copyOf(r.Error)
+	r.Ingest, r.Error, r.Pooled = copyOf(r.Ingest), copyOf(r.Error), copyOf(r.Pooled)
+	if p := r.Pooled; p != nil {
+		p.CPU, p.Pressure, p.Disk, p.Network, p.GC = copyOf(p.CPU), copyOf(p.Pressure), copyOf(p.Disk), copyOf(p.Network), copyOf(p.GC)
+	}
 	if r.Ingest != nil {
 		r.Ingest.Work = copyOf(r.Ingest.Work)
 	}

@@ -24,7 +24,7 @@ type Trial struct {
 	Cell       string `json:"cell"`       // hash of the cell's identity
 	Variant    string `json:"variant"`    // for people
 	Topology   string `json:"topology"`   // for people
-	Phase      Phase  `json:"phase"`      // Warmup, Sweep or Final
+	Phase      Phase  `json:"phase"`      // Warmup, Sweep, Final or OpenLoop
 	Clients    int32  `json:"clients"`    // client count
 	Repetition int32  `json:"repetition"` // 1-based, within the placement; of a Warmup, the ordinal within its cell
 	Attempt    int32  `json:"attempt"`    // 1-based
@@ -44,7 +44,8 @@ type Record struct {
 	Settle     Settle     `json:"settle,omitzero"`
 	Ingest     *Ingest    `json:"ingest,omitempty"`    // absent when no load was measured
 	Rejections Rejections `json:"rejections,omitzero"` // deltas over the load, summed over all nodes
-	Nodes      []Node     `json:"nodes,omitempty"`     // one an OpenSearch node, ordered by name
+	Nodes      []Node     `json:"nodes,omitempty"`     // one an OpenSearch node, ordered by name; NodesKnown tells whether all are here
+	Pooled     *Pooled    `json:"pooled,omitempty"`    // over all nodes, where there was no room for each
 	Loader     Loader     `json:"loader,omitzero"`     //
 	Tasks      []Task     `json:"tasks,omitempty"`     // the driver's own figures, ingest first
 	Error      *Error     `json:"error,omitempty"`     // what kept the attempt from a valid measurement
@@ -137,7 +138,8 @@ type Node struct {
 	Throttled   *float64    `json:"throttledPercent,omitempty"` // share of the CPU quota's periods that were throttled; absent without a quota
 	WritePool   *Pool       `json:"writePool,omitempty"`
 	HeapUsedMax int64       `json:"heapUsedMaxBytes,omitempty"` // over the load
-	GC          GC          `json:"gc,omitzero"`
+	GC          GC          `json:"gc,omitzero"`                // Record.GCKnown tells zeros from what had no room
+	Probe       float64     `json:"probePercent,omitempty"`     // CPU that Knee's probe itself took over the window, in percent of one core; 0: not known
 	Environment Environment `json:"environment,omitzero"`
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"unicode/utf8"
 )
 
 func eachTask(r *Record, f func(int, *Task) bool) bool {
@@ -63,8 +62,8 @@ func eachNode(r *Record, f func(*Node) bool) bool {
 }
 
 func dropTraffic(n *Node) bool {
-	changed := n.Disk != nil || n.GC != GC{}
-	n.Disk, n.GC = nil, GC{}
+	changed := n.Disk != nil || n.GC != GC{} || n.Probe != 0
+	n.Disk, n.GC, n.Probe = nil, GC{}, 0
 	return changed
 }
 
@@ -138,26 +137,6 @@ func keepWorst(r *Record, n int) bool {
 	return true
 }
 
-// cutTexts shortens every text but identities and the error.
-func cutTexts(r *Record) bool {
-	texts := []*string{&r.Settle.Note, &r.Artifacts, &r.Loader.BusiestProcess, &r.Loader.Host, &r.Trial.Variant, &r.Trial.Topology, &r.Driver.RunID, &r.Driver.Version}
-	if r.Ingest != nil {
-		texts = append(texts, &r.Ingest.WindowNote, &r.Ingest.RefreshInterval, &r.Ingest.SettingsDigest)
-	}
-	for i := range r.Nodes {
-		e := &r.Nodes[i].Environment
-		texts = append(texts, &r.Nodes[i].Name, &e.Host, &e.CPUModel, &e.Kernel, &e.JVM, &e.OpenSearch, &e.THP, &e.Arch, &e.Disk, &e.Image)
-	}
-	for i := range r.Tasks {
-		texts = append(texts, &r.Tasks[i].Name, &r.Tasks[i].Unit)
-	}
-	changed := false
-	for _, text := range texts {
-		changed = cut(text, 64) || changed
-	}
-	return changed
-}
-
 // sharedEnvironment leaves out what a node says of itself when, but for its host, it equals the first node's. A node
 // that says nothing but its host would read as one of these: then nothing is left out.
 func sharedEnvironment(r *Record) bool {
@@ -188,16 +167,16 @@ func otherEnvironments(r *Record) bool {
 	return changed
 }
 
-func cutError(r *Record, n int) bool { return r.Error != nil && cut(&r.Error.Message, n) }
+func noEnvironments(r *Record) bool {
+	return eachNode(r, func(n *Node) bool {
+		had := n.Environment != Environment{}
+		n.Environment = Environment{}
+		return had
+	})
+}
 
-// cut shortens a string to n bytes of whole runes.
-func cut(s *string, n int) bool {
-	if len(*s) <= n {
-		return false
-	}
-	for n > 0 && !utf8.RuneStart((*s)[n]) {
-		n--
-	}
-	*s = (*s)[:n]
-	return true
+func dropNodes(r *Record) bool {
+	changed := len(r.Nodes) > 0
+	r.Nodes = nil
+	return changed
 }

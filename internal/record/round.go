@@ -29,6 +29,16 @@ func round(r *Record) {
 	for _, f := range figures {
 		*f = significant(*f, 6)
 	}
+	if r.Pooled != nil {
+		roundPooled(r.Pooled)
+	}
+}
+
+func roundPooled(p *Pooled) {
+	all := Node{CPU: p.CPU, Pressure: p.Pressure, Disk: p.Disk, Network: p.Network}
+	for _, f := range append(nodeFigures(&all), &p.BusyCores) {
+		*f = significant(*f, 6)
+	}
 }
 
 func nodeFigures(n *Node) []*float64 {
@@ -45,6 +55,7 @@ func nodeFigures(n *Node) []*float64 {
 	if w := n.Network; w != nil {
 		out = append(out, &w.ReceiveMiBs, &w.TransmitMiBs)
 	}
+	out = append(out, &n.Probe)
 	if n.Throttled != nil {
 		out = append(out, n.Throttled)
 	}
