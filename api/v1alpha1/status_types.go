@@ -21,7 +21,7 @@ type BenchmarkCampaignStatus struct {
 	// progress is the trials done of the trials planned, such as 7/24.
 	// +optional
 	Progress string `json:"progress,omitempty"`
-	// running says what runs now, such as "arm 6p0r Sweep clients=16".
+	// running says what runs now, such as "arm 6p0r Sweep clients=16": at most eight trials, and how many more there are.
 	// +optional
 	// +listType=atomic
 	Running []string `json:"running,omitempty"`
@@ -69,7 +69,7 @@ type CellStatus struct {
 	KneeDocsPerSecond int64 `json:"kneeDocsPerSecond,omitempty"`
 	// kneeStabilityPercent is how often resampling the noise of the sweep gives the same knee; absent without repeats.
 	// +optional
-	KneeStabilityPercent int32 `json:"kneeStabilityPercent,omitempty"`
+	KneeStabilityPercent *int32 `json:"kneeStabilityPercent,omitempty"`
 	// peakClients is where the highest docs/s was measured, in clients.
 	// +optional
 	PeakClients int32 `json:"peakClients,omitempty"`

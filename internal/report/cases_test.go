@@ -2,7 +2,9 @@ package report_test
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -73,11 +75,21 @@ func TestStudyStatus(t *testing.T) {
 		NotMeasured: []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
 	}
 	want.KneeStabilityPercent = s.Cells[0].KneeStabilityPercent // its figure is the analysis' to test
-	if want.KneeStabilityPercent <= 0 || want.KneeStabilityPercent > 100 {
-		t.Errorf("stability %d %%, though the Finals tell of the noise", want.KneeStabilityPercent)
+	if p := want.KneeStabilityPercent; p == nil || *p <= 0 || *p > 100 {
+		t.Errorf("stability %v %%, though the Finals tell of the noise", p)
 	}
 	if got := s.Cells[0]; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("cell %+v, want %+v", got, want)
+	}
+}
+
+// A knee that no resample gives is told apart from one whose stability is not known.
+func TestStabilityOfZeroIsNotAbsent(t *testing.T) {
+	in := finished(analysistest.StudyCampaign(), analysistest.StudyRecord)
+	in.Assessment.Cells[0].Stability, in.Assessment.Cells[1].Stability = 0, math.NaN()
+	text, err := json.Marshal(report.Status(in).Cells)
+	if err != nil || strings.Count(string(text), `"kneeStabilityPercent":0`) != 1 || strings.Count(string(text), "kneeStabilityPercent") != 1 {
+		t.Errorf("%v: %s", err, text)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/analysis"
@@ -57,7 +58,7 @@ func cellStatus(in Input, c analysis.Cell, listBytes int) v1alpha1.CellStatus {
 		s.KneeClients, s.KneeDocsPerSecond = knee.Clients, whole(knee.DocsPerSecond)
 	}
 	if share := stability(in, c); !math.IsNaN(share) {
-		s.KneeStabilityPercent = int32(math.Round(100 * share))
+		s.KneeStabilityPercent = ptr.To(int32(math.Round(100 * share)))
 	}
 	if peak := c.Curve.Peak; peak != nil {
 		s.PeakClients, s.PeakDocsPerSecond = peak.Clients, whole(peak.DocsPerSecond)

@@ -123,7 +123,7 @@ var _ = Describe("a whole campaign", Ordered, func() {
 		Expect(status.Result).To(MatchRegexp(`^large [0-9.]+x small`))
 		Expect(kubectl(ctx, "-n", ns, "get", "benchmarkcampaigns")).To(ContainSubstring(status.Knees))
 		for _, cell := range status.Cells {
-			Expect(cell.KneeStabilityPercent).To(BeNumerically(">", 0), "%s: the sweep has repeats", cell.Variant)
+			Expect(cell.KneeStabilityPercent).To(HaveValue(BeNumerically(">", 0)), "%s: the sweep has repeats", cell.Variant)
 		}
 		Expect(all).NotTo(BeEmpty())
 		sweep := map[int32]int{}
