@@ -92,8 +92,9 @@ bench-synthetic: go ## Sweep a synthetic OpenSearch RUNS times (200) a scenario;
 
 REPORT_CHECK_DIR ?= $(ROOT)/.cache/report-check
 .PHONY: report-check report-check-host
-report-check: go report-check-host ## Open REPORT=path/to/report.html in headless Chromium at every size, light, dark and on paper; needs root if Chromium is missing.
+report-check: go ## Open REPORT=path/to/report.html in headless Chromium at every size, light, dark and on paper; needs root if Chromium is missing.
 	@[ -n "$(REPORT)" ] || { echo "make report-check needs REPORT=path/to/report.html" >&2; exit 1; }
+	@$(MAKE) --no-print-directory report-check-host
 	cd hack/report-check && go test ./... && go build -o $(BIN)/report-check .
 	$(BIN)/report-check -out $(REPORT_CHECK_DIR) $(abspath $(REPORT))
 report-check-host:

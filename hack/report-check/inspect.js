@@ -16,6 +16,13 @@ function (width) {
   const pictures = [...document.querySelectorAll("img, svg, canvas, [role=img]")].filter((e) => shown(e) && !e.closest("[aria-hidden=true]") && !e.parentElement.closest("svg, [role=img]"));
   for (const p of pictures) if (!words(p)) problems.push(`a picture has no words: ${called(p)}`);
   for (const t of document.querySelectorAll("table")) if (shown(t) && !t.querySelector("th")) problems.push(`a table has no header cells: ${called(t)}`);
+  // A picture shrinks with the page, and its text with it: less than 9 CSS pixels is not to be read on a phone. Paper has dots enough.
+  const smallest = 9;
+  if (!matchMedia("print").matches) {
+    const small = [...document.querySelectorAll("svg text")].filter(shown).map((e) => parseFloat(getComputedStyle(e).fontSize) * (e.getScreenCTM()?.d ?? 1));
+    const least = Math.min(...small);
+    if (least < smallest) problems.push(`text in a picture is ${least.toFixed(1)} px high, less than ${smallest}`);
+  }
   const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
   for (const id of new Set(ids.filter((id, i) => ids.indexOf(id) !== i))) problems.push(`two elements have the id ${id}`);
 

@@ -51,6 +51,9 @@ func TestEverythingWrong(t *testing.T) {
 				t.Errorf("%s: no problem %q in\n%s", r.name, want, all)
 			}
 		}
+		if small := "text in a picture is 6.0 px high"; strings.Contains(all, small) == strings.HasPrefix(r.name, "print") {
+			t.Errorf("%s: %q belongs to screens alone:\n%s", r.name, small, all)
+		}
 	}
 }
 

@@ -93,6 +93,9 @@ func TestPageStandsAlone(t *testing.T) {
 				continue
 			}
 			plots++
+			if box := n.Parent; !strings.HasPrefix(attribute(box, "class"), "box") || attribute(box, "tabindex") != "0" || attribute(box, "aria-label") == "" {
+				t.Errorf("%s: a plot has no box of its own to scroll in", name)
+			}
 			if attribute(n, "role") != "img" || attribute(n, "viewbox")+attribute(n, "viewBox") == "" {
 				t.Errorf("%s: a plot without role img or viewBox", name)
 			}
