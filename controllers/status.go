@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -16,15 +17,19 @@ import (
 	"github.com/knee-bench/knee/internal/report"
 )
 
-// maxMessage keeps a condition's message readable, and the status below its bound. In bytes.
-const maxMessage = 2048
+// What keeps the status readable, and below its bound of 20 KiB.
+const (
+	maxMessage   = 1536 // bytes of a condition's message
+	maxCompanion = 256  // bytes of the messages of Reconciling and Stalled: Ready says all of it
+	maxRunning   = 8    // trials that are listed as running
+)
 
 // nextStatus is what the status should say: what the records show, what runs, and what a person has to do.
 func nextStatus(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decision, reports []string, trouble error) v1alpha1.BenchmarkCampaignStatus {
 	status := report.Status(found)
 	status.ObservedGeneration = c.Generation
 	status.Reports = reports
-	status.Running = d.Running
+	status.Running = listed(d.Running)
 	status.Conditions = c.DeepCopy().Status.Conditions
 	for i := range status.Cells {
 		status.Cells[i].Phase = d.Phases[found.Plan.Cells[i].Name]
@@ -107,7 +112,7 @@ func setReady(status *v1alpha1.BenchmarkCampaignStatus, generation int64, p deci
 		v1alpha1.ConditionReconciling: p.Reason == v1alpha1.ReasonProgressing,
 	} {
 		if present {
-			set(status, generation, kind, metav1.ConditionTrue, p.Reason, p.Message)
+			set(status, generation, kind, metav1.ConditionTrue, p.Reason, shorten(p.Message, maxCompanion))
 		} else {
 			meta.RemoveStatusCondition(&status.Conditions, kind)
 		}
@@ -118,6 +123,14 @@ func set(status *v1alpha1.BenchmarkCampaignStatus, generation int64, kind string
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 		Type: kind, Status: value, Reason: reason, Message: shorten(message, maxMessage), ObservedGeneration: generation,
 	})
+}
+
+// listed cuts a list of what runs.
+func listed(running []string) []string {
+	if len(running) <= maxRunning {
+		return running
+	}
+	return append(slices.Clone(running[:maxRunning]), fmt.Sprintf("%d more", len(running)-maxRunning))
 }
 
 // shorten cuts a text to n bytes.

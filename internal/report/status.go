@@ -13,7 +13,7 @@ import (
 )
 
 // listBytes bounds what the status says of failed points, over all cells: the status stays below 20 KiB.
-const listBytes = 4096
+const listBytes = 3072
 
 // Status fills what the records say: the times, the progress, the findings and the cells without their phases.
 // The rest is the controller's.
