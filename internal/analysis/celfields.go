@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/cel"
 
@@ -142,7 +141,7 @@ var machineFields = []viewField{
 
 // gc is nil when the record had no room for it, which leaves zeros.
 func gc(v *view) *record.GC {
-	if v.node.GC == (record.GC{}) && slices.ContainsFunc(v.record.Dropped, func(what string) bool { return strings.Contains(what, "gc") }) {
+	if !v.record.GCKnown(*v.node) {
 		return nil
 	}
 	return &v.node.GC
