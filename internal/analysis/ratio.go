@@ -18,7 +18,7 @@ type Estimate struct {
 	Ratio      float64 // Hodges-Lehmann estimate on logs; NaN when a sample is empty
 	Low, High  float64 // exact interval; NaN when there is none
 	Confidence float64 // of the interval, 0 to 1: what it has, which may be more or less than was asked for; 0: none
-	P          float64 // two-sided exact Mann-Whitney p; NaN when a sample is empty
+	P          float64 // two-sided Mann-Whitney p, exact up to 25 values a sample; NaN when a sample is empty
 	MinP       float64 // the smallest p that samples of these sizes can have
 }
 
@@ -38,6 +38,9 @@ func Compare(x, y []float64, confidence float64) Estimate {
 	}
 	shifts := pairwise(logs(x), logs(y))
 	e.Ratio = math.Exp(Median(shifts))
+	if e.N == 1 && e.M == 1 {
+		e.Ratio = x[0] / y[0] // to the last bit, which logs round
+	}
 	e.P = mannWhitney(x, y)
 	null := stats.UDist{N1: e.N, N2: e.M}
 	e.MinP = min(1, 2*null.CDF(0))
@@ -82,13 +85,22 @@ type (
 // campaign's ratios, assessed again and again, all have the same few keys.
 var orderStatistics sync.Map
 
-// mannWhitney is the two-sided p of the hypothesis that x and y come from one population.
+// mannWhitney is the two-sided p of the hypothesis that x and y come from one population: twice the smaller tail. With
+// ties and samples of two sizes U is not symmetric, so that each tail is asked for by itself (moremath's
+// LocationDiffers doubles the tail of the smaller U, which is another one then, and can be empty).
+//
+// It is exact up to 50 values a sample, with ties up to 25 (stats.MannWhitneyExactLimit, MannWhitneyTiesExactLimit);
+// above, it is the normal approximation with corrections for ties and continuity.
 func mannWhitney(x, y []float64) float64 {
-	test, err := stats.MannWhitneyUTest(x, y, stats.LocationDiffers)
+	less, err := stats.MannWhitneyUTest(x, y, stats.LocationLess)
 	if err != nil {
 		return 1 // all values are equal: nothing speaks against one population
 	}
-	return min(1, test.P)
+	greater, err := stats.MannWhitneyUTest(y, x, stats.LocationLess)
+	if err != nil {
+		return 1
+	}
+	return min(1, 2*min(less.P, greater.P))
 }
 
 // pairwise lists all differences x_i - y_j in ascending order.

@@ -65,33 +65,82 @@ func mixes(n, m int) []float64 {
 	return counts
 }
 
-// Two-sided p against the same enumeration, without ties: twice the smaller tail.
+// Two-sided p against the enumeration of every way in which the values may be shared out: twice the smaller tail of
+// the ranks' sum, with and without ties, of samples of one size and of two.
 func TestMannWhitneyAgainstEnumeration(t *testing.T) {
+	if got := mannWhitney([]float64{99, 99, 100}, []float64{97, 97}); !within(got, 0.2, 1e-12) {
+		t.Errorf("99, 99, 100 against 97, 97: p %v, want 0.2", got)
+	}
 	rng := rand.New(rand.NewPCG(6, 6))
-	for range 200 {
-		n, m := 2+rng.IntN(5), 2+rng.IntN(5)
-		x, y := noisy(rng, n, 1, 0.1), noisy(rng, m, 1.05, 0.1)
-		u := 0
-		for _, d := range pairwise(x, y) {
-			if d > 0 {
-				u++
+	draws := map[string]func(n int) []float64{
+		"no ties":   func(n int) []float64 { return noisy(rng, n, 1, 0.1) },
+		"some ties": func(n int) []float64 { return whole(rng, n, 9) },
+		"many ties": func(n int) []float64 { return whole(rng, n, 3) },
+	}
+	for name, draw := range draws {
+		unequal := 0
+		for range 300 {
+			x, y := draw(1+rng.IntN(6)), draw(1+rng.IntN(6))
+			if len(x) != len(y) {
+				unequal++
+			}
+			if got, want := mannWhitney(x, y), enumeratedP(x, y); !within(got, want, 1e-9) {
+				t.Fatalf("%s: %v against %v: p %v, by enumeration %v", name, x, y, got, want)
 			}
 		}
-		counts := mixes(n, m)
-		all, low, high := 0.0, 0.0, 0.0
-		for above, c := range counts {
-			all += c
-			if above <= u {
-				low += c
-			}
-			if above >= u {
-				high += c
-			}
-		}
-		if got, want := mannWhitney(x, y), min(1, 2*min(low, high)/all); !within(got, want, 1e-9) {
-			t.Fatalf("%v against %v: p %v, by enumeration %v", x, y, got, want)
+		if unequal < 100 {
+			t.Errorf("%s: only %d of samples of two sizes", name, unequal)
 		}
 	}
+}
+
+// whole draws n of the whole numbers from 97, so that some are equal.
+func whole(rng *rand.Rand, n, numbers int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(97 + rng.IntN(numbers))
+	}
+	return out
+}
+
+// enumeratedP takes every subset of the values of x's size for x, each as likely as any other.
+func enumeratedP(x, y []float64) float64 {
+	all := slices.Concat(x, y)
+	ranks := make([]int, len(all)) // twice the mid-rank
+	for i, v := range all {
+		for _, w := range all {
+			switch {
+			case w < v:
+				ranks[i] += 2
+			case w == v:
+				ranks[i]++
+			}
+		}
+	}
+	sum := func(set int) (sum, size int) {
+		for i, r := range ranks {
+			if set>>i&1 == 1 {
+				sum, size = sum+r, size+1
+			}
+		}
+		return sum, size
+	}
+	seen, _ := sum(1<<len(x) - 1)
+	low, high, count := 0.0, 0.0, 0.0
+	for set := range 1 << len(all) {
+		s, size := sum(set)
+		if size != len(x) {
+			continue
+		}
+		count++
+		if s <= seen {
+			low++
+		}
+		if s >= seen {
+			high++
+		}
+	}
+	return min(1, 2*min(low, high)/count)
 }
 
 func TestCompareIsInvariant(t *testing.T) {

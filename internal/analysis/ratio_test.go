@@ -148,6 +148,17 @@ func noisy(rng *rand.Rand, n int, median, cv float64) []float64 {
 	return out
 }
 
+// One value against one: their quotient to the last bit, which logs would round.
+func TestOneAgainstOneIsExact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 1000 {
+		x, y := noisy(rng, 1, 300000, 0.5), noisy(rng, 1, 200000, 0.5)
+		if e := Compare(x, y, 0.95); e.Ratio != x[0]/y[0] {
+			t.Fatalf("%v / %v: %v, want %v", x[0], y[0], e.Ratio, x[0]/y[0])
+		}
+	}
+}
+
 func TestHolm(t *testing.T) {
 	// R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") is 0.03 0.06 0.06 0.02.
 	got := Holm([]float64{0.01, 0.04, math.NaN(), 0.03, 0.005})

@@ -1,8 +1,11 @@
 package analysis_test
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -81,7 +84,7 @@ func TestCurveOrdersAndSummarises(t *testing.T) {
 	c := analysis.NewCurve([]analysis.Point{
 		point(8, 100, analysis.Measured), point(8, 110, analysis.Measured), point(8, 300, analysis.Measured),
 		point(2, 90, analysis.Measured), point(2, math.NaN(), analysis.Errored), point(2, 80, analysis.Measured),
-		point(4, 120, analysis.Measured), point(4, 130, analysis.Gated),
+		point(4, 120, analysis.Measured), point(4, 130, analysis.Gated), point(4, math.NaN(), analysis.Errored),
 		point(1, math.NaN(), analysis.Errored), point(1, math.NaN(), analysis.Errored),
 	}, 97)
 	type row struct {
@@ -96,13 +99,44 @@ func TestCurveOrdersAndSummarises(t *testing.T) {
 	}
 	want := []row{
 		{1, math.NaN(), analysis.Errored, 2}, {2, 85, analysis.Measured, 0},
-		{4, 130, analysis.Gated, 1}, {8, 110, analysis.Measured, 0},
+		{4, 125, analysis.Gated, 1}, {8, 110, analysis.Measured, 0},
 	}
 	if !slices.EqualFunc(got, want, func(a, b row) bool {
 		return a.clients == b.clients && a.verdict == b.verdict && a.failures == b.failures &&
 			(a.docs == b.docs || math.IsNaN(a.docs) && math.IsNaN(b.docs))
 	}) {
 		t.Errorf("points %+v, want %+v", got, want)
+	}
+	if p := c.At(4); p.Repeats != 2 {
+		t.Errorf("docs/s of the Gated point is the median of %d repeats, want 2: the Measured one too", p.Repeats)
+	}
+}
+
+// A decimal figure at the target passes, although neither it nor the target is a binary number; one below does not.
+func TestTargetOfDecimalFigures(t *testing.T) {
+	passes := func(docs, peak, percent float64) bool {
+		c := analysis.NewCurve([]analysis.Point{
+			{Clients: 8, DocsPerSecond: docs, Verdict: analysis.Measured}, {Clients: 16, DocsPerSecond: peak, Verdict: analysis.Measured},
+		}, percent)
+		return slices.Contains(c.Passing, 8)
+	}
+	if !passes(745117.431, 768162.3, 97) {
+		t.Error("745117.431 is 97 % of 768162.3, but does not pass")
+	}
+	if passes(745117.4309, 768162.3, 97) {
+		t.Error("745117.4309 is below 97 % of 768162.3, but passes")
+	}
+	// percent, in tenths, of a peak with two decimals is a figure with five.
+	rng := rand.New(rand.NewPCG(5, 5))
+	for _, tenths := range []int64{970, 950, 985, 975, 999, 901, 1000} {
+		for range 2000 {
+			hundredths := 1_000_000 + rng.Int64N(4_000_000_000)
+			docs, _ := strconv.ParseFloat(fmt.Sprintf("%de-5", hundredths*tenths), 64)
+			peak, _ := strconv.ParseFloat(fmt.Sprintf("%de-2", hundredths), 64)
+			if percent := float64(tenths) / 10; !passes(docs, peak, percent) {
+				t.Fatalf("%v is %v %% of %v, but does not pass", docs, percent, peak)
+			}
+		}
 	}
 }
 
