@@ -22,7 +22,7 @@ var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns)
 var firstColumns = []column{
 	{"variant", "variant of the cell", func(a attempt) string { return a.record.Trial.Variant }},
 	{"topology", "topology of the cell", func(a attempt) string { return a.record.Trial.Topology }},
-	{"phase", "Warmup (figures discarded), Sweep or Final", func(a attempt) string { return string(a.record.Trial.Phase) }},
+	{"phase", "Warmup (figures discarded), Sweep, Final or OpenLoop", func(a attempt) string { return string(a.record.Trial.Phase) }},
 	{"clients", "client count", func(a attempt) string { return integer(a.record.Trial.Clients) }},
 	{"repetition", "1-based; a Warmup's counts the cell's Warmups", func(a attempt) string { return integer(a.record.Trial.Repetition) }},
 	{"attempt", "1-based", func(a attempt) string { return integer(a.record.Trial.Attempt) }},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
 )
 
@@ -52,6 +53,17 @@ func TestComparisonOfOneVariant(t *testing.T) {
 			t.Fatalf("%v, want no baseline and no ratio", r)
 		}
 	}
+}
+
+// The help of a column of phases names every phase.
+func TestPhasesAreExplained(t *testing.T) {
+	for line := range strings.Lines(report.Files(finished(showcase(), showcaseRecords()))["columns.md"]) {
+		if strings.HasPrefix(line, "| phase |") {
+			has(t, line, string(record.Warmup), string(record.Sweep), string(record.Final), string(record.OpenLoop))
+			return
+		}
+	}
+	t.Error("columns.md does not explain the column phase")
 }
 
 // Every column and every figure of the CSV files is explained.

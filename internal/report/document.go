@@ -42,15 +42,15 @@ const (
 
 // section is a part of a document; the parts of a section are one deep.
 type section struct {
-	title  string
-	blocks []block
-	parts  []section
+	title    string
+	elements []element
+	parts    []section
 
 	foldable, folded bool // report.html lets its reader fold it, and shows it so
 }
 
-// block is one thing: only one of its fields is set.
-type block struct {
+// element is one thing: only one of its fields is set.
+type element struct {
 	text   string
 	code   string
 	list   []string
@@ -84,21 +84,21 @@ func (d *document) foldable(title string, folded bool) {
 	part.foldable, part.folded = true, folded
 }
 
-func (d *document) add(b block) {
+func (d *document) add(e element) {
 	s := &d.sections[len(d.sections)-1]
 	if n := len(s.parts); n > 0 {
 		s = &s.parts[n-1]
 	}
-	s.blocks = append(s.blocks, b)
+	s.elements = append(s.elements, e)
 }
 
 func (d *document) para(format string, args ...any) {
-	d.add(block{text: fmt.Sprintf(format, args...)})
+	d.add(element{text: fmt.Sprintf(format, args...)})
 }
 
 func (d *document) list(items []string) {
 	if len(items) > 0 {
-		d.add(block{list: items})
+		d.add(element{list: items})
 	}
 }
 
@@ -111,7 +111,7 @@ func (d *document) charts(of ...*plotted) {
 		}
 	}
 	if len(list) > 0 {
-		d.add(block{charts: list})
+		d.add(element{charts: list})
 	}
 }
 
@@ -128,7 +128,7 @@ type tableRow struct {
 
 func (d *document) table(titles ...string) *table {
 	t := &table{titles: titles}
-	d.add(block{table: t})
+	d.add(element{table: t})
 	return t
 }
 

@@ -69,10 +69,10 @@ type (
 	htmlSection struct {
 		ID, Title     string
 		Details, Open bool
-		Blocks        []htmlBlock
+		Elements      []htmlElement
 		Parts         []htmlSection
 	}
-	htmlBlock struct {
+	htmlElement struct {
 		Label, Code string
 		Text        template.HTML
 		List        []template.HTML
@@ -157,7 +157,7 @@ func mostRows(d detail) int {
 func (w *htmlWriter) section(s section) htmlSection {
 	out := htmlSection{
 		ID: strings.ReplaceAll(strings.ToLower(s.title), " ", "-"), Title: s.title, Details: s.foldable, Open: !s.folded,
-		Blocks: w.blocks(s.title, s.blocks),
+		Elements: w.elements(s.title, s.elements),
 	}
 	for _, part := range s.parts {
 		out.Parts = append(out.Parts, w.section(part))
@@ -165,17 +165,17 @@ func (w *htmlWriter) section(s section) htmlSection {
 	return out
 }
 
-func (w *htmlWriter) blocks(title string, blocks []block) []htmlBlock {
-	var out []htmlBlock
-	for _, b := range blocks {
-		h := htmlBlock{Label: title, Code: b.code, Text: marked(b.text)}
-		for _, item := range b.list {
+func (w *htmlWriter) elements(title string, elements []element) []htmlElement {
+	var out []htmlElement
+	for _, e := range elements {
+		h := htmlElement{Label: title, Code: e.code, Text: marked(e.text)}
+		for _, item := range e.list {
 			h.List = append(h.List, marked(item))
 		}
-		if b.table != nil {
-			h.Table = w.table(b.table)
+		if e.table != nil {
+			h.Table = w.table(e.table)
 		}
-		for _, c := range b.charts {
+		for _, c := range e.charts {
 			w.charts++
 			plot := htmlChart{SVG: w.svg(c.draw(fmt.Sprintf("c%d", w.charts))), Title: c.title, Caption: c.caption}
 			for _, k := range c.keys {

@@ -16,10 +16,10 @@ func markdown(in Input, d *document, sentence string) string {
 	}
 	for _, s := range d.sections {
 		fmt.Fprintf(&b, "\n## %s\n", s.title)
-		markdownBlocks(&b, s.blocks)
+		markdownElements(&b, s.elements)
 		for _, part := range s.parts {
 			fmt.Fprintf(&b, "\n### %s\n", part.title)
-			markdownBlocks(&b, part.blocks)
+			markdownElements(&b, part.elements)
 		}
 	}
 	return b.String()
@@ -30,19 +30,19 @@ func plainText(s string) string { return markupCharacters.Replace(s) }
 
 var markupCharacters = strings.NewReplacer("&", "&amp;", "<", "&lt;")
 
-func markdownBlocks(b *strings.Builder, blocks []block) {
-	for _, block := range blocks {
+func markdownElements(b *strings.Builder, elements []element) {
+	for _, element := range elements {
 		switch {
-		case block.table != nil:
+		case element.table != nil:
 			b.WriteString("\n")
-			block.table.markdown(b)
-		case block.text != "":
-			fmt.Fprintf(b, "\n%s\n", plainText(block.text))
-		case block.code != "":
-			fmt.Fprintf(b, "\n```yaml\n%s```\n", block.code)
-		case block.list != nil:
+			element.table.markdown(b)
+		case element.text != "":
+			fmt.Fprintf(b, "\n%s\n", plainText(element.text))
+		case element.code != "":
+			fmt.Fprintf(b, "\n```yaml\n%s```\n", element.code)
+		case element.list != nil:
 			b.WriteString("\n")
-			for _, item := range block.list {
+			for _, item := range element.list {
 				fmt.Fprintf(b, "- %s\n", plainText(line(item)))
 			}
 		}

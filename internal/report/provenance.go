@@ -49,7 +49,7 @@ func provenance(d *document, in Input, rows []attempt, resultFiles int) {
 	item("docs/s", "documents that the primaries accepted a second, from _stats/indexing; the driver's own figure is osb_docs_per_second")
 	d.list(items)
 	d.foldable("The campaign", false)
-	d.add(block{code: campaignYAML(in)})
+	d.add(element{code: campaignYAML(in)})
 }
 
 // campaignYAML is the campaign as it was read, with nothing added.
