@@ -34,7 +34,9 @@ type Assessment struct {
 	topologies   []string
 	pairs        []pair // the comparisons that the campaign has, whether they can be made yet or not
 	clientCounts int    // of the plan
-	repetitions  int32
+	repetitions  int32  // planned, as are the two below
+	most         int32  // repetitions of both stages
+	placements   int32
 	variants     int
 	loaderShared bool
 }
@@ -72,7 +74,7 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 	a := Assessment{
 		Outcomes: map[record.Trial]Outcome{}, Shared: map[string]Shared{}, Fixed: p.Fixed,
 		asked:        plan.Asked{Sweeps: map[string][]record.Trial{}, Finals: map[string]plan.Finals{}},
-		clientCounts: len(p.Clients), repetitions: p.Repetitions, variants: len(spec.Variants),
+		clientCounts: len(p.Clients), repetitions: p.Repetitions, most: max(p.Repetitions, p.MaxRepetitions), placements: p.Placements, variants: len(spec.Variants),
 		loaderShared: spec.Loader.Placement == v1alpha1.LoaderShared,
 	}
 	attempts := map[record.Trial][]record.Record{}

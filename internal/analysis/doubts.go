@@ -31,9 +31,13 @@ func (a Assessment) notShared() []Doubt {
 	}
 	var out []Doubt
 	for _, t := range a.topologies {
-		if s := a.Shared[t]; !s.Agreed {
-			out = append(out, Doubt{v1alpha1.ReasonNoSharedClients, fmt.Sprintf(
-				"%s%s: add client counts to spec.sweep, or lower spec.knee.percentOfPeak", a.of(t), s.Why)})
+		s := a.Shared[t]
+		advice := "add client counts to spec.sweep, or lower spec.knee.percentOfPeak"
+		if s.Clients == 0 {
+			advice = "mend what failed, or loosen spec.gates"
+		}
+		if !s.Agreed {
+			out = append(out, Doubt{v1alpha1.ReasonNoSharedClients, fmt.Sprintf("%s%s: %s", a.of(t), s.Why, advice)})
 		}
 	}
 	return out

@@ -141,3 +141,95 @@ func scaled(r record.Record, by float64) record.Record {
 	r.Ingest.DocsPerSecond *= by
 	return r
 }
+
+// Where as many are planned as it takes, more of them are not what is to be done about those that are missing.
+func TestTooFewOfEnoughThatArePlanned(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*v1alpha1.BenchmarkCampaign)
+		spoil  func(record.Trial, *record.Record)
+		says   string
+		not    string
+	}{
+		{"one failed", nil, func(t record.Trial, r *record.Record) {
+			*r = analysistest.Errored(t, record.ReasonPodFailed, "evicted")
+		}, "mend what failed, then raise spec.retries", "gate"},
+		{"one failed a gate", nil, func(_ record.Trial, r *record.Record) { r.Rejections.WritePool = 1 }, "change the gate that failed", "spec.retries"},
+		{"of two stages", func(c *v1alpha1.BenchmarkCampaign) {
+			c.Spec.Final.Repetitions, c.Spec.Final.MaxRepetitions = new(int32(2)), new(int32(3))
+		}, nil, "set spec.final.maxRepetitions to at least 4", "spec.retries"},
+	} {
+		c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+		c.Spec.Retries = new(int32(0))
+		if tt.change != nil {
+			tt.change(c)
+		}
+		_, a := measureAll(c, func(t record.Trial) record.Record {
+			r := plainly(t)
+			if tt.spoil != nil && t.Phase == record.Final && t.Variant == "b" && t.Repetition == 4 {
+				tt.spoil(t, &r)
+			}
+			return r
+		})
+		message := doubt(a, v1alpha1.ReasonTooFewRepetitions)
+		says(t, message, "too few Measured repetitions of b against a", tt.says)
+		if strings.Contains(message, tt.not) || tt.spoil != nil && strings.Contains(message, "set spec.final") {
+			t.Errorf("%s: %q", tt.name, message)
+		}
+	}
+}
+
+// Advice that the API would refuse is none.
+func TestNoiseThatNoNumberOfRepetitionsOvercomes(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		spread float64
+		change func(*v1alpha1.BenchmarkCampaign)
+		says   []string
+		not    string
+	}{
+		{"a little", 0.03, nil, []string{"would do", "raise spec.final.repetitions,"}, "allows"},
+		{"much", 0.2, nil, []string{"more than the 50 that spec.final.repetitions allows", "lessen the noise"}, "raise spec.final.repetitions"},
+		{"two stages", 0.03, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.MaxRepetitions = new(int32(5)) },
+			[]string{"raise spec.final.maxRepetitions,"}, "allows"},
+		{"placements", 0.2, func(c *v1alpha1.BenchmarkCampaign) {
+			c.Spec.Final.Repetitions, c.Spec.Final.Placements = new(int32(1)), new(int32(5))
+		}, []string{"more than the 16 that spec.final.placements allows", "lessen the noise"}, "raise spec.final.placements"},
+	} {
+		c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+		if tt.change != nil {
+			tt.change(c)
+		}
+		_, a := measureAll(c, func(t record.Trial) record.Record {
+			n := max(t.Repetition, t.Placement) // of the same spread in both cells
+			if t.Variant == "b" {
+				n++
+			}
+			r := analysistest.Measured(t, map[int32]float64{1: 50, 2: 110, 4: 100}[t.Clients]*(1+tt.spread*float64(n%3)))
+			r.Nodes[0].Environment.Host = t.Variant + "-" + string('0'+rune(t.Placement))
+			return r
+		})
+		message := doubt(a, v1alpha1.ReasonNotDistinguishable)
+		says(t, message, tt.says...)
+		if strings.Contains(message, tt.not) {
+			t.Errorf("%s: %q", tt.name, message)
+		}
+	}
+}
+
+// Where no count was Measured in every cell, more counts and a lower knee are of no help.
+func TestNoCountThatWasMeasuredInEveryCell(t *testing.T) {
+	c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+	_, a := measureAll(c, func(t record.Trial) record.Record {
+		r := plainly(t)
+		if (t.Clients == 2) == (t.Variant == "a") {
+			r.Rejections.WritePool = 1
+		}
+		return r
+	})
+	message := doubt(a, v1alpha1.ReasonNoSharedClients)
+	says(t, message, "no client count was Measured in every cell: mend what failed, or loosen spec.gates")
+	if strings.Contains(message, "percentOfPeak") {
+		t.Error(message)
+	}
+}

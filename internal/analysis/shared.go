@@ -38,7 +38,7 @@ func SharedClients(curves []Curve) Shared {
 		return Shared{Why: "no client count was Measured in every cell"}
 	}
 	return Shared{Clients: best, Why: fmt.Sprintf(
-		"no client count passes in every cell; at %d the worst cell has %.1f %% of its own peak, the best there is",
+		"no client count passes in every cell; at %d the worst cell has %.1f %% of its own peak, the best of those Measured in every cell",
 		best, 100*bestWorst)}
 }
 
