@@ -36,7 +36,8 @@ func at(s float64) time.Time { return start.Add(time.Duration(s * float64(time.S
 func busy(s float64) Sample {
 	return Sample{At: at(s), Cores: 4, User: 2 * s, Sys: 0.5 * s, IOWait: 0.25 * s, Steal: 0.05 * s, Idle: 1.2 * s,
 		HasPressure: true, PressureCPU: 0.9 * s, PressureIO: 0.2 * s, DiskReadBytes: 1 << 20 * s, DiskWriteBytes: 3 << 20 * s, Operations: 500 * s,
-		RunQueue: 6 * s, Runs: s, DiskBusy: []float64{0.1 * s, 0.7 * s}, Received: 5 << 20 * s, Transmitted: 2 << 20 * s, ResidentBytes: int64(100 + s)}
+		RunQueue: 6 * s, Runs: s, DiskBusy: []float64{0.1 * s, 0.7 * s}, Received: 5 << 20 * s, Transmitted: 2 << 20 * s, ResidentBytes: int64(100 + s), OwnCPU: 0.002 * s,
+		Quota: &Quota{Periods: 10 * s, Throttled: 3 * s}}
 }
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -126,10 +127,12 @@ func tree(t *testing.T) (proc, sys string) {
 	put(t, sys+"/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,8\n")
 	put(t, proc+"/net/dev", "Inter-|   Receive                                                |  Transmit\n face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed\n"+
 		"    lo: 9000 1 0 0 0 0 0 0 9000 1 0 0 0 0 0 0\n  eth0: 3000 5 0 0 0 0 0 0 700 3 0 0 0 0 0 0\n  eth1: 20 5 0 0 0 0 0 0 1 3 0 0 0 0 0 0\n")
-	for pid, process := range map[string][2]string{"7": {"java", "5000 30 20 1 0 9 0"}, "45": {"java", "9000 400 20 1 0 9 0"}, "46": {"bash", "9000 900 20 1 0 9 0"}} {
+	for pid, process := range map[string][2]string{"7": {"java", "5000 30 20 1 0 9 0"}, "45": {"java", "9000 400 20 1 0 9 0"}, "46": {"bash", "9000 900 20 1 0 9 0"}, "9": {"java", "9000 999 20 1 0 9 0"}} {
 		put(t, proc+"/"+pid+"/comm", process[0]+"\n")
 		put(t, proc+"/"+pid+"/statm", process[1]+"\n")
+		put(t, proc+"/"+pid+"/cmdline", "/usr/share/opensearch/jdk/bin/java\x00-Xms1g\x00-cp\x00/usr/share/opensearch/lib/*\x00org.opensearch.bootstrap.OpenSearch\x00")
 	}
+	put(t, proc+"/9/cmdline", "java\x00-cp\x00/usr/share/opensearch/plugins/opensearch-performance-analyzer/*\x00org.opensearch.performanceanalyzer.PerformanceAnalyzerApp\x00") // of the image's entry point
 	put(t, sys+"/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n")
 	put(t, proc+"/sys/kernel/osrelease", "6.6.72+\n")
 	return proc, sys
@@ -145,7 +148,10 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.At = start
+	if s.OwnCPU <= 0 || s.OwnCPU > 600 {
+		t.Errorf("the probe itself took %v s of CPU", s.OwnCPU)
+	}
+	s.At, s.OwnCPU = start, 0
 	want := Sample{At: start, User: 11, Sys: 3, IOWait: 2, Steal: 0.5, Idle: 50, Cores: 2, HasPressure: true, PressureCPU: 2.5, PressureMemory: 2.5, PressureIO: 2.5,
 		DiskReadBytes: 512 * 2050, DiskWriteBytes: 512 * 4096, Operations: 31, DirtyBytes: 192 << 10,
 		RunQueue: 3, Runs: 1, DiskBusy: []float64{0.01, 0.01}, Received: 3020, Transmitted: 701, ResidentBytes: 400 * int64(os.Getpagesize())}
@@ -155,6 +161,7 @@ func TestSample(t *testing.T) {
 	// OpenSearch restarts: another process is found at the next sample, and none where there is none.
 	put(t, proc+"/60/comm", "java\n")
 	put(t, proc+"/60/statm", "900 77 1 1 0 1 0\n")
+	put(t, proc+"/60/cmdline", "java\x00org.opensearch.bootstrap.OpenSearch")
 	for _, pid := range []string{"/45", "/7"} {
 		if err := os.RemoveAll(proc + pid); err != nil {
 			t.Fatal(err)
@@ -257,7 +264,7 @@ func TestServer(t *testing.T) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	w, err := client.Window(t.Context(), now.Add(-40*time.Second), now.Add(-10*time.Second))
-	if err != nil || math.Abs(w.Seconds-30) > 0.01 || math.Abs(w.CPU.User-50) > 0.01 || w.Pressure == nil || w.Disk == nil || w.Network == nil || w.Resident != 150 || w.Pauses == nil || w.Pauses.Count != 0 || w.Environment.Host != "host-1" {
+	if err != nil || math.Abs(w.Seconds-30) > 0.01 || math.Abs(w.CPU.User-50) > 0.01 || w.Pressure == nil || w.Disk == nil || w.Network == nil || w.Resident != 150 || w.Throttled == nil || math.Abs(*w.Throttled-30) > 1e-6 || math.Abs(w.Probe-0.2) > 1e-6 || w.Pauses == nil || w.Pauses.Count != 0 || w.Environment.Host != "host-1" {
 		t.Errorf("%+v, %v", w, err)
 	}
 	if _, err := client.Window(t.Context(), now.Add(-10*time.Hour), now); err == nil || !strings.Contains(err.Error(), "before the oldest sample") {
@@ -267,7 +274,7 @@ func TestServer(t *testing.T) {
 	if err != nil || len(series.Points) < 29 || len(series.Points) > 31 || len(series.Pauses) != 0 {
 		t.Fatalf("%d points, %d pauses, %v", len(series.Points), len(series.Pauses), err)
 	}
-	if p := series.Points[9]; math.Abs(p.Seconds-9.5) > 0.6 || !near(p.CPU.User, 50) || p.Network == nil || math.Abs(p.Disk.BusiestPercent-70) > 1e-6 || p.Resident < 100 || p.Dirty != 7<<20 {
+	if p := series.Points[9]; math.Abs(p.Seconds-9.5) > 0.6 || !near(p.CPU.User, 50) || p.Network == nil || math.Abs(p.Disk.BusiestPercent-70) > 1e-6 || p.Resident < 100 || p.Dirty != 7<<20 || p.Quota == nil || p.Quota.Periods < 200 {
 		t.Errorf("%+v", p)
 	}
 	for _, path := range []string{"/v1/series", "/v1/series?from=1", "/v1/window", "/v1/window?from=x&to=1", "/v1/window?from=-1&to=0", "/v1/window?from=NaN&to=0", "/v1/window?from=1e300&to=0"} {

@@ -10,8 +10,8 @@ import (
 // searchEvery is how many samples pass between two looks for OpenSearch's process while there is none.
 const searchEvery = 10
 
-// search finds OpenSearch's process among those of its pod, whose containers share their process namespace, and
-// reads its resident memory. Where they do not share it, none is found.
+// search finds OpenSearch's process among those of its pod, whose containers share their process namespace. Where
+// they do not share it, none is found.
 type search struct {
 	proc string
 	pid  string // of the process; empty when there is none
@@ -38,7 +38,12 @@ func (s *search) resident() int64 {
 	return most
 }
 
-// find is the Java process of most resident memory: a plugin may have a small one beside OpenSearch.
+// mainClass begins the name of OpenSearch's main class, an argument of its own on the command line
+// (distribution/src/bin/opensearch). Other Java processes are not it: the official image starts the agent of its
+// Performance Analyzer before.
+var mainClass = []byte("org.opensearch.bootstrap.")
+
+// find is the process that runs OpenSearch; of several, which is for a moment at most, that of most resident memory.
 func (s *search) find() (pid string, most int64) {
 	names, _ := filepath.Glob(filepath.Join(s.proc, "[0-9]*", "comm"))
 	for _, name := range names {
@@ -47,11 +52,24 @@ func (s *search) find() (pid string, most int64) {
 			continue
 		}
 		id := filepath.Base(filepath.Dir(name))
-		if n := s.of(id); n > most {
+		if n := s.of(id); n > most && s.runsOpenSearch(id) {
 			pid, most = id, n
 		}
 	}
 	return pid, most
+}
+
+func (s *search) runsOpenSearch(pid string) bool {
+	line, err := os.ReadFile(filepath.Join(s.proc, pid, "cmdline"))
+	if err != nil {
+		return false
+	}
+	for argument := range bytes.SplitSeq(line, []byte{0}) {
+		if bytes.HasPrefix(argument, mainClass) {
+			return true
+		}
+	}
+	return false
 }
 
 // of reads a process's resident memory from its statm, see proc(5): the second figure, in pages.

@@ -9,11 +9,13 @@ import (
 
 	"github.com/prometheus/procfs"
 	"github.com/prometheus/procfs/blockdevice"
+	"golang.org/x/sys/unix"
 )
 
 // Sampler reads the machine's counters.
 type Sampler struct {
 	proc  procfs.FS
+	mount string // of proc
 	disks blockdevice.FS
 	sys   string
 	whole map[string]bool // devices that are whole disks, by name
@@ -33,7 +35,7 @@ func NewSampler(proc, sys string) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sampler{proc: fs, disks: disks, sys: sys, whole: map[string]bool{}, order: map[string]int{}, search: newSearch(proc)}, nil
+	return &Sampler{proc: fs, mount: proc, disks: disks, sys: sys, whole: map[string]bool{}, order: map[string]int{}, search: newSearch(proc)}, nil
 }
 
 // Sample reads the counters now. Only the CPU's are indispensable.
@@ -52,10 +54,21 @@ func (s *Sampler) Sample() (Sample, error) {
 	s.disk(&out)
 	s.network(&out)
 	out.ResidentBytes = s.search.resident()
+	out.Quota = quotaOf(s.mount, s.search.pid)
+	out.OwnCPU = ownCPU()
 	if m, err := s.proc.Meminfo(); err == nil && m.DirtyBytes != nil && m.WritebackBytes != nil {
 		out.DirtyBytes = int64(*m.DirtyBytes + *m.WritebackBytes)
 	}
 	return out, nil
+}
+
+// ownCPU is the CPU time that this process has used, in seconds.
+func ownCPU() float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
 // pressure reads the stall totals, in microseconds; a kernel without PSI has none.

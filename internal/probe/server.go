@@ -19,6 +19,8 @@ type Window struct {
 	Disk        *record.Disk       `json:"disk,omitempty"`
 	Network     *record.Network    `json:"network,omitempty"`
 	Resident    int64              `json:"residentMaxBytes,omitempty"` // of OpenSearch's process
+	Throttled   *float64           `json:"throttledPercent,omitempty"` // of the CPU quota's periods; absent without a quota, and where it cannot be seen
+	Probe       float64            `json:"probePercent,omitempty"`     // CPU that the probe itself took, in percent of one core
 	Pauses      *record.Pauses     `json:"pauses,omitempty"`           // absent where there is no gc.log
 	PausesError string             `json:"pausesError,omitempty"`      // why a gc.log that is there was not read
 	Environment record.Environment `json:"environment"`
@@ -26,8 +28,9 @@ type Window struct {
 
 // Series is the answer to GET /v1/series?from=SECONDS_AGO&to=SECONDS_AGO: what the probe saw in between.
 type Series struct {
-	Points []Point     `json:"points"`
-	Pauses []PauseSeen `json:"pauses"`
+	Points      []Point     `json:"points"`
+	Pauses      []PauseSeen `json:"pauses"`
+	PausesError string      `json:"pausesError,omitempty"` // why a gc.log that is there was not read
 }
 
 // Point holds the means from one sample to the next.
@@ -39,6 +42,7 @@ type Point struct {
 	Network  *record.Network  `json:"network"`
 	Resident int64            `json:"residentBytes,omitempty"`
 	Dirty    int64            `json:"dirtyBytes"`
+	Quota    *Quota           `json:"quota,omitempty"` // so far; absent without one, and where it cannot be seen
 }
 
 // PauseSeen is one pause of the collector.
@@ -117,7 +121,7 @@ func window(w http.ResponseWriter, ring *Ring, log *gclog.Follower, environment 
 		return
 	}
 	out := Window{Seconds: b.At.Sub(a.At).Seconds(), CPU: CPU(a, b), Pressure: Pressure(a, b), Disk: Disk(a, b), Network: Network(a, b),
-		Resident: ring.MaxResident(from, to), Environment: environment}
+		Resident: ring.MaxResident(from, to), Throttled: Throttled(a, b), Probe: 100 * perSecond(a, b, func(s Sample) float64 { return s.OwnCPU }), Environment: environment}
 	pauses, found, err := log.Between(from, to)
 	switch {
 	case err != nil:
@@ -134,12 +138,11 @@ func series(w http.ResponseWriter, ring *Ring, log *gclog.Follower, from, to tim
 	for i := 1; i < len(samples); i++ {
 		a, b := samples[i-1], samples[i]
 		out.Points = append(out.Points, Point{Seconds: b.At.Sub(from).Seconds(), CPU: CPU(a, b), Pressure: Pressure(a, b), Disk: Disk(a, b),
-			Network: Network(a, b), Resident: b.ResidentBytes, Dirty: b.DirtyBytes})
+			Network: Network(a, b), Resident: b.ResidentBytes, Dirty: b.DirtyBytes, Quota: b.Quota})
 	}
 	pauses, _, err := log.Between(from, to)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
+		out.PausesError = err.Error()
 	}
 	bytes := func(n int64) float64 {
 		if n < 0 {
