@@ -1,7 +1,6 @@
 package report
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,30 +197,11 @@ func cpuSeconds(a attempt) string {
 }
 
 func pressure(of func(record.Pressure) float64) func(attempt) string {
-	return func(a attempt) string {
-		most := math.NaN()
-		for _, n := range a.record.Nodes {
-			if n.Pressure != nil && !(of(*n.Pressure) <= most) {
-				most = of(*n.Pressure)
-			}
-		}
-		return figure(most)
-	}
+	return formatted(ofPressure(of))
 }
 
 // disk sums over the nodes; empty unless every node's disks were seen.
-func disk(of func(record.Disk) float64) func(attempt) string {
-	return nodes(func(ns []record.Node) string {
-		total := 0.0
-		for _, n := range ns {
-			if n.Disk == nil {
-				return ""
-			}
-			total += of(*n.Disk)
-		}
-		return figure(total)
-	})
-}
+func disk(of func(record.Disk) float64) func(attempt) string { return formatted(ofDisk(of)) }
 
 func nodes(of func([]record.Node) string) func(attempt) string {
 	return func(a attempt) string {
@@ -235,17 +215,11 @@ func nodes(of func([]record.Node) string) func(attempt) string {
 // collections sums over the nodes; empty where the record had no room for them.
 func collections(of func(record.GC) int64) func(attempt) string {
 	return func(a attempt) string {
-		if len(a.record.Nodes) == 0 {
+		all, ok := a.record.Pool()
+		if !ok || all.GC == nil {
 			return ""
 		}
-		total := int64(0)
-		for _, n := range a.record.Nodes {
-			if !gcKnown(a.record, n) {
-				return ""
-			}
-			total += of(n.GC)
-		}
-		return strconv.FormatInt(total, 10)
+		return strconv.FormatInt(of(*all.GC), 10)
 	}
 }
 

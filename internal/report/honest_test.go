@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -214,5 +215,56 @@ func TestShowcaseRecordsAreStored(t *testing.T) {
 	}
 	if dropped == 0 {
 		t.Error("no record of the showcase had to leave something out")
+	}
+}
+
+// Figures of all OpenSearch nodes are of all of them, or empty, however few a record has room for.
+func TestFiguresOfAllNodes(t *testing.T) {
+	for _, nodes := range []int{3, 13, 60} {
+		c := twoVariants("t")
+		left := nodes
+		in := finished(c, func(trial record.Trial) record.Record {
+			r := plain(trial)
+			one := r.Nodes[0]
+			r.Nodes = nil
+			for i := range nodes {
+				n := one
+				n.Name = fmt.Sprintf("opensearch-node-%03d", i)
+				n.Environment.Host = fmt.Sprintf("machine-%03d", i)
+				n.GC = record.GC{Collections: 10, Millis: 200}
+				n.Disk = &record.Disk{ReadMiBs: 1, WriteMiBs: 2, IOPS: 3}
+				n.Network = &record.Network{ReceiveMiBs: 4, TransmitMiBs: 5}
+				n.Pressure = &record.Pressure{CPU: 20, Memory: float64(i), IO: 7}
+				r.Nodes = append(r.Nodes, n)
+			}
+			r = stored(t, r)
+			left = min(left, len(r.Nodes))
+			return r
+		})
+		if (left < nodes) != (nodes == 60) {
+			t.Fatalf("a record of %d nodes holds %d", nodes, left)
+		}
+		want := map[string]float64{
+			"cpu_cores": 16, "gc_collections": 10, "gc_millis": 200, "disk_read_mib_per_second": 1, "disk_write_mib_per_second": 2, "disk_iops": 3,
+			"network_receive_mib_per_second": 4, "network_transmit_mib_per_second": 5,
+		}
+		known := 0
+		for _, row := range rows(t, report.Files(in)["results.csv"]) {
+			for name, each := range want {
+				switch row[name] {
+				case "":
+				case fmt.Sprint(each * float64(nodes)):
+					known++
+				default:
+					t.Fatalf("%d nodes: %s is %s, want %v or nothing", nodes, name, row[name], each*float64(nodes))
+				}
+			}
+			if got := row["pressure_memory_percent"]; got != fmt.Sprint(nodes-1) {
+				t.Fatalf("%d nodes: the highest memory pressure is %q, want %d", nodes, got, nodes-1)
+			}
+		}
+		if known == 0 {
+			t.Errorf("%d nodes: no figure of all nodes is known", nodes)
+		}
 	}
 }

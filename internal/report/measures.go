@@ -2,8 +2,6 @@ package report
 
 import (
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
@@ -58,12 +56,7 @@ var measures = []measure{
 		}
 		return nonZero(n.CPU.RunQueue)
 	})},
-	{"pressure_io_percent", "%", "PSI some, highest node", highest(func(n record.Node) float64 {
-		if n.Pressure == nil {
-			return math.NaN()
-		}
-		return n.Pressure.IO
-	})},
+	{"pressure_io_percent", "%", "PSI some, highest node", ofPressure(func(p record.Pressure) float64 { return p.IO })},
 	{"client_utilization", "", "share of client time spent waiting for the server, 0 to 1", func(r record.Record) float64 { return nonZero(r.Loader.UtilizationOfTime) }},
 	{"loader_busiest_percent", "%", "the loader's busiest process, of one core", func(r record.Record) float64 { return nonZero(r.Loader.BusiestPercent) }},
 }
@@ -186,7 +179,7 @@ func highest(of func(record.Node) float64) func(record.Record) float64 {
 // total sums over the nodes; NaN unless every node has the figure.
 func total(of func(record.Node) float64) func(record.Record) float64 {
 	return func(r record.Record) float64 {
-		if len(r.Nodes) == 0 {
+		if len(r.Nodes) == 0 || !r.NodesKnown() {
 			return math.NaN()
 		}
 		sum := 0.0
@@ -194,6 +187,16 @@ func total(of func(record.Node) float64) func(record.Record) float64 {
 			sum += of(n)
 		}
 		return sum
+	}
+}
+
+// pooled is a figure over all nodes, also of those that the record had no room for.
+func pooled(of func(record.Pooled) float64) func(record.Record) float64 {
+	return func(r record.Record) float64 {
+		if all, ok := r.Pool(); ok {
+			return of(all)
+		}
+		return math.NaN()
 	}
 }
 
@@ -206,6 +209,24 @@ func ofPauses(of func(record.Pauses) float64) func(record.Record) float64 {
 	})
 }
 
+// ofPressure is the highest node's, of those that the record had no room for too.
+func ofPressure(of func(record.Pressure) float64) func(record.Record) float64 {
+	return func(r record.Record) float64 {
+		switch p := r.Pooled; {
+		case p != nil && p.Pressure == nil:
+			return math.NaN()
+		case p != nil:
+			return of(*p.Pressure)
+		}
+		return highest(func(n record.Node) float64 {
+			if n.Pressure == nil {
+				return math.NaN()
+			}
+			return of(*n.Pressure)
+		})(r)
+	}
+}
+
 func ofMemory(of func(record.Memory) int64) func(record.Record) float64 {
 	return highest(func(n record.Node) float64 {
 		if n.Memory == nil {
@@ -216,20 +237,20 @@ func ofMemory(of func(record.Memory) int64) func(record.Record) float64 {
 }
 
 func ofDisk(of func(record.Disk) float64) func(record.Record) float64 {
-	return total(func(n record.Node) float64 {
-		if n.Disk == nil {
+	return pooled(func(p record.Pooled) float64 {
+		if p.Disk == nil {
 			return math.NaN()
 		}
-		return of(*n.Disk)
+		return of(*p.Disk)
 	})
 }
 
 func ofNetwork(of func(record.Network) float64) func(record.Record) float64 {
-	return total(func(n record.Node) float64 {
-		if n.Network == nil {
+	return pooled(func(p record.Pooled) float64 {
+		if p.Network == nil {
 			return math.NaN()
 		}
-		return of(*n.Network)
+		return of(*p.Network)
 	})
 }
 
@@ -243,15 +264,10 @@ func totalPauses(of func(record.Pauses) float64) func(record.Record) float64 {
 	})
 }
 
-// gcKnown tells whether a node's GC figures are known: a record that had no room for them has zeros.
-func gcKnown(r record.Record, n record.Node) bool {
-	return n.GC != (record.GC{}) || !slices.ContainsFunc(r.Dropped, func(what string) bool { return strings.Contains(what, "gc") })
-}
-
 // gcSeconds is the time that the GC figures of a node are over: the window of gc.log's, the whole load of _nodes/stats'.
 func gcSeconds(r record.Record, n record.Node) float64 {
 	switch {
-	case r.Ingest == nil || !gcKnown(r, n):
+	case r.Ingest == nil || !r.GCKnown(n):
 		return math.NaN()
 	case n.GC.Pauses != nil:
 		return nonZero(r.Ingest.Seconds)
