@@ -11,32 +11,9 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 )
 
-// comparisonsOf is how many ratios the campaign will have: each variant against the baseline on each topology and the
-// named comparisons, each once; at every client count where there is no sweep.
-func comparisonsOf(c *v1alpha1.BenchmarkCampaign, p plan.Plan) int {
-	type pair [2]v1alpha1.CellName
-	var pairs []pair
-	for _, t := range c.Spec.Topologies {
-		for _, v := range c.Spec.Variants {
-			if c.Spec.Baseline != "" && string(v.Name) != c.Spec.Baseline {
-				pairs = append(pairs, pair{{Variant: v.Name, Topology: t.Name}, {Variant: v1alpha1.Name(c.Spec.Baseline), Topology: t.Name}})
-			}
-		}
-	}
-	for _, named := range c.Spec.Comparisons {
-		if p := (pair{named.Cell, named.Baseline}); !slices.Contains(pairs, p) {
-			pairs = append(pairs, p)
-		}
-	}
-	if p.Fixed {
-		return len(pairs) * len(p.Clients)
-	}
-	return len(pairs)
-}
-
 func repetitionsOf(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cvPercent float64) repetitions {
 	r := repetitions{
-		Comparisons: comparisonsOf(c, p), Planned: int(p.Repetitions), Placements: int(p.Placements),
+		Comparisons: analysis.Comparisons(c.Spec, p), Planned: int(p.Repetitions), Placements: int(p.Placements),
 		SmallestDifference: p.SmallestDifferencePercent,
 	}
 	if r.Comparisons == 0 {

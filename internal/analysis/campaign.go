@@ -110,7 +110,7 @@ func (a *Assessment) judge(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec) {
 	a.Noise = PooledNoise(a.repeats(p))
 	a.stabilities(p)
 	a.compare(p)
-	a.Tasks = TaskRatios(a.Cells, a.Ratios)
+	a.Tasks = TaskRatios(p, a.Cells, a.Ratios)
 	a.Trends = append(Trends(a.cellsWithFinals(), p.SmallestDifferencePercent, p.Seed), a.trendsAcross(p.SmallestDifferencePercent, p.Seed)...)
 	a.Differences = Differences(p, spec, a.Outcomes)
 	a.ClientBound = ClientBounds(a.Cells, a.Outcomes)
@@ -123,9 +123,13 @@ func (a Assessment) Asked() plan.Asked { return a.asked }
 
 // Cell is the cell of a variant on a topology, or nil.
 func (a Assessment) Cell(variant, topology string) *Cell {
-	for i := range a.Cells {
-		if a.Cells[i].Variant == variant && a.Cells[i].Topology == topology {
-			return &a.Cells[i]
+	return findCell(a.Cells, variant, topology)
+}
+
+func findCell(cells []Cell, variant, topology string) *Cell {
+	for i := range cells {
+		if cells[i].Variant == variant && cells[i].Topology == topology {
+			return &cells[i]
 		}
 	}
 	return nil
@@ -139,13 +143,3 @@ func isWarmup(p plan.Plan, t record.Trial) bool {
 
 // Topologies are the names of the topologies, in the plan's order.
 func (a Assessment) Topologies() []string { return a.topologies }
-
-// TurnDone tells whether nothing of a turn is left to measure.
-func (a Assessment) TurnDone(t plan.Turn) bool {
-	for _, trial := range t.Trials {
-		if !a.Outcomes[trial].Done {
-			return false
-		}
-	}
-	return true
-}

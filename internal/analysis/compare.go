@@ -34,6 +34,19 @@ func pairsOf(spec v1alpha1.BenchmarkCampaignSpec, topologies []string) []pair {
 	return out
 }
 
+// Comparisons is how many ratios a campaign has when each topology gets shared clients.
+func Comparisons(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) int {
+	var topologies []string
+	for _, t := range spec.Topologies {
+		topologies = append(topologies, string(t.Name))
+	}
+	n := len(pairsOf(spec, topologies))
+	if p.Fixed {
+		n *= len(p.Clients)
+	}
+	return n
+}
+
 // comparisons is how many ratios the finished campaign has: one at each client count without a sweep, else one, or
 // none where a topology has no shared clients.
 func (a *Assessment) comparisons() int {

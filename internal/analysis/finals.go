@@ -34,6 +34,19 @@ func (c Cell) FinalDocsPerSecond() []float64 {
 // left out.
 func (c Cell) FinalsAt(clients int32) [][]float64 {
 	var out [][]float64
+	for _, placement := range finalsAt(c, clients) {
+		var docs []float64
+		for _, r := range placement {
+			docs = append(docs, r.Ingest.DocsPerSecond)
+		}
+		out = append(out, docs)
+	}
+	return out
+}
+
+// finalsAt are the records of the Measured Finals at a client count, by placement.
+func finalsAt(c Cell, clients int32) [][]record.Record {
+	var out [][]record.Record
 	last := int32(-1)
 	for _, o := range c.Finals {
 		if o.Trial.Clients != clients || !o.Measured() {
@@ -43,7 +56,7 @@ func (c Cell) FinalsAt(clients int32) [][]float64 {
 			last = o.Trial.Placement
 			out = append(out, nil)
 		}
-		out[len(out)-1] = append(out[len(out)-1], o.DocsPerSecond())
+		out[len(out)-1] = append(out[len(out)-1], *o.Record)
 	}
 	return out
 }

@@ -43,7 +43,7 @@ func (a *Assessment) sweeps(p plan.Plan, see func(record.Trial) Outcome) {
 	var all []*sweeping
 	for _, cell := range p.Cells {
 		s := &sweeping{cell: cell, done: true}
-		if p.Adaptive && !p.Fixed {
+		if p.Adaptive {
 			s.adapt(p, see)
 		} else {
 			for _, t := range p.SweepTrials(cell) {
@@ -56,7 +56,7 @@ func (a *Assessment) sweeps(p plan.Plan, see func(record.Trial) Outcome) {
 		}
 		of[cell.Topology()] = append(of[cell.Topology()], s)
 	}
-	if p.Adaptive && !p.Fixed {
+	if p.Adaptive {
 		for _, topology := range a.topologies {
 			agree(p, of[topology], see)
 		}
@@ -78,7 +78,7 @@ func (a *Assessment) cellOf(p plan.Plan, s *sweeping) Cell {
 	for _, t := range s.trials {
 		a.Measured = a.Measured || a.Outcomes[t].Measured()
 	}
-	if s.done && p.Adaptive && !p.Fixed {
+	if s.done && p.Adaptive {
 		for _, clients := range p.Clients {
 			if s.repeats(clients) == 0 {
 				c.Skipped = append(c.Skipped, clients)

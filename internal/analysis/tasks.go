@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -52,24 +53,24 @@ func TaskRepetitions(tasks []TaskRatio) int {
 // In a closed loop a request's latency is its service time, and their mean at equal clients is the reciprocal of
 // throughput (Little's law): latency is compared only where a target throughput was set, and throughput only where none
 // was, for else it is the target.
-func TaskRatios(cells []Cell, ratios []Ratio) []TaskRatio {
+func TaskRatios(p plan.Plan, cells []Cell, ratios []Ratio) []TaskRatio {
 	var samples []taskSample
 	for _, r := range ratios {
 		x, y := findCell(cells, r.Variant, r.Topology), findCell(cells, r.Baseline, cmp.Or(r.BaselineTopology, r.Topology))
 		if x == nil || y == nil {
 			continue
 		}
-		samples = append(samples, searchSamples(r, finalsAt(*x, r.Clients), finalsAt(*y, cmp.Or(r.BaselineClients, r.Clients)))...)
+		samples = append(samples, searchSamples(p, r, finalsAt(*x, r.Clients), finalsAt(*y, cmp.Or(r.BaselineClients, r.Clients)))...)
 		if r.Clients == lowestClients(*x) { // once a pair of cells
 			samples = append(samples, openLoopSamples(r, x.OpenLoop, y.OpenLoop)...)
 		}
 	}
-	return compareTasks(samples)
+	return compareTasks(p, samples)
 }
 
 // compareTasks makes ratios of samples: intervals hold together where the repetitions allow it (Bonferroni), and the
 // p values are adjusted for each other (Holm).
-func compareTasks(samples []taskSample) []TaskRatio {
+func compareTasks(p plan.Plan, samples []taskSample) []TaskRatio {
 	tested := 0
 	for _, s := range samples {
 		if s.tested() {
@@ -80,13 +81,8 @@ func compareTasks(samples []taskSample) []TaskRatio {
 	ps := make([]float64, len(samples))
 	for i, s := range samples {
 		t := s.ratio
-		t.Comparisons, t.Placements = tested, 1
-		confidence := 1 - Alpha/float64(max(tested, 1))
-		if s.placed {
-			t.Placements, t.Estimate = min(len(s.x), len(s.y)), CompareMeans(s.x, s.y, confidence)
-		} else {
-			t.Estimate = Compare(slices.Concat(s.x...), slices.Concat(s.y...), confidence)
-		}
+		t.Comparisons = tested
+		t.Placements, t.Estimate = estimate(p, s.x, s.y, 1-Alpha/float64(max(tested, 1)))
 		if !t.Tested() {
 			t.P = math.NaN()
 		}
@@ -115,13 +111,13 @@ func (s taskSample) tested() bool {
 }
 
 // searchSamples are the figures of the search tasks that both cells' Finals have.
-func searchSamples(r Ratio, x, y [][]record.Record) []taskSample {
+func searchSamples(p plan.Plan, r Ratio, x, y [][]record.Record) []taskSample {
 	var out []taskSample
 	for _, name := range taskNames(x, true) {
 		tasksX, tasksY := tasksNamed(x, name), tasksNamed(y, name)
 		for _, f := range taskFigures {
 			s := sample(r, name, f, tasksX, tasksY)
-			s.ratio.Search, s.placed = true, r.Placements > 1
+			s.ratio.Search, s.placed = true, p.Placements > 1
 			if len(s.x) > 0 && len(s.y) > 0 {
 				out = append(out, s)
 			}
@@ -177,36 +173,10 @@ func tasksNamed(records [][]record.Record, name string) [][]record.Task {
 	return out
 }
 
-// finalsAt are the records of the Measured Finals at a client count, by placement.
-func finalsAt(c Cell, clients int32) [][]record.Record {
-	var out [][]record.Record
-	last := int32(-1)
-	for _, o := range c.Finals {
-		if o.Trial.Clients != clients || !o.Measured() {
-			continue
-		}
-		if o.Trial.Placement != last {
-			last = o.Trial.Placement
-			out = append(out, nil)
-		}
-		out[len(out)-1] = append(out[len(out)-1], *o.Record)
-	}
-	return out
-}
-
 func lowestClients(c Cell) int32 {
 	clients := c.FinalClients()
 	if len(clients) == 0 {
 		return 0
 	}
 	return clients[0]
-}
-
-func findCell(cells []Cell, variant, topology string) *Cell {
-	for i := range cells {
-		if cells[i].Variant == variant && cells[i].Topology == topology {
-			return &cells[i]
-		}
-	}
-	return nil
 }

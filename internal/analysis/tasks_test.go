@@ -153,3 +153,34 @@ func TestOpenLoopLatencies(t *testing.T) {
 		t.Errorf("%d latencies of the open loop, want 3: %+v", latencies, a.Tasks)
 	}
 }
+
+// A second stage widens the intervals of tasks as it does those of docs/s.
+func TestTaskRatiosOfTwoStages(t *testing.T) {
+	measure := func(t record.Trial) record.Record {
+		r := searching(t)
+		if t.Phase == record.Final {
+			r.Ingest.DocsPerSecond *= 1 + float64(t.Repetition%3)/5 // asks for as many as are allowed
+		}
+		return r
+	}
+	wider := 0
+	for n := int32(8); n <= 16; n++ {
+		_, one := measureAll(searchCampaign(n), measure)
+		c := searchCampaign(3)
+		c.Spec.Final.MaxRepetitions = &n
+		_, two := measureAll(c, measure)
+		if len(one.Tasks) != 10 || len(two.Tasks) != 10 {
+			t.Fatalf("%d and %d task ratios", len(one.Tasks), len(two.Tasks))
+		}
+		for i, r := range two.Tasks {
+			if of := one.Tasks[i]; r.N != int(n) || r.Ratio != of.Ratio || r.Low > of.Low || r.High < of.High {
+				t.Errorf("of %d: %+v, in one stage %+v", n, r, of)
+			} else if r.Low < of.Low {
+				wider++
+			}
+		}
+	}
+	if wider == 0 {
+		t.Error("the intervals are those of one stage")
+	}
+}

@@ -86,6 +86,7 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 	if open := c.Spec.Final.OpenLoop; open != nil {
 		p.OpenLoopPercent = open.PercentOfKnee.Float(70)
 	}
+	p.Adaptive = p.Adaptive && !p.Fixed
 	p.Joined = joined(c.Spec)
 	p.Groups = limit(groups(p.Cells), int(value(c.Spec.Parallelism, v1alpha1.MaxCells)))
 	return p
