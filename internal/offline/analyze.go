@@ -43,7 +43,14 @@ func Analyze(rows []Row, has Columns, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	noIOWait := o.Gates.MaxIOWaitPercent != nil && !has["iowait_percent"]
+	if noIOWait {
+		o.Gates.MaxIOWaitPercent = nil // a gate that nothing can be held against; a note says so
+	}
 	cells := cellsOf(kept, o)
+	if err := tooManyFinals(cells); err != nil {
+		return Result{}, err
+	}
 	if o.Baseline != "" && !slices.ContainsFunc(cells, func(c *cell) bool { return c.variant == o.Baseline }) {
 		return Result{}, fmt.Errorf("the baseline %q is no variant of the file; it has %s", o.Baseline, strings.Join(variants(cells), ", "))
 	}
@@ -62,7 +69,10 @@ func Analyze(rows []Row, has Columns, o Options) (Result, error) {
 		}
 	}
 	out.Ratios = append(out.Ratios, ratios(cells, shared, o, noise)...)
-	out.Notes = notes(cells, has, o, out)
+	out.Notes = notes(cells, has, o)
+	if noIOWait {
+		out.Notes = append(out.Notes, "there is no column iowait_percent: no row is held against --max-iowait")
+	}
 	return out, nil
 }
 
@@ -73,15 +83,15 @@ func latest(rows []Row, has Columns) ([]Row, error) {
 		return rows, nil
 	}
 	type key struct {
-		variant, topology              string
-		phase                          record.Phase
-		clients, repetition, placement int32
+		variant, topology, placement string
+		phase                        record.Phase
+		clients, repetition          int32
 	}
 	at := map[key]int{}
 	var out []Row
 	seen := map[key]map[int32]int{}
 	for _, r := range rows {
-		k := key{r.Variant, r.Topology, r.Phase, r.Clients, r.Repetition, r.Placement}
+		k := key{r.Variant, r.Topology, r.Placement, r.Phase, r.Clients, r.Repetition}
 		if seen[k] == nil {
 			seen[k] = map[int32]int{}
 		}
@@ -147,6 +157,24 @@ func cellsOf(rows []Row, o Options) []*cell {
 	return out
 }
 
+// mostFinals is how many Finals a cell may have at a client count: more than any plan asks for, and fewer than the
+// samples of a time series, whose exact interval would take minutes and mean nothing.
+const mostFinals = 100
+
+func tooManyFinals(cells []*cell) error {
+	for _, c := range cells {
+		n := map[int32]int{}
+		for _, j := range c.finals {
+			if n[j.row.Clients]++; n[j.row.Clients] > mostFinals {
+				return &Malformed{j.row.File, j.row.Line, "", fmt.Sprintf("%s has more than %d Final rows at %s: "+
+					"is this a time series? A row is one repetition; name a clients or phase column if it is something else",
+					c.name(), mostFinals, clientsText(j.row.Clients))}
+			}
+		}
+	}
+	return nil
+}
+
 func topologies(cells []*cell) []string {
 	return distinct(cells, func(c *cell) string { return c.topology })
 }
@@ -170,13 +198,17 @@ func noiseOf(cells []*cell) analysis.Noise {
 	var groups [][]float64
 	for _, c := range cells {
 		for _, rows := range [][]judged{c.sweep, c.finals} {
-			of := map[[2]int32][]float64{}
-			var order [][2]int32
+			type place struct {
+				clients   int32
+				placement string
+			}
+			of := map[place][]float64{}
+			var order []place
 			for _, j := range rows {
 				if j.judgement.Verdict != analysis.Measured {
 					continue
 				}
-				k := [2]int32{j.row.Clients, j.row.Placement}
+				k := place{j.row.Clients, j.row.Placement}
 				if of[k] == nil {
 					order = append(order, k)
 				}

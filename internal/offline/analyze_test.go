@@ -145,7 +145,7 @@ func TestJSON(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got, want := marshal(t, analyze(t, "variant,clients\n", nil)), `{"cells":[],"sharedClients":null,"sharedFallback":false,"ratios":[]}`; got != want {
+	if got, want := marshal(t, analyze(t, "variant,clients,phase\na,8,Warmup\n", nil)), `{"cells":[],"sharedClients":null,"sharedFallback":false,"ratios":[]}`; got != want {
 		t.Errorf("no rows: %s, want %s", got, want)
 	}
 	if got := marshal(t, analyze(t, "variant,clients,docs_per_second\na,8,\n", nil)); !strings.Contains(got, `"peak":null,"observedPeak":null,"knee":null`) {
@@ -171,6 +171,13 @@ func TestVerdicts(t *testing.T) {
 		"rejections":                   {"a,8,100,,,,3", nil, "Gated", "3 rejections above maxRejections 0"},
 		"rejections allowed":           {"a,8,100,,,,3", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Measured", ""},
 		"errors without rejections":    {"a,8,100,,,0.25,0", nil, "Errored", "25 % of the requests"},
+		"errors under status ok":       {"a,8,100,ok,,0.25,0", nil, "Errored", "(under status ok too: error_rate above 0 is not what was asked for)"},
+		"gated with errors":            {"a,8,100,gated,,0.25,0", nil, "Gated", "the file says that it failed a gate"},
+		"gated with a figure of 0":     {"a,8,0,gated,,,", nil, "Errored", "docs/s of 0 is no measurement"},
+		"a mean of rejections":         {"a,8,100,,,,0.25", nil, "Gated", "1 rejections above maxRejections 0"},
+		"a mean that is allowed":       {"a,8,100,,,,2.25", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Measured", ""},
+		"a mean that is not":           {"a,8,100,,,,3.25", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Gated", "4 rejections above maxRejections 3"},
+		"as many as a counter has":     {"a,8,100,,,,9223372036854775807", nil, "Gated", "9223372036854775807 rejections"},
 		"errors explained":             {"a,8,100,,,0.25,7", nil, "Gated", "7 rejections"},
 		"iowait without a gate":        {"a,8,100,,40,,", nil, "Measured", ""},
 		"iowait":                       {"a,8,100,,10.01,,", iowait("10"), "Gated", "iowait 10.01 % above maxIOWaitPercent 10"},
@@ -197,6 +204,33 @@ func TestPeaks(t *testing.T) {
 	}
 	if got := []int32{c.Points[0].Clients, c.Points[1].Clients, c.Points[2].Clients, c.Points[3].Clients}; len(c.Points) != 4 || !slices.IsSorted(got) {
 		t.Errorf("points %+v", c.Points)
+	}
+}
+
+// A gate on iowait in a file that has no such column: nothing is held against it, and the note says so.
+func TestGateWithoutItsColumn(t *testing.T) {
+	r := analyze(t, "variant,clients,docs_per_second\na,8,100\n", iowait("10"))
+	if p := r.Cells[0].Points[0]; p.Verdict != "Measured" || !p.Passes {
+		t.Errorf("%+v, want Measured", p)
+	}
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "no column iowait_percent: no row is held against --max-iowait") {
+		t.Errorf("notes %q", r.Notes)
+	}
+}
+
+// One Gated repeat gates the point; its docs/s is the median of all with a figure.
+func TestPointWithOneGatedRepeat(t *testing.T) {
+	p := analyze(t, "variant,clients,docs_per_second,rejections\na,8,100,0\na,8,130,1\na,8,104,0\na,8,,\n", nil).Cells[0].Points[0]
+	if p.Verdict != "Gated" || *p.DocsPerSecond != 104 || p.Reason != "1 rejections above maxRejections 0" {
+		t.Errorf("%+v at %v", p, *p.DocsPerSecond)
+	}
+}
+
+// The reason never rounds a share up to what it says it is below.
+func TestReasonOfANearMiss(t *testing.T) {
+	points := analyze(t, "variant,clients,docs_per_second\na,8,745117.431\na,12,745117.43\na,16,768162.3\n", nil).Cells[0].Points
+	if !points[0].Passes || points[1].Passes || points[1].Reason != "96.9999999 % of the peak, below 97 %" {
+		t.Errorf("%+v", points)
 	}
 }
 
@@ -324,7 +358,8 @@ func TestOwnResults(t *testing.T) {
 
 // Of the attempts at a trial the latest valid one counts.
 func TestAttempts(t *testing.T) {
-	const header = "variant,phase,clients,repetition,attempt,verdict,docs_per_second\n"
+	const header = "variant,phase,clients,repetition,attempt,verdict,docs_per_second,failures,whole_docs_per_second\n"
+	own := func(rows []string) string { return header + strings.Join(rows, ",,\n") + ",,\n" }
 	for name, tt := range map[string]struct {
 		rows    []string
 		verdict string
@@ -338,19 +373,30 @@ func TestAttempts(t *testing.T) {
 		"two trials, one failed": {[]string{"a,Sweep,8,1,1,Errored,", "a,Sweep,8,2,1,Measured,100"}, "Measured", 100},
 	} {
 		for range 2 {
-			p := analyze(t, header+strings.Join(tt.rows, "\n")+"\n", nil).Cells[0].Points
+			p := analyze(t, own(tt.rows), nil).Cells[0].Points
 			if len(p) != 1 || p[0].Verdict != tt.verdict || (p[0].DocsPerSecond == nil) != (tt.docs == 0) || tt.docs != 0 && *p[0].DocsPerSecond != tt.docs {
 				t.Errorf("%s: %+v, want %s %g", name, p, tt.verdict, tt.docs)
 			}
 			slices.Reverse(tt.rows)
 		}
 	}
-	rows, has, err := offline.Read("", strings.NewReader(header+"a,Sweep,8,1,1,Measured,90\na,Sweep,8,1,1,Measured,100\n"))
+	rows, has, err := offline.Read("", strings.NewReader(own([]string{"a,Sweep,8,1,1,Measured,90", "a,Sweep,8,1,1,Measured,100"})))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := offline.Analyze(rows, has, offline.Defaults()); err == nil || !strings.Contains(err.Error(), "line 3, column attempt") {
 		t.Errorf("one attempt twice: %v", err)
+	}
+}
+
+// attempt and verdict are Knee's own in Knee's own file alone: anywhere else they may mean anything.
+func TestForeignAttempts(t *testing.T) {
+	r := analyze(t, "variant,clients,repetition,attempt,verdict,docs_per_second\na,8,1,first,looks fine,90\na,8,1,1,Gated,100\na,8,1,1,,110\n", nil)
+	if p := r.Cells[0].Points[0]; p.Verdict != "Measured" || *p.DocsPerSecond != 100 {
+		t.Errorf("%+v, want the median of three rows", p)
+	}
+	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "columns verdict, attempt are ignored: they have a meaning in Knee's own results.csv alone") {
+		t.Errorf("notes %q", r.Notes)
 	}
 }
 
@@ -378,7 +424,7 @@ func TestOptions(t *testing.T) {
 
 func TestNotes(t *testing.T) {
 	for csv, want := range map[string]string{
-		"variant,clients\n":                                       "no row of a Sweep",
+		"variant,clients,phase\na,8,Warmup\n":                     "no row of a Sweep",
 		"variant,clients\na,8\n":                                  "no column docs_per_second",
 		"variant,clients,docs_per_second\na,8,1\nb,8,1\n":         "--baseline (a, b)",
 		"variant,clients,docs_per_second,phase\na,8,1,OpenLoop\n": "no row of a Sweep",

@@ -17,6 +17,7 @@ import (
 var (
 	decimal   = regexp.MustCompile(`^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?$`)
 	thousands = regexp.MustCompile(`^\+?[0-9]{1,3}([,'_ \x{a0}\x{202f}][0-9]{3})+(\.[0-9]+)?$|^\+?[0-9]{1,3}(\.[0-9]{3})+,[0-9]+$|^[0-9]{1,3}(\.[0-9]{3}){2,}$`)
+	numbered  = regexp.MustCompile(`^0*([0-9]+)(\.0*)?$`)
 	comma     = regexp.MustCompile(`^\+?[0-9]+,[0-9]+$`)
 )
 
@@ -58,6 +59,29 @@ func whole(s string, limit int64) (int64, error) {
 		return 0, fmt.Errorf("%q is above %d", s, limit)
 	}
 	return int64(f), nil
+}
+
+// roundedUp reads a number that is not negative as the next whole one: of a mean that is not 0 some were counted.
+func roundedUp(s string) (int64, error) {
+	f, err := number(s)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, nil // to the last digit, which a float64 may not have
+	}
+	if f >= math.MaxInt64 {
+		return 0, fmt.Errorf("%q is above %d", s, int64(math.MaxInt64))
+	}
+	return int64(math.Ceil(f)), nil
+}
+
+// label is a name as it is; of numbers 1, 01 and 1.0 are one.
+func label(s string) string {
+	if m := numbered.FindStringSubmatch(s); m != nil {
+		return m[1]
+	}
+	return s
 }
 
 // count reads an integer from 1.

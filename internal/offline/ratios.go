@@ -1,10 +1,8 @@
 package offline
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/knee-bench/knee/internal/analysis"
 )
@@ -89,19 +87,40 @@ type final struct {
 	x, y  [][]float64
 }
 
+// byPlacement tells whether means of placements are compared: where one of the two has several. Repetitions on one
+// machine are no repetitions of the machine.
+func (f final) byPlacement() bool { return len(f.x) > 1 || len(f.y) > 1 }
+
+// values are how many are compared.
+func (f final) values() (x, y int) {
+	if f.byPlacement() {
+		return len(f.x), len(f.y)
+	}
+	return len(slices.Concat(f.x...)), len(slices.Concat(f.y...))
+}
+
 // estimate fills the ratios of the Finals in, as analysis.Assess does: their intervals hold together with confidence
-// 1 - Alpha where the repetitions allow it.
+// 1 - Alpha where the repetitions allow it. A comparison that can have no interval is none that the others have to make up
+// for, neither in their intervals nor in Holm's p.
 func estimate(out []Ratio, finals []final, o Options, noise analysis.Noise) {
-	m := len(finals)
-	estimates, p := make([]analysis.Estimate, m), make([]float64, m)
+	m := 0
+	for _, f := range finals {
+		if x, y := f.values(); x > 1 && y > 1 {
+			m++
+		}
+	}
+	confidence := 1 - analysis.Alpha/float64(max(m, 1))
+	estimates, p := make([]analysis.Estimate, len(finals)), make([]float64, len(finals))
 	for i, f := range finals {
-		confidence := 1 - analysis.Alpha/float64(m)
-		if len(f.x) > 1 && len(f.y) > 1 {
+		if f.byPlacement() {
 			estimates[i] = analysis.CompareMeans(f.x, f.y, confidence)
 		} else {
 			estimates[i] = analysis.Compare(slices.Concat(f.x...), slices.Concat(f.y...), confidence)
 		}
-		p[i] = estimates[i].P
+		p[i] = math.NaN()
+		if estimates[i].HasInterval() {
+			p[i] = estimates[i].P
+		}
 	}
 	for i, adjusted := range analysis.Holm(p) {
 		e, r := estimates[i], &out[finals[i].index]
@@ -145,13 +164,13 @@ func common(a, b *cell) []int32 {
 
 // placements are docs/s of the Measured Finals at a client count, by placement.
 func (c *cell) placements(clients int32) [][]float64 {
-	of := map[int32][]float64{}
-	var order []int32
+	of := map[string][]float64{}
+	var order []string
 	for _, j := range c.finals {
 		if j.row.Clients != clients || j.judgement.Verdict != analysis.Measured {
 			continue
 		}
-		k := max(j.row.Placement, 1)
+		k := j.row.Placement
 		if of[k] == nil {
 			order = append(order, k)
 		}
@@ -161,28 +180,6 @@ func (c *cell) placements(clients int32) [][]float64 {
 	out := make([][]float64, len(order))
 	for i, k := range order {
 		out[i] = of[k]
-	}
-	return out
-}
-
-// notes say what the file does not tell although somebody may look for it.
-func notes(cells []*cell, has Columns, o Options, r Result) []string {
-	var out []string
-	names := variants(cells)
-	switch {
-	case len(cells) == 0:
-		out = append(out, "there is no row of a Sweep or a Final")
-	case !has["docs_per_second"]:
-		out = append(out, "there is no column docs_per_second: every row counts as failed")
-	}
-	if o.Baseline == "" && len(names) > 1 {
-		out = append(out, fmt.Sprintf("no ratios: name the variant to compare with by --baseline (%s)", strings.Join(names, ", ")))
-	}
-	if o.Gates.MaxRejections != nil && !has["rejections"] {
-		out = append(out, "there is no column rejections: no row is held against --max-rejections")
-	}
-	if o.Baseline != "" && len(names) > 1 && !slices.ContainsFunc(r.Ratios, func(r Ratio) bool { return r.At == AtFinal }) {
-		out = append(out, "no interval: a sweep tells nothing of noise; mark repetitions at one client count with the phase Final")
 	}
 	return out
 }

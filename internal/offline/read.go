@@ -18,7 +18,7 @@ var byteOrderMark = []byte{0xEF, 0xBB, 0xBF}
 
 // Read reads a CSV of results: a header that names the columns in any order, then a row a line. Fields are separated
 // by commas and may be quoted (RFC 4180); lines end in LF or CRLF. Blank lines, and lines of empty fields, are no
-// rows. The error is a *Malformed, unless the reader itself fails. file is the file's name for messages.
+// rows, and a file has at least one. The error is a *Malformed, unless the reader itself fails. file is the file's name for messages.
 func Read(file string, in io.Reader) ([]Row, Columns, error) {
 	buffered := bufio.NewReader(in)
 	if head, _ := buffered.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
@@ -46,19 +46,26 @@ func (r *reader) all() ([]Row, Columns, error) {
 		return nil, nil, err
 	}
 	r.header = header
-	r.layout, err = layoutOf(header, func(column, format string, args ...any) error {
+	layout, foreign, err := layoutOf(header, func(column, format string, args ...any) error {
 		return &Malformed{r.file, line, column, fmt.Sprintf(format, args...)}
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	r.has = Columns{}
+	r.layout, r.has = layout, Columns{}
+	for _, title := range foreign {
+		r.has[title] = false
+	}
 	for _, c := range r.layout {
 		r.has[c.name] = true
 	}
+	headerLine := line
 	var rows []Row
 	for {
 		fields, line, err := r.next()
+		if errors.Is(err, io.EOF) && len(rows) == 0 {
+			return nil, nil, &Malformed{r.file, headerLine, "", noRows(header)}
+		}
 		if errors.Is(err, io.EOF) {
 			return rows, r.has, nil
 		}
@@ -73,13 +80,20 @@ func (r *reader) all() ([]Row, Columns, error) {
 	}
 }
 
+func noRows(header []string) string {
+	if carriageReturns(header) {
+		return "it is the only line: " + notInCR
+	}
+	return "the file has a header and no rows"
+}
+
 // next gives the next line that has a field with something in it, and its number.
 func (r *reader) next() ([]string, int, error) {
 	for {
 		fields, err := r.csv.Read()
 		var wrong *csv.ParseError
 		if errors.As(err, &wrong) {
-			return nil, 0, &Malformed{r.file, wrong.Line, strconv.Itoa(wrong.Column), "it is no CSV: " + wrong.Err.Error()} // the character's column
+			return nil, 0, r.noCSV(wrong)
 		}
 		if err != nil {
 			return nil, 0, err
@@ -92,6 +106,15 @@ func (r *reader) next() ([]string, int, error) {
 			return fields, line, nil
 		}
 	}
+}
+
+// noCSV names the line and the character's column; of a quote that swallows lines, the line where its row begins.
+func (r *reader) noCSV(e *csv.ParseError) error {
+	if errors.Is(e.Err, csv.ErrQuote) && e.StartLine != e.Line {
+		return &Malformed{r.file, e.StartLine, "", fmt.Sprintf(
+			"it is no CSV: a quote of the row that begins here is not balanced, which shows on line %d", e.Line)}
+	}
+	return &Malformed{r.file, e.Line, strconv.Itoa(e.Column), "it is no CSV: " + e.Err.Error()}
 }
 
 func (r *reader) row(fields []string, line int) (Row, error) {
@@ -109,7 +132,7 @@ func (r *reader) row(fields []string, line int) (Row, error) {
 		return fail(strconv.Itoa(len(r.header)+1), "the header does not name it: the line has %d fields, the header %d "+
 			"(a field with a comma needs quotes)", len(fields), len(r.header))
 	}
-	row := Row{File: r.file, Line: line, Status: OK}
+	row := Row{File: r.file, Line: line, Status: OK, Placement: "1"}
 	for _, c := range r.layout {
 		text := fields[c.index]
 		if text == "" {

@@ -14,14 +14,15 @@ type Row struct {
 	File string // for messages; may be empty
 	Line int    // 1-based, in the file
 
-	Variant, Topology     string
-	Phase                 record.Phase // Sweep where the file says nothing, but for a file without client counts
-	Clients               int32        // 0: not known, which only a Final may be
-	Repetition, Placement int32        // 0: not known
-	Attempt               int32        // 0: the file has no attempts
+	Variant, Topology string
+	Phase             record.Phase // Sweep where the file says nothing, but for a file without client counts
+	Clients           int32        // 0: not known, which only a Final may be
+	Repetition        int32        // 0 where the file says nothing
+	Placement         string       // a label; 1 where the file says nothing
+	Attempt           int32        // 0: the file has no attempts
 
 	DocsPerSecond *float64 // nil: no valid measurement
-	Rejections    *int64
+	Rejections    *int64   // of a mean the next whole number
 	ErrorRate     *float64 // share of requests, 0 to 1
 	IOWait        *float64 // percent of all cores, as the two below
 	User, System  *float64
@@ -39,7 +40,8 @@ const (
 	GatedRow Status = "gated"
 )
 
-// Columns tells which of the columns that have a meaning a file has, by their documented names.
+// Columns tells which of the columns that have a meaning a file has, by their documented names. One that has its meaning
+// in Knee's own results.csv alone is there, but false, in a file that is another.
 type Columns map[string]bool
 
 // Malformed is a line that cannot be read: which, in what column, and what is wrong.

@@ -3,6 +3,7 @@ package offline
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -11,7 +12,8 @@ import (
 )
 
 // judge gives a row its verdict by the rule that the operator judges records by: the row becomes the record that
-// it would have been. What the file itself calls failed or gated stays so.
+// it would have been. What the file itself calls failed or gated stays so: of a gated one somebody has said already what
+// to think of its errors. That of an ok one says nothing, since opensearch-benchmark calls a run with errors a success.
 func judge(r Row, gates v1alpha1.Gates) analysis.Judgement {
 	switch {
 	case r.Status == Failed:
@@ -19,7 +21,15 @@ func judge(r Row, gates v1alpha1.Gates) analysis.Judgement {
 	case r.DocsPerSecond == nil:
 		return errored("no docs_per_second", r.Reason)
 	}
+	if r.Status == GatedRow {
+		r.ErrorRate = nil
+	}
 	j := analysis.Judge(recordOf(r), gates)
+	for i := range j.Failures {
+		if j.Failures[i].Reason == record.ReasonRequestsFailed {
+			j.Failures[i].Message += " (under status ok too: error_rate above 0 is not what was asked for)"
+		}
+	}
 	if r.Status == GatedRow && j.Verdict == analysis.Measured {
 		j.Verdict = analysis.Gated
 		j.Failures = []analysis.Failure{{Message: because("the file says that it failed a gate", r.Reason)}}
@@ -72,10 +82,21 @@ func (j judged) point() analysis.Point {
 	}
 }
 
+// below writes a figure with two decimals, or as many more as it takes for it not to be rounded up to the limit.
+func below(figure, limit float64) string {
+	const most = 15
+	for digits := 2; ; digits++ {
+		text := strconv.FormatFloat(figure, 'f', digits, 64)
+		if rounded, err := strconv.ParseFloat(text, 64); err != nil || rounded < limit || digits == most {
+			return text
+		}
+	}
+}
+
 // reason says why a point of a curve does not pass.
 func reason(p analysis.Point, c analysis.Curve, percentOfPeak float64) string {
 	if p.Verdict == analysis.Measured {
-		return fmt.Sprintf("%.2f %% of the peak, below %g %%", 100*p.DocsPerSecond/c.Peak.DocsPerSecond, percentOfPeak)
+		return fmt.Sprintf("%s %% of the peak, below %g %%", below(100*p.DocsPerSecond/c.Peak.DocsPerSecond, percentOfPeak), percentOfPeak)
 	}
 	var out []string
 	seen := map[string]bool{}
