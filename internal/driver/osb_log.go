@@ -1,6 +1,9 @@
 package driver
 
 import (
+	"bufio"
+	"errors"
+	"io"
 	"math"
 	"regexp"
 	"strconv"
@@ -12,6 +15,30 @@ var (
 	readerLine   = regexp.MustCompile(`Task-relative clients at index \[(\d+)-(\d+)\] will bulk index \[(\d+)\] docs starting from line offset \[(\d+)\] for \[([^\]]*)\]\s+from corpus \[([^\]]*)\]`)
 	workerLine   = regexp.MustCompile(`(?m)^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{1,3}) \S+/PID:(\d+) \S+ INFO (Task-relative clients at index|Total run duration: )`)
 )
+
+// maxTelling bounds what is kept of the program's log, in bytes: a few hundred for every worker and task.
+const maxTelling = 32 << 20
+
+// TellingOSBLog reads the program's log to its end, however long it is, and keeps the lines that the functions below
+// look for: what the workers are to send stands near its beginning, when each had sent it near its end.
+func TellingOSBLog(log io.Reader) ([]byte, error) {
+	var kept []byte
+	lines := bufio.NewReaderSize(log, 64<<10) // bytes: more of a line than any that tells has
+	whole := true                             // what is read next begins a line
+	for {
+		line, err := lines.ReadSlice('\n')
+		if whole && !errors.Is(err, bufio.ErrBufferFull) && len(kept)+len(line) <= maxTelling && (renderedLine.Match(line) || readerLine.Match(line) || workerLine.Match(line)) {
+			kept = append(kept, line...)
+		}
+		whole = err == nil
+		switch {
+		case errors.Is(err, io.EOF):
+			return kept, nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
 
 // RenderedWorkloadPath finds in the program's log where it wrote the rendered workload.
 func RenderedWorkloadPath(log []byte) string {

@@ -1,8 +1,10 @@
 package driver
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -86,4 +88,32 @@ func FuzzLog(f *testing.F) {
 			t.Errorf("path %q", path)
 		}
 	})
+}
+
+// What tells of the load is found at both ends of a log of any length, and between lines of any length.
+func TestTellingLog(t *testing.T) {
+	for _, name := range []string{"osb240-workers.log", "osb115-workers.log", "benchmark.log"} {
+		log := read(t, name)
+		noise := strings.Repeat("2026-11-20 23:56:01,5 -not-actor-/PID:9 osbenchmark.client INFO "+strings.Repeat("x", 900)+"\n", 1000) + strings.Repeat("y", 200<<10) + "\n"
+		first, rest, _ := strings.Cut(log, "\n")
+		kept, err := TellingOSBLog(strings.NewReader(noise + first + "\n" + noise + rest + noise))
+		if err != nil || len(kept) > len(log) {
+			t.Fatalf("%s: %d bytes of %d kept, %v", name, len(kept), len(log), err)
+		}
+		in := OSBIngest{Share: 100}
+		want, known := FirstClientEnd([]byte(log))
+		if got, ok := FirstClientEnd(kept); ok != known || !got.Equal(want) {
+			t.Errorf("%s: first end %s, want %s", name, got, want)
+		}
+		if got, want := DocumentsToSend(kept, in), DocumentsToSend([]byte(log), in); got != want {
+			t.Errorf("%s: %d documents, want %d", name, got, want)
+		}
+		if got, want := RenderedWorkloadPath(kept), RenderedWorkloadPath([]byte(log)); got != want {
+			t.Errorf("%s: rendered workload %q, want %q", name, got, want)
+		}
+	}
+	broken := errors.New("broken")
+	if kept, err := TellingOSBLog(iotest.ErrReader(broken)); !errors.Is(err, broken) {
+		t.Errorf("a log that cannot be read: %q, %v", kept, err)
+	}
 }

@@ -41,7 +41,7 @@ func (a *attempt) countBefore(ctx context.Context) error {
 	if err != nil {
 		return fail(record.ReasonCountersUnusable, "counters before the load: %v", err)
 	}
-	a.baseline = s
+	a.before = s
 	return nil
 }
 
@@ -69,8 +69,8 @@ func (a *attempt) countAfter(ctx context.Context) error {
 	if err != nil {
 		return fail(record.ReasonCountersUnusable, "counters after the load: %v", err)
 	}
-	a.facts.nodesChanged = changedNodes(a.baseline, after)
-	a.record.Rejections = rejections(a.baseline.nodes, after.nodes)
+	a.facts.nodesChanged = changedNodes(a.before, after)
+	a.record.Rejections = rejections(a.before.nodes, after.nodes)
 	a.fillNodes(after)
 	return a.measure(ctx)
 }

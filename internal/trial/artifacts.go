@@ -49,14 +49,19 @@ var artifacts = []artifact{
 // keep writes the raw files of the attempt, once nothing is measured any more. A failure is said, and keeps the
 // record from naming a folder that is not whole.
 func (a *attempt) keep(ctx context.Context) {
-	folder := a.Config.Artifacts
-	if folder == "" {
+	if a.Config.Artifacts == "" {
 		return
 	}
 	timeout := keepTimeout
 	if ctx.Err() != nil {
 		timeout = keepStopped
 	}
+	a.keepWithin(ctx, timeout)
+}
+
+// keepWithin gives up after a time, though something of the volume may hang then still.
+func (a *attempt) keepWithin(ctx context.Context, timeout time.Duration) {
+	folder := a.Config.Artifacts
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	a.record.Artifacts = folder // the record among the files names it

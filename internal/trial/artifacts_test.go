@@ -2,11 +2,11 @@ package trial
 
 import (
 	"bytes"
-	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/probe"
@@ -141,17 +143,75 @@ func TestAFailureToKeepArtifactsKeepsTheRecord(t *testing.T) {
 
 // A volume that hangs must not hold the record up.
 func TestAVolumeThatHangsIsGivenUp(t *testing.T) {
-	stopped, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer stop()
+	folder := t.TempDir()
+	a, out := afterLoad(t, folder)
+	// More than a pipe holds, into a pipe that nobody reads: the write does not come back.
+	if err := os.WriteFile(a.osb.LogPath(), bytes.Repeat([]byte("x"), 1<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join(folder, "osb.log")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	given := make(chan struct{})
+	go func() { defer close(given); a.keepWithin(t.Context(), 50*time.Millisecond) }()
+	select {
+	case <-given:
+	case <-time.After(10 * time.Second):
+		t.Fatal("still waiting for the volume after 10 s")
+	}
+	if a.record.Artifacts != "" || !strings.Contains(out.String(), "no artifacts: not done after 50ms") {
+		t.Errorf("artifacts %q: %s", a.record.Artifacts, out)
+	}
+	hung, err := os.Open(pipe) // lets the write end, before the folder goes
+	if err == nil {
+		_, err = io.Copy(io.Discard, hung)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hung.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A probe that hangs is given up with the rest.
+func TestAProbeThatHangsIsGivenUp(t *testing.T) {
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	defer server.Close()
 	defer close(release)
 	a, out := afterLoad(t, filepath.Join(t.TempDir(), "attempt"))
 	a.Config.Probes[0].URL = server.URL
-	began := time.Now()
-	if err := a.writeAll(stopped, a.Config.Artifacts); err == nil || time.Since(began) > 10*time.Second {
-		t.Errorf("%v after %s: %s", err, time.Since(began), out)
+	given := make(chan struct{})
+	go func() { defer close(given); a.keepWithin(t.Context(), 50*time.Millisecond) }()
+	select {
+	case <-given:
+	case <-time.After(10 * time.Second):
+		t.Fatal("still waiting for the probe after 10 s")
+	}
+	if a.record.Artifacts != "" {
+		t.Errorf("artifacts %q: %s", a.record.Artifacts, out)
+	}
+}
+
+// A gc.log that cannot be read costs its pauses, and none of the other artifacts.
+func TestArtifactsWithoutTheCollectorsLog(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "attempt")
+	a, out := afterLoad(t, folder)
+	answer, err := json.Marshal(probe.Series{Points: []probe.Point{{Seconds: 5, Quota: &probe.Quota{Periods: 70, Throttled: 7}, Disk: &record.Disk{}, Network: &record.Network{}}}, PausesError: "gc.log: permission denied"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }))
+	defer server.Close()
+	a.Config.Probes[0].URL = server.URL
+	a.keep(t.Context())
+	if a.record.Artifacts != folder || !strings.Contains(out.String(), "gc.log: permission denied") {
+		t.Errorf("artifacts %q: %s", a.record.Artifacts, out)
+	}
+	if series := content(t, folder, "series.csv"); !strings.HasSuffix(series, ",70,7\n") {
+		t.Errorf("series.csv: %s", series)
 	}
 }
 

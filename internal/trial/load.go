@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -106,9 +105,6 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, er
 	return o, err
 }
 
-// maxLog bounds how much of the program's log is read: what it holds of the workload stands near its beginning.
-const maxLog = 32 << 20
-
 // readOSB reads what the program left, and leaves its words for a person to look at.
 func (a *attempt) readOSB(run driver.OSBRun, o *osbOutcome) error {
 	if err := os.WriteFile(a.outputPath(run.ID), []byte(o.output), 0o644); err != nil {
@@ -117,7 +113,7 @@ func (a *attempt) readOSB(run driver.OSBRun, o *osbOutcome) error {
 	log, err := os.Open(run.LogPath())
 	if err == nil {
 		defer func() { _ = log.Close() }()
-		o.log, err = io.ReadAll(io.LimitReader(log, maxLog))
+		o.log, err = driver.TellingOSBLog(log)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -11,7 +11,7 @@ import (
 
 // fillNodes notes what each OpenSearch node is and its collectors' work over the load.
 func (a *attempt) fillNodes(after snapshot) {
-	before, now := byID(a.baseline.nodes), byID(after.nodes)
+	before, now := byID(a.before.nodes), byID(after.nodes)
 	for _, i := range after.infos {
 		o, n := before[i.ID], now[i.ID]
 		a.record.Nodes = append(a.record.Nodes, record.Node{
@@ -65,7 +65,10 @@ func (a *attempt) telemetry(ctx context.Context, window steady.Window) {
 
 // fillMachine notes what a probe tells of a node's machine.
 func fillMachine(n *record.Node, w probe.Window) {
-	n.CPU, n.Pressure, n.Disk, n.Network, n.GC.Pauses = &w.CPU, w.Pressure, w.Disk, w.Network, w.Pauses
+	n.CPU, n.Pressure, n.Disk, n.Network, n.GC.Pauses, n.Probe = &w.CPU, w.Pressure, w.Disk, w.Network, w.Pauses, w.Probe
+	if w.Throttled != nil { // of cgroup v2, too, which OpenSearch does not read
+		n.Throttled = w.Throttled
+	}
 	if w.Resident > 0 {
 		if n.Memory == nil {
 			n.Memory = &record.Memory{}

@@ -55,8 +55,8 @@ var seriesColumns = []struct {
 	{"direct_bytes", "direct buffers, read every 5 s", ofVital(func(v vital) int64 { return v.Direct })},
 	{"write_active", "threads of the write pool at work, read every 5 s", ofVital(func(v vital) int64 { return v.Active })},
 	{"write_queue", "requests waiting for the write pool, read every 5 s", ofVital(func(v vital) int64 { return v.Queue })},
-	{"quota_periods", "of the CPU quota so far, read every 5 s", ofVital(func(v vital) int64 { return v.Periods })},
-	{"quota_periods_throttled", "those of them that were throttled", ofVital(func(v vital) int64 { return v.Throttled })},
+	{"quota_periods", "of the CPU quota so far; empty without one", ofQuota(func(q probe.Quota) float64 { return q.Periods }, func(v vital) int64 { return v.Periods })},
+	{"quota_periods_throttled", "those of them that were throttled", ofQuota(func(q probe.Quota) float64 { return q.Throttled }, func(v vital) int64 { return v.Throttled })},
 }
 
 func ofPressure(of func(record.Pressure) float64) func(moment) string {
@@ -95,6 +95,19 @@ func ofVital(of func(vital) int64) func(moment) string {
 	}
 }
 
+// ofQuota takes what the probe saw of the quota, else what OpenSearch told every 5 s.
+func ofQuota(of func(probe.Quota) float64, told func(vital) int64) func(moment) string {
+	return func(m moment) string {
+		switch {
+		case m.point.Quota != nil:
+			return strconv.FormatFloat(of(*m.point.Quota), 'f', 0, 64)
+		case m.vital != nil && m.vital.HasQuota:
+			return strconv.FormatInt(told(*m.vital), 10)
+		}
+		return ""
+	}
+}
+
 // askSeries asks each probe once for all that it saw while the watch looked on.
 func (a *attempt) askSeries(ctx context.Context) (from time.Time, err error) {
 	if a.watch == nil {
@@ -111,6 +124,9 @@ func (a *attempt) askSeries(ctx context.Context) (from time.Time, err error) {
 	for _, p := range a.Config.Probes {
 		if series[p.Node], err = a.probe(p).Series(ctx, from, to); err != nil {
 			return from, fmt.Errorf("probe of %s: %w", p.Node, err)
+		}
+		if problem := series[p.Node].PausesError; problem != "" {
+			a.say("probe of %s: no pauses: %s", p.Node, problem)
 		}
 	}
 	a.series = series

@@ -53,7 +53,7 @@ type attempt struct {
 	osb     driver.OSBRun
 	program string // resolved
 
-	baseline snapshot          // before the load
+	before   snapshot          // of the nodes, before the load
 	watch    *watch            // over the load
 	nodeIDs  map[string]string // by name
 	ingest   driver.OSBIngest

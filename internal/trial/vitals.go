@@ -14,7 +14,26 @@ type vital struct {
 	cluster.Vital
 }
 
+// vitalTimeout bounds one reading: one that takes longer belongs to no time.
+const vitalTimeout = 3 * time.Second
+
+// vitalLoop reads beside the counters: a node that is slow to tell of its heap must not keep them waiting.
+func (w *watch) vitalLoop(ctx context.Context) {
+	tick := time.NewTicker(vitalInterval)
+	defer tick.Stop()
+	for {
+		w.sampleVitals(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
 func (w *watch) sampleVitals(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, vitalTimeout)
+	defer cancel()
 	began := time.Now()
 	now, err := w.cluster.Vitals(ctx)
 	at := began.Add(time.Since(began) / 2)
@@ -47,12 +66,22 @@ func fillVitals(n *record.Node, seen []vital, from, to time.Time) {
 }
 
 // throttled is the share of the quota's periods within a window that were throttled, in percent; nil without a quota,
-// and when the counters began anew. Periods count only while something runs: none at all is no throttling.
+// when the counters began anew, and unless two readings tell of the window: within it, or next to it. Periods count only
+// while something runs: none at all is no throttling.
 func throttled(seen []vital, from, to time.Time) *float64 {
+	telling := 0
 	for i, v := range seen {
-		if !v.HasQuota || i > 0 && (v.Periods < seen[i-1].Periods || v.Throttled < seen[i-1].Throttled) {
+		if !v.HasQuota || v.Periods < 0 || v.Throttled < 0 || i > 0 && (v.Periods < seen[i-1].Periods || v.Throttled < seen[i-1].Throttled) {
 			return nil
 		}
+		lastBefore := !v.at.After(from) && (i+1 == len(seen) || seen[i+1].at.After(from))
+		firstAfter := !v.at.Before(to) && (i == 0 || seen[i-1].at.Before(to))
+		if v.at.After(from) && v.at.Before(to) || lastBefore || firstAfter {
+			telling++
+		}
+	}
+	if telling < 2 {
+		return nil
 	}
 	periods := vitalAt(seen, to, vital.periods) - vitalAt(seen, from, vital.periods)
 	share := 0.0

@@ -30,7 +30,13 @@ func TestThrottling(t *testing.T) {
 		"between readings":         {load, 7.5, 12.5, 100 * 20.0 / 50},
 		"beyond both ends":         {load, -60, 60, 100 * 40.0 / 150},
 		"nothing ran":              {[]vital{quota(0, 7, 1), quota(5, 7, 1)}, 0, 5, 0},
-		"one reading":              {load[:1], 0, 15, 0},
+		"one reading before":       {load[:1], 1, 15, -1},
+		"one reading within":       {load[1:2], 0, 15, -1},
+		"all readings before":      {load, 20, 30, -1},
+		"all readings after":       {load, -20, -10, -1},
+		"one before, one within":   {load[1:3], 7, 20, 80},
+		"two next to the window":   {load[1:3], 6, 9, 80},
+		"counters of a root group": {[]vital{quota(0, -1, -1), quota(5, -1, -1)}, 0, 5, -1},
 		"no quota":                 {[]vital{{at: second(0)}, {at: second(5)}}, 0, 5, -1},
 		"the counters began again": {[]vital{quota(0, 1000, 50), quota(5, 20, 1)}, 0, 5, -1},
 	} {
@@ -51,12 +57,13 @@ func TestNodeFigures(t *testing.T) {
 		{second(0), cluster.Vital{Heap: 10, OldGen: 3, Survivor: 1, Direct: 9, Threads: 2, Active: 2, Queue: 40}},
 		{second(5), cluster.Vital{Heap: 11, OldGen: 5, Survivor: 4, Direct: 8, Threads: 2, Active: 1, Queue: 70}},
 	}, second(0), second(5))
-	window := probe.Window{CPU: record.CPU{User: 50, Cores: 4, RunQueue: 7}, Network: &record.Network{ReceiveMiBs: 9}, Resident: 77, Pauses: &record.Pauses{Count: 3},
+	share := 12.5
+	window := probe.Window{CPU: record.CPU{User: 50, Cores: 4, RunQueue: 7}, Network: &record.Network{ReceiveMiBs: 9}, Resident: 77, Probe: 0.3, Throttled: &share, Pauses: &record.Pauses{Count: 3},
 		Environment: record.Environment{Host: "h", Cores: 4, SMT: 2, Disk: "disk 20 GiB", THP: "madvise"}}
 	n.Environment = record.Environment{JVM: "j", Image: "sha256:1"}
 	fillMachine(&n, window)
 	want := record.Node{HeapUsedMax: 12, Memory: &record.Memory{OldGenMax: 5, SurvivorMax: 4, DirectMax: 9, ResidentMax: 77}, WritePool: &record.Pool{Threads: 2, ActiveMax: 2, QueueMax: 70},
-		CPU: &window.CPU, Network: window.Network, GC: record.GC{Pauses: window.Pauses},
+		CPU: &window.CPU, Probe: 0.3, Throttled: &share, Network: window.Network, GC: record.GC{Pauses: window.Pauses},
 		Environment: record.Environment{Host: "h", Cores: 4, SMT: 2, Disk: "disk 20 GiB", THP: "madvise", JVM: "j", Image: "sha256:1"}}
 	if !reflect.DeepEqual(n, want) {
 		t.Errorf("%+v\nwant %+v", n, want)

@@ -26,7 +26,7 @@ type watch struct {
 	index    string
 	programs Programs
 	cancel   context.CancelFunc
-	done     chan struct{}
+	loops    sync.WaitGroup
 
 	mu        sync.Mutex
 	samples   []steady.Sample
@@ -43,22 +43,22 @@ type watch struct {
 
 func startWatch(c *cluster.Client, index string, programs Programs) *watch {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &watch{cluster: c, index: index, programs: programs, cancel: cancel, done: make(chan struct{}), vitals: map[string][]vital{}, usage: process.NewUsage()}
-	go w.loop(ctx)
+	w := &watch{cluster: c, index: index, programs: programs, cancel: cancel, vitals: map[string][]vital{}, usage: process.NewUsage()}
+	w.loops.Go(func() { w.loop(ctx) })
+	w.loops.Go(func() { w.vitalLoop(ctx) })
 	return w
 }
 
 // stop ends the sampling; what was seen can then be read without a lock.
 func (w *watch) stop() {
 	w.cancel()
-	<-w.done
+	w.loops.Wait()
 }
 
 func (w *watch) loop(ctx context.Context) {
-	defer close(w.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	var vitalsAt, first time.Time
+	var first time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -73,10 +73,6 @@ func (w *watch) loop(ctx context.Context) {
 				first = began
 			}
 			w.notePrimaries(ctx)
-		}
-		if began.Sub(vitalsAt) >= vitalInterval {
-			vitalsAt = began
-			w.sampleVitals(ctx)
 		}
 		timer.Reset(max(0, interval(first, began)-time.Since(began)))
 	}
