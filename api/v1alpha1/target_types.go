@@ -136,7 +136,8 @@ type OpenSearch struct {
 	// +optional
 	Storage Storage `json:"storage,omitzero"`
 	// diskLimits are what the volume or the machine is known to be limited to: traffic within 10 % of them makes the
-	// answer not conclusive (DiskBound). They limit nothing by themselves.
+	// answer not conclusive (DiskBound). They limit nothing by themselves. The traffic of all disks of a node's machine is
+	// held against them.
 	// +optional
 	DiskLimits DiskLimits `json:"diskLimits,omitzero"`
 }

@@ -72,7 +72,7 @@ func diskBound(nodes []record.Node, limits v1alpha1.DiskLimits) string {
 			{limits.IOPS, n.Disk.IOPS, "IOPS"},
 		} {
 			if l.limit != nil && l.figure >= nearDiskLimit*float64(*l.limit) {
-				return fmt.Sprintf("the disk%s did %.0f of its %d %s", on, l.figure, *l.limit, l.unit)
+				return fmt.Sprintf("all disks of the machine%s did %.0f of the %d %s declared", on, l.figure, *l.limit, l.unit)
 			}
 		}
 	}

@@ -108,14 +108,14 @@ func TestDiskBounds(t *testing.T) {
 		{"no limit known", v1alpha1.DiskLimits{}, v1alpha1.DiskLimits{}, disk(&record.Disk{WriteMiBs: 1e6}), ""},
 		{"below", v1alpha1.DiskLimits{MiBPerSecond: n(240)}, v1alpha1.DiskLimits{}, disk(&record.Disk{WriteMiBs: 200, ReadMiBs: 15}), ""},
 		{"reads and writes together", v1alpha1.DiskLimits{MiBPerSecond: n(240)}, v1alpha1.DiskLimits{},
-			disk(&record.Disk{WriteMiBs: 200, ReadMiBs: 16}), "the disk did 216 of its 240 MiB/s"},
-		{"operations", v1alpha1.DiskLimits{IOPS: n(3000)}, v1alpha1.DiskLimits{}, disk(&record.Disk{IOPS: 2800}), "the disk did 2800 of its 3000 IOPS"},
+			disk(&record.Disk{WriteMiBs: 200, ReadMiBs: 16}), "all disks of the machine did 216 of the 240 MiB/s declared"},
+		{"operations", v1alpha1.DiskLimits{IOPS: n(3000)}, v1alpha1.DiskLimits{}, disk(&record.Disk{IOPS: 2800}), "all disks of the machine did 2800 of the 3000 IOPS declared"},
 		{"the variant's own limit is higher", v1alpha1.DiskLimits{MiBPerSecond: n(240)}, v1alpha1.DiskLimits{MiBPerSecond: n(480)},
 			disk(&record.Disk{WriteMiBs: 230}), ""},
-		{"the variant's own limit", v1alpha1.DiskLimits{}, v1alpha1.DiskLimits{MiBPerSecond: n(100)}, disk(&record.Disk{WriteMiBs: 95}), "95 of its 100 MiB/s"},
+		{"the variant's own limit", v1alpha1.DiskLimits{}, v1alpha1.DiskLimits{MiBPerSecond: n(100)}, disk(&record.Disk{WriteMiBs: 95}), "95 of the 100 MiB/s declared"},
 		{"the second node", v1alpha1.DiskLimits{MiBPerSecond: n(100)}, v1alpha1.DiskLimits{}, func(r *record.Record) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: r.Nodes[0].CPU, Disk: &record.Disk{WriteMiBs: 95}})
-		}, "the disk of os-1 did 95 of its 100 MiB/s"},
+		}, "all disks of the machine of os-1 did 95 of the 100 MiB/s declared"},
 		{"a disk that was not seen", v1alpha1.DiskLimits{MiBPerSecond: n(1)}, v1alpha1.DiskLimits{}, disk(nil), ""},
 	} {
 		c := analysistest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8)
@@ -132,7 +132,7 @@ func TestDiskBounds(t *testing.T) {
 		if got := where(a.DiskBound); !slices.Equal(got, []string{"b knee@2"}) || !strings.Contains(a.DiskBound[0].Message, tt.message) {
 			t.Errorf("%s: %+v, want b's knee and %q", tt.name, a.DiskBound, tt.message)
 		}
-		if reason != v1alpha1.ReasonDiskBound || !strings.Contains(message, "b (knee: the disk") || !strings.Contains(message, tt.message) {
+		if reason != v1alpha1.ReasonDiskBound || !strings.Contains(message, "b (knee: all disks") || !strings.Contains(message, tt.message) {
 			t.Errorf("%s: %s %q", tt.name, reason, message)
 		}
 	}

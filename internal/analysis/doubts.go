@@ -50,7 +50,7 @@ func (a Assessment) clientBounds() []Doubt {
 
 func (a Assessment) diskBounds() []Doubt {
 	return each(v1alpha1.ReasonDiskBound, a.boundCells(a.DiskBound),
-		"the disk was the limit in %s: provision more of it (spec.opensearch.storage), or correct diskLimits")
+		"the disk may have been the limit in %s: provision more of it (spec.opensearch.storage), or correct diskLimits, against which the traffic of all disks of the machine is held")
 }
 
 // boundCells names each cell that has bounds once, with where they are and what the first of them is.

@@ -64,5 +64,5 @@ func (a Assessment) otherStretches() []Doubt {
 		}
 	}
 	return each(v1alpha1.ReasonNotSteady, ratios,
-		"docs/s is over other shares of the corpus in some loads than in others, for a window ends when the first client does, in %s: try client counts that share the corpus evenly, or set spec.workload.measure to Whole")
+		"docs/s is over other shares of the corpus in some trials than in others, for a window ends when the first client does, in %s: try client counts that share the corpus evenly, or set spec.workload.measure to Whole")
 }
