@@ -206,7 +206,7 @@ func TestNoiseThatNoNumberOfRepetitionsOvercomes(t *testing.T) {
 				n++
 			}
 			r := analysistest.Measured(t, map[int32]float64{1: 50, 2: 110, 4: 100}[t.Clients]*(1+tt.spread*float64(n%3)))
-			r.Nodes[0].Environment.Host = t.Variant + "-" + string('0'+rune(t.Placement))
+			r.Nodes[0].Environment.Host = t.Variant + "-" + string('0'+t.Placement)
 			return r
 		})
 		message := doubt(a, v1alpha1.ReasonNotDistinguishable)
