@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 
@@ -29,7 +31,8 @@ func (p *plugin) analyzeCommand() *cobra.Command {
 The CSV may be Knee's results.csv or one made by any script. Its header names the columns, in any order:
   variant (required), topology, phase (Warmup, Sweep, Final), clients, docs_per_second, rejections, error_rate,
   iowait_percent, cpu_user_percent, cpu_system_percent, status (ok, failed, gated), repetition, placement
-Other columns are ignored. A row without docs_per_second is failed. A malformed line ends the command with exit code 2,
+Other columns are ignored. A row without docs_per_second is failed; so is one with an error_rate above 0 that no rejections
+explain, whatever its status says but gated: opensearch-benchmark calls such runs a success. A malformed line ends the command with exit code 2,
 its number and column, and nothing on standard output.`,
 		Example: `  kubectl knee analyze -f results.csv --baseline intel
   kubectl knee analyze -f results.csv --baseline intel --percent-of-peak 95 --max-iowait 10 -o json
@@ -44,7 +47,7 @@ its number and column, and nothing on standard output.`,
 	flags.StringVar(&f.baseline, "baseline", "", "variant that ratios are computed against; none when unset")
 	flags.Float64Var(&f.percentOfPeak, "percent-of-peak", offline.Defaults().PercentOfPeak, "share of the peak, in percent, that the knee must reach")
 	flags.StringVar(&f.maxIOWait, "max-iowait", "", "gate: highest iowait, in percent of all cores; unset: none")
-	flags.Int64Var(&f.maxRejections, "max-rejections", 0, "gate: how many rejected requests are allowed")
+	flags.Int64Var(&f.maxRejections, "max-rejections", 0, "gate: how many rejected requests are allowed (default 0)")
 	must(cmd.MarkFlagRequired("filename"))
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -54,28 +57,14 @@ func (p *plugin) analyze(cmd *cobra.Command, f analyzeFlags) error {
 	if err := oneOf("output", f.output, "", "json"); err != nil {
 		return err
 	}
-	in, done, isBundle, err := p.openSniffed(f.file)
+	var result offline.Result
+	var options offline.Options
+	err := interruptible(cmd.Context(), func() (err error) {
+		result, options, err = p.analyzed(cmd, f)
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	defer func() { _ = done() }() // it was read to its end, or not used
-	options := offline.Defaults()
-	var rows []offline.Row
-	var has offline.Columns
-	if isBundle {
-		rows, has, options, err = f.ofBundle(cmd, in)
-	} else if options, err = f.options(cmd, options); err == nil {
-		rows, has, err = readCSV(f.file, in)
-	}
-	if err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("max-iowait") && !has["iowait_percent"] {
-		return usagef("%s has no column iowait_percent, which --max-iowait needs", f.file)
-	}
-	result, err := offline.Analyze(rows, has, options)
-	if err != nil {
-		return usage(err)
 	}
 	for _, note := range result.Notes {
 		p.note("%s", note)
@@ -84,6 +73,39 @@ func (p *plugin) analyze(cmd *cobra.Command, f analyzeFlags) error {
 		return printJSON(p.streams.Out, result)
 	}
 	return analysisTable(p.streams.Out, result, options)
+}
+
+// interruptible does what may wait for its input, or take long, until a signal ends the command.
+func interruptible(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("interrupted before there was a result: %w", context.Cause(ctx))
+	}
+}
+
+// analyzed reads the file and analyzes it, by the rules that hold for it.
+func (p *plugin) analyzed(cmd *cobra.Command, f analyzeFlags) (result offline.Result, options offline.Options, err error) {
+	in, done, isBundle, err := p.openSniffed(f.file)
+	if err != nil {
+		return result, options, err
+	}
+	defer func() { _ = done() }() // it was read to its end, or not used
+	var rows []offline.Row
+	var has offline.Columns
+	if isBundle {
+		rows, has, options, err = f.ofBundle(cmd, in)
+	} else if options, err = f.options(cmd, offline.Defaults()); err == nil {
+		rows, has, err = readCSV(f.file, in)
+	}
+	if err != nil {
+		return result, options, err
+	}
+	result, err = offline.Analyze(rows, has, options)
+	return result, options, usage(err)
 }
 
 func readCSV(name string, in io.Reader) ([]offline.Row, offline.Columns, error) {
@@ -134,6 +156,10 @@ func (f analyzeFlags) ofBundle(cmd *cobra.Command, in io.Reader) ([]offline.Row,
 	made, err := s.input()
 	if err != nil {
 		return none(err)
+	}
+	if len(made.Records) == 0 {
+		// Nothing was measured yet, which is no malformed file; there is nothing to hold against a rule either.
+		return nil, offline.Columns{}, offline.Defaults(), nil
 	}
 	var rows []offline.Row
 	has := offline.Columns{}

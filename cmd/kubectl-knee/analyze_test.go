@@ -1,11 +1,17 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/offline"
@@ -42,7 +48,55 @@ func TestAnalyzeMalformed(t *testing.T) {
 	fails(t, exitUsage, `"amd" is no variant of the file; it has arm, intel`, "analyze", "-f", studyCSV, "--baseline", "amd")
 	fails(t, exitUsage, "97 is meant", "analyze", "-f", studyCSV, "--percent-of-peak", "0.97")
 	fails(t, exitUsage, `--max-iowait: "10%"`, "analyze", "-f", studyCSV, "--max-iowait", "10%")
-	fails(t, exitUsage, "no column iowait_percent", "analyze", "-f", write(t, "a.csv", "variant,clients,docs_per_second\na,8,1\n"), "--max-iowait", "10")
+	empty := write(t, "empty.csv", "variant,clients,docs_per_second\n\n")
+	fails(t, exitUsage, empty+": line 1: the file has a header and no rows", "analyze", "-f", empty)
+	series := write(t, "series.csv", "variant,docs_per_second\n"+strings.Repeat("a,100\n", 101))
+	fails(t, exitUsage, series+": line 102: a has more than 100 Final rows", "analyze", "-f", series)
+}
+
+// Notes are no results: they go to standard error, and the exit code is 0.
+func TestAnalyzeNotes(t *testing.T) {
+	for csv, want := range map[string]string{
+		"variant,clients,docs_per_second\na,8,1\n":                 "note: there is no column iowait_percent: no row is held against --max-iowait\n",
+		"variant,clients,docs_per_second,iowait_percent\na,8,1,\n": "",
+		"variant,clients,docs_per_second,iowait_percent,attempt\na,8,1,1,x\n": "note: columns attempt are ignored: they have a meaning in Knee's own " +
+			"results.csv alone, which has all of attempt, verdict, failures, whole_docs_per_second\n",
+	} {
+		if r := knee(t, csv, "analyze", "-f", "-", "--max-iowait", "10", "-o", "json"); r.code != exitOK || r.err != want {
+			t.Errorf("%q: exit code %d, %q; want %q", csv, r.code, r.err, want)
+		}
+	}
+}
+
+// A signal ends the command while its input does not end.
+func TestAnalyzeEndsWhenInterrupted(t *testing.T) {
+	in, held := io.Pipe()
+	defer held.Close()
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	var out, errs bytes.Buffer
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &errs}, []string{"analyze", "-f", "-"})
+	}()
+	if _, err := held.Write([]byte("variant,clients,docs_per_second\na,8,")); err != nil { // it is reading now
+		t.Fatal(err)
+	}
+	interrupt()
+	select {
+	case got := <-code:
+		if got != exitFailed || out.Len() != 0 || !strings.Contains(errs.String(), "interrupted") {
+			t.Errorf("exit code %d, %q, %q on standard output", got, errs.String(), out.String())
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the command goes on")
+	}
+}
+
+func TestAnalyzeHelp(t *testing.T) {
+	if help := ok(t, "analyze", "--help"); !strings.Contains(help, "how many rejected requests are allowed (default 0)") {
+		t.Errorf("no default of --max-rejections:\n%s", help)
+	}
 }
 
 func TestAnalyzeFlags(t *testing.T) {
@@ -85,6 +139,11 @@ func TestAnalyzeBundle(t *testing.T) {
 	final := r.Ratios[3]
 	if final.At != "final" || math.Abs(final.Ratio-1.4613) > 0.003 || final.Low == nil || math.Abs(*final.Confidence-(1-2./70)) > 1e-12 {
 		t.Errorf("%+v", final)
+	}
+	unmeasured := study(t, nil, analysistest.StudyRecord)
+	clear(unmeasured.Records)
+	if none := ok(t, "analyze", "-f", bundled(t, "none.tar.gz", unmeasured), "-o", "json"); !strings.Contains(none, `"cells": []`) {
+		t.Errorf("a campaign without a record: %s", none)
 	}
 	if err := json.Unmarshal([]byte(ok(t, "analyze", "-f", path, "-o", "json", "--max-iowait", "6")), &r); err != nil {
 		t.Fatal(err)
