@@ -78,6 +78,11 @@ var inputColumns = []column{
 	{"cpu_system_percent", "the same as cpu_sys_percent", cpu(func(c record.CPU) float64 { return c.Sys })},
 }
 
+// ownColumns are what Knee itself costs.
+var ownColumns = []column{
+	{"probe_percent", "CPU that Knee's probe itself took, of one core, highest node; empty when not known", formatted(highest(func(n record.Node) float64 { return nonZero(n.Probe) }))},
+}
+
 func status(a attempt) string {
 	switch a.judgement.Verdict {
 	case analysis.Measured:
