@@ -134,7 +134,7 @@ func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodS
 	return corev1.PodSpec{
 		AutomountServiceAccountToken:  ptr.To(false),
 		EnableServiceLinks:            ptr.To(false),
-		ShareProcessNamespace:         ptr.To(true), // the probe reads how much memory OpenSearch's process has
+		ShareProcessNamespace:         ptr.To(true), // the probe reads the memory and the CPU quota of OpenSearch's process
 		TerminationGracePeriodSeconds: ptr.To[int64](60),
 		SecurityContext:               restrictedPod(),
 		NodeSelector:                  cell.Spec.Pool.NodeSelector,
