@@ -71,7 +71,7 @@ func TestAnalyzeNotes(t *testing.T) {
 // A signal ends the command while its input does not end.
 func TestAnalyzeEndsWhenInterrupted(t *testing.T) {
 	in, held := io.Pipe()
-	defer held.Close()
+	defer func() { _ = held.Close() }()
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
 	var out, errs bytes.Buffer
