@@ -1,0 +1,55 @@
+package record
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ownWords tells whether all that was left out is named as a step is, once.
+func ownWords(dropped []string) bool {
+	seen := map[string]bool{}
+	for _, name := range dropped {
+		if seen[name] || !slices.ContainsFunc(steps, func(s step) bool { return s.name == name }) {
+			return false
+		}
+		seen[name] = true
+	}
+	return true
+}
+
+func FuzzDecode(f *testing.F) {
+	data, err := Encode(full(1, 1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(`{"version":1}`))
+	hostile := full(13, 7)
+	hostile.Error.Message = strings.Repeat("\x01<>", 500)
+	if data, err = json.Marshal(hostile); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := Decode(data)
+		if err != nil {
+			return
+		}
+		// Identities are the controller's own, and short; what was left out before is of this program's words.
+		if len(r.Trial.Campaign)+len(r.Trial.Cell)+len(r.Trial.Phase) > 200 || r.Error != nil && len(r.Error.Reason) > 64 || !ownWords(r.Dropped) {
+			return
+		}
+		out, err := Encode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out) > MaxBytes {
+			t.Errorf("%d bytes", len(out))
+		}
+		if _, err := Decode(out); err != nil {
+			t.Errorf("what was encoded is not read: %v", err)
+		}
+	})
+}
