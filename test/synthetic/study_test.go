@@ -5,11 +5,9 @@ package synthetic_test
 import (
 	"errors"
 	"io"
-	"math"
 	"strconv"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -24,60 +22,10 @@ import (
 	"github.com/knee-bench/knee/test/synthetic/osb"
 )
 
-// The load of every trial: a corpus of 192 bulks, which 1 to 24 clients share evenly, 20 s at the peak.
-const (
-	bulkSize = 20
-	corpus   = 192 * bulkSize
-	capacity = 192.0 // docs/s at saturation
-)
-
-var clients = []int32{1, 2, 4, 8, 12, 16, 24}
-
-// steep saturates at eight clients, once and for all: each client adds an eighth until then. The points beside the
-// target of 97 % lie at 50 % (4 clients) and 100 % (8 and more), so that noise of 1 % cannot blur which count is the
-// knee: a run that misses it is the measurement's fault.
-func steep(n int) float64 { return capacity * math.Min(1, float64(n)/8) }
-
-// flat bends so slowly that its knee by the rule, at twelve clients, lies at 97.2 % of the peak: whether a run finds
-// it is up to its noise, whatever measures it.
-func flat(n int) float64 { return capacity * (1 - math.Exp(-float64(n)/3.36)) }
-
-// scenario is a machine and what is true of it.
-type scenario struct {
-	name    string
-	machine opensearch.Machine
-	knee    int32
-	gated   []int32 // counts whose trials must be Gated
-}
-
-const flatCurve = "flat curve"
-
-// scenarios all have repeats that vary by 1 %.
-func scenarios() []scenario {
-	base := opensearch.Machine{Curve: steep, LevelCV: 0.01, BulkCV: 0.03}
-	slow, stalls, rejecting, all, flatter := base, base, base, base, base
-	slow.SlowStart = 3 * time.Second
-	stalls.StallEvery, stalls.StallFor = 30*time.Second, 250*time.Millisecond
-	// What rejects seems the fastest: taken for the peak, it would move the target above every honest point.
-	rejecting.Curve = func(n int) float64 { return steep(n) * (1 + 0.1*float64(max(0, n-16))/8) }
-	rejecting.RejectAbove, rejecting.RejectShare = 16, 0.05
-	all.Curve, all.RejectAbove, all.RejectShare = rejecting.Curve, 16, 0.05
-	all.SlowStart, all.StallEvery, all.StallFor = slow.SlowStart, stalls.StallEvery, stalls.StallFor
-	flatter.Curve = flat
-	return []scenario{
-		{name: "noise alone", machine: base, knee: 8},
-		{name: "slow start", machine: slow, knee: 8},
-		{name: "stalls", machine: stalls, knee: 8},
-		{name: "rejections at 24", machine: rejecting, knee: 8, gated: []int32{24}},
-		{name: "all of these", machine: all, knee: 8, gated: []int32{24}},
-		{name: flatCurve, machine: flatter, knee: 12},
-	}
-}
-
-// study is a campaign on one machine: a sweep of four repeats a client count.
-func study() *v1alpha1.BenchmarkCampaign {
+// study is a campaign on one machine: a sweep of some repeats a client count.
+func study(clients []int32) *v1alpha1.BenchmarkCampaign {
 	c := analysistest.Campaign([]string{"synthetic"}, []string{"1p0r"}, clients...)
-	c.Spec.Sweep.Repetitions = ptr.To[int32](4)
+	c.Spec.Sweep.Repetitions = ptr.To[int32](repeats)
 	c.Spec.Final.Repetitions = ptr.To[int32](0)
 	c.Spec.Retries = ptr.To[int32](0)
 	c.Spec.Gates = v1alpha1.Gates{MaxRejections: ptr.To[int64](0)}

@@ -22,7 +22,7 @@ import (
 // Without noise every record holds the curve's docs/s, also where the load starts slowly: the window between two
 // document counts leaves that out, while the figure over the whole load does not.
 func TestRecordsHoldTheCurve(t *testing.T) {
-	c := study()
+	c := study(steepClients)
 	c.Spec.Sweep.Repetitions = ptr.To[int32](1)
 	f := newWorkshop(t).measure(t, opensearch.Machine{Curve: steep, SlowStart: 2 * time.Second}, c)
 	seen := 0
@@ -53,14 +53,14 @@ func TestRecordsHoldTheCurve(t *testing.T) {
 			t.Errorf("the record does not say that all is fake: %+v, %+v", r.Driver, r.Nodes)
 		}
 	}
-	if seen != len(clients) {
-		t.Errorf("%d records of a sweep of %d counts", seen, len(clients))
+	if seen != len(steepClients) {
+		t.Errorf("%d records of a sweep of %d counts", seen, len(steepClients))
 	}
 }
 
 // An adaptive sweep of the same machine comes to the same knee with fewer trials, and always measures the highest count.
 func TestAdaptiveSweepFindsTheKnee(t *testing.T) {
-	c := study()
+	c := study(steepClients)
 	c.Spec.Sweep.Strategy, c.Spec.Sweep.Repetitions = v1alpha1.SweepAdaptive, nil
 	f := newWorkshop(t).measure(t, opensearch.Machine{Curve: steep, LevelCV: 0.01, BulkCV: 0.03, Seed: 3}, c)
 	trials, highest := 0, int32(0)
@@ -70,14 +70,14 @@ func TestAdaptiveSweepFindsTheKnee(t *testing.T) {
 		}
 	}
 	skipped := f.assessment.Cells[0].Skipped
-	if f.knee() != 8 || trials >= 2*len(clients) || highest != clients[len(clients)-1] || len(skipped) == 0 {
+	if f.knee() != 8 || trials >= 2*len(steepClients) || highest != steepClients[len(steepClients)-1] || len(skipped) == 0 {
 		t.Errorf("knee %d after %d trials, up to %d clients, without %v", f.knee(), trials, highest, skipped)
 	}
 }
 
 // What is rejected is counted, and only that is missing.
 func TestRejectionsAreCounted(t *testing.T) {
-	c := study()
+	c := study(steepClients)
 	c.Spec.Sweep.Repetitions, c.Spec.Sweep.Clients = ptr.To[int32](1), []int32{4, 24}
 	f := newWorkshop(t).measure(t, opensearch.Machine{Curve: steep, RejectAbove: 16, RejectShare: 0.2, Seed: 1}, c)
 	for _, r := range f.records {

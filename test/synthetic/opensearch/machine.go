@@ -22,6 +22,16 @@ type Machine struct {
 	RejectShare float64 // of those
 }
 
+// Rate is the docs/s that so many clients get of the machine in the long run, once it is warm: the curve's less what
+// stalls take, each of which begins a mean time after the one before began.
+func (m Machine) Rate(clients int) float64 {
+	rate := m.Curve(clients)
+	if m.StallEvery > 0 {
+		rate *= 1 - m.StallFor.Seconds()/m.StallEvery.Seconds()
+	}
+	return rate
+}
+
 // slowest is the share of its level at which a slow start begins.
 const slowest = 1.0 / 3
 
