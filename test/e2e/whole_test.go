@@ -155,7 +155,11 @@ var _ = Describe("a whole campaign", Ordered, func() {
 			Expect(n.Memory).NotTo(BeNil())
 			Expect(n.Memory.ResidentMax).To(BeNumerically(">", 256<<20), "resident memory of a JVM with 512 MiB of heap or more")
 			Expect(n.GC.Pauses).NotTo(BeNil(), "the collector's log")
-			Expect(n.GC.Pauses.Millis).To(BeNumerically(">=", 0))
+			p := n.GC.Pauses
+			Expect(p.Young+p.Mixed+p.Full).To(BeNumerically("<=", p.Count), "%+v", p)
+			Expect(p.Millis > 0).To(Equal(p.Count > 0), "pauses take time, and only pauses: %+v", p)
+			Expect(p.Millis).To(BeNumerically("<", 1000*r.Ingest.Seconds), "the pauses of a window are shorter than it: %+v", p)
+			Expect(p.Max*float64(p.Count)).To(BeNumerically(">=", 0.99*p.Millis), "none is longer than the longest: %+v", p)
 			Expect(r.Ingest.Segments).To(BeNumerically(">", 0))
 			Expect(r.Loader.CPUCores).To(BeNumerically(">", 0))
 			Expect(r.Loader.MemoryBytes).To(BeNumerically(">", 50<<20))
