@@ -54,15 +54,20 @@ func cellFigures(c analysis.Cell) []string {
 	knee, kneeDocs := point(c.Curve.Knee)
 	peak, peakDocs := point(c.Curve.Peak)
 	stability := "-"
-	if c.Stability > 0 {
+	if !math.IsNaN(c.Stability) {
 		stability = fmt.Sprintf("%.0f %%", 100*c.Stability)
 	}
-	docs := c.FinalDocsPerSecond()
-	median := "-"
-	if m := analysis.Median(docs); !math.IsNaN(m) {
+	measured := 0
+	for _, o := range c.Finals {
+		if o.Measured() {
+			measured++
+		}
+	}
+	median := "-" // also where Finals at several client counts have no figure in common
+	if m := analysis.Median(c.FinalDocsPerSecond()); !math.IsNaN(m) {
 		median = whole(m)
 	}
-	return []string{knee, kneeDocs, stability, peak, peakDocs, fmt.Sprint(len(docs)), median}
+	return []string{knee, kneeDocs, stability, peak, peakDocs, fmt.Sprint(measured), median}
 }
 
 func ratioFigures(r analysis.Ratio, topologies bool) []string {

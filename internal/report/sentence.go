@@ -64,11 +64,11 @@ func placeOf(in Input, r analysis.Ratio) (where, variant, baseline string) {
 	if other := baselineTopology(r); other != r.Topology {
 		variant, baseline = r.Variant+" on "+r.Topology, r.Baseline+" on "+other
 	}
-	where = fmt.Sprintf("At %d clients", r.Clients)
+	where = "At " + plural(int(r.Clients), "client")
 	if other := baselineClients(r); other != r.Clients {
 		where = fmt.Sprintf("At %d and %d clients", r.Clients, other)
 	} else if len(in.Assessment.Topologies()) > 1 && baselineTopology(r) == r.Topology {
-		where = fmt.Sprintf("On %s at %d clients", r.Topology, r.Clients)
+		where = fmt.Sprintf("On %s at %s", r.Topology, plural(int(r.Clients), "client"))
 	}
 	return where, variant, baseline
 }
@@ -150,8 +150,8 @@ func foundKnees(in Input) string {
 			parts = append(parts, cellName(in, c.Variant, c.Topology)+" has no knee")
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s has its knee at %d clients with %s docs/s (peak %s)", cellName(in, c.Variant, c.Topology),
-			c.Curve.Knee.Clients, rounded(c.Curve.Knee.DocsPerSecond), rounded(c.Curve.Peak.DocsPerSecond)))
+		parts = append(parts, fmt.Sprintf("%s has its knee at %s with %s docs/s (peak %s)", cellName(in, c.Variant, c.Topology),
+			plural(int(c.Curve.Knee.Clients), "client"), rounded(c.Curve.Knee.DocsPerSecond), rounded(c.Curve.Peak.DocsPerSecond)))
 	}
 	if !some {
 		return "No knee was found"
@@ -170,8 +170,8 @@ func foundFixed(in Input) string {
 	for _, c := range in.Assessment.Cells {
 		for _, clients := range c.FinalClients() {
 			if values, _ := docsAt(c, clients); len(values) > 0 {
-				parts = append(parts, fmt.Sprintf("%s indexed %s docs/s at %d clients (median of %s)",
-					cellName(in, c.Variant, c.Topology), rounded(analysis.Median(values)), clients, plural(len(values), "run")))
+				parts = append(parts, fmt.Sprintf("%s indexed %s docs/s at %s (median of %s)",
+					cellName(in, c.Variant, c.Topology), rounded(analysis.Median(values)), plural(int(clients), "client"), plural(len(values), "run")))
 			}
 		}
 	}

@@ -38,7 +38,34 @@ func sweeps(d *document, in Input) {
 		for _, note := range curveNotes(c) {
 			d.para("%s", note)
 		}
+		if note := usl(c.Curve); note != "" {
+			d.para("%s", note)
+		}
 	}
+}
+
+// usl describes a curve by the Universal Scalability Law: a diagnostic of its shape, which decides nothing.
+func usl(c analysis.Curve) string {
+	var clients, docs []float64
+	for _, p := range c.Points {
+		if p.Verdict == analysis.Measured {
+			clients, docs = append(clients, float64(p.Clients)), append(docs, p.DocsPerSecond)
+		}
+	}
+	const tells = 0.8 // R² below which the law says nothing of this curve, as of a sweep that began beyond its knee
+	law, err := analysis.FitUSL(clients, docs)
+	if err != nil || law.RSquared < tells {
+		return ""
+	}
+	peak := "no peak (coherency is 0)"
+	if law.Beta > 0 {
+		peak = fmt.Sprintf("a peak at %s clients", fixed(law.PeakClients, 1))
+		if law.PeakIsBeyond {
+			peak += ", extrapolated"
+		}
+	}
+	return fmt.Sprintf("Diagnostic only, from which nothing is read off: the Universal Scalability Law fits with contention %s and coherency %s, which gives %s (R² %s).",
+		trimmed(law.Alpha, 6), trimmed(law.Beta, 6), peak, fixed(law.RSquared, 3))
 }
 
 // curveNotes say what a curve leaves open.
