@@ -31,7 +31,7 @@ func JudgeRatio(e Estimate, distinguishable bool, smallestDifferencePercent floa
 	switch {
 	case !e.HasInterval():
 		return NoVerdict, 0
-	case sure && e.Low >= 1-d && e.High <= 1+d:
+	case sure && e.Low >= (1-d)*(1-rounding) && e.High <= (1+d)*(1+rounding): // the bounds come through logs
 		return Equivalent, 0
 	case distinguishable && e.Low > 1:
 		return Faster, 0

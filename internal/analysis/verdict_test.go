@@ -118,3 +118,11 @@ func BenchmarkRepetitionsFor(b *testing.B) {
 		RepetitionsFor(0.02, 1, 28)
 	}
 }
+
+// The bounds come through logs: one that lies on the smallest difference may miss it by a rounding.
+func TestEquivalentAtTheSmallestDifference(t *testing.T) {
+	e := Compare([]float64{97, 97, 97, 97}, []float64{100, 100, 100, 100}, 1-Alpha)
+	if got, _ := JudgeRatio(e, false, 3, Noise{}, 1); got != Equivalent {
+		t.Errorf("a ratio of %.17g to %.17g is %q, not equivalent within 3 %%", e.Low, e.High, got)
+	}
+}
