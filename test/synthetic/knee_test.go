@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	runs = flag.Int("synthetic.runs", 6, "studies of each scenario")
+	runs = flag.Int("synthetic.runs", 20, "studies of each scenario")
 	only = flag.String("synthetic.scenario", "", "the only scenario")
 )
 
