@@ -59,7 +59,7 @@ func scenarios() []scenario {
 	stalls.StallEvery, stalls.StallFor = 30*time.Second, 250*time.Millisecond
 	// What rejects seems the fastest: taken for the peak, it would move the target above every honest point.
 	rejecting.Curve = func(n int) float64 { return smooth(n) * (1 + 0.1*float64(max(0, n-32))/32) }
-	rejecting.RejectAbove, rejecting.RejectShare = 40, 0.05
+	rejecting.RejectAbove, rejecting.RejectShare = 40, 0.1 // 150 bulks of a load, of which none is refused once in millions of loads
 	all.Curve, all.RejectAbove, all.RejectShare = rejecting.Curve, rejecting.RejectAbove, rejecting.RejectShare
 	all.SlowStart, all.StallEvery, all.StallFor = starting.SlowStart, stalls.StallEvery, stalls.StallFor
 	ambiguous.Curve = slow
