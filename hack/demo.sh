@@ -25,7 +25,7 @@ echo
 echo
 if [ "$status" -eq 0 ]; then
   # The report's first paragraph: what was found, and what it does not prove.
-  "$knee" -n knee-demo report demo | awk '/^#/ || (!NF && !seen) {next} !NF {over = 1} !over {print; seen = 1}'
+  "$knee" -n knee-demo report demo --md | awk '/^#/ || !NF {next} {print; exit}'
 else
   echo "The demo did not finish. What it says:"
   "$kubectl" -n knee-demo describe benchmarkcampaign demo | tail -n 40
