@@ -151,7 +151,7 @@ var _ = Describe("a whole campaign", Ordered, func() {
 			Expect(n.Network).NotTo(BeNil())
 			Expect(n.Network.ReceiveMiBs).To(BeNumerically(">", 0))
 			Expect(n.WritePool).NotTo(BeNil())
-			Expect(n.WritePool.ActiveMax).To(BeNumerically(">", 0))
+			Expect(n.WritePool.Threads).To(BeNumerically(">", 0))
 			Expect(n.Memory).NotTo(BeNil())
 			Expect(n.Memory.ResidentMax).To(BeNumerically(">", 256<<20), "resident memory of a JVM with 512 MiB of heap or more")
 			Expect(n.GC.Pauses).NotTo(BeNil(), "the collector's log")
@@ -164,10 +164,12 @@ var _ = Describe("a whole campaign", Ordered, func() {
 			Expect(r.Loader.CPUCores).To(BeNumerically(">", 0))
 			Expect(r.Loader.MemoryBytes).To(BeNumerically(">", 50<<20))
 		}
-		pauses := int64(0)
+		pauses, active := int64(0), int64(0)
 		for _, r := range all {
 			pauses += r.Nodes[0].GC.Pauses.Count
+			active += r.Nodes[0].WritePool.ActiveMax
 		}
+		Expect(active).To(BeNumerically(">", 0), "looked at every 5 s: some load was seen at work")
 		Expect(pauses).To(BeNumerically(">", 0), "some load filled a young generation")
 	})
 
