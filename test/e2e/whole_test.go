@@ -85,7 +85,7 @@ func rows(text string) []map[string]string {
 }
 
 // One campaign with everything asked for; each spec looks at another side of what came of it.
-var _ = Describe("a whole campaign", Ordered, func() {
+var _ = Describe("a whole campaign", Ordered, ContinueOnFailure, func() {
 	var (
 		ns  string
 		c   *v1alpha1.BenchmarkCampaign
