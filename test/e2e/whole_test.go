@@ -35,7 +35,8 @@ func newClaim(ctx context.Context, ns string) {
 	})).To(Succeed())
 }
 
-// artifactsFolder is the claim's folder on the embedded cluster's only node, which is this machine.
+// artifactsFolder is the claim's folder on the embedded cluster's only node, which is this machine: what the node has
+// at /run/knee is the cluster's folder.
 func artifactsFolder(ctx context.Context, ns string) string {
 	GinkgoHelper()
 	var claim corev1.PersistentVolumeClaim
@@ -43,7 +44,9 @@ func artifactsFolder(ctx context.Context, ns string) string {
 	var volume corev1.PersistentVolume
 	Expect(cluster.Get(ctx, client.ObjectKey{Name: claim.Spec.VolumeName}, &volume)).To(Succeed())
 	Expect(volume.Spec.Local).NotTo(BeNil())
-	return volume.Spec.Local.Path
+	inside, err := filepath.Rel("/run/knee", volume.Spec.Local.Path)
+	Expect(err).NotTo(HaveOccurred())
+	return filepath.Join(root, ".cluster", inside)
 }
 
 // report is every file of a campaign's report.
@@ -193,7 +196,7 @@ var _ = Describe("a whole campaign", Ordered, ContinueOnFailure, func() {
 				Expect(t.ServiceTime).NotTo(BeNil(), name)
 				Expect(t.Latency).NotTo(BeNil(), name)
 				Expect(t.ServiceTime.P50).To(BeNumerically(">", 0), name)
-				Expect(t.ServiceTime.P99).To(BeNumerically(">=", t.ServiceTime.P50), name)
+				Expect(t.ServiceTime.P90).To(BeNumerically(">=", t.ServiceTime.P50), "%s: of 60 requests OSB tells no 99th percentile", name)
 			}
 			Expect(searches["range"].Target).To(BeNumerically("==", 20))
 			Expect(searches["term"].Target).To(BeZero(), "a closed loop")
