@@ -75,10 +75,7 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 			r.writeStatus(ctx, &c, invalidStatus(&c, invalid)))
 	}
 	now := r.Clock.Now()
-	found := report.Input{
-		Name: c.Name, Namespace: c.Namespace, Version: version.Version, Spec: c.Spec, Plan: p,
-		Records: observed.records, Assessment: analysis.Assess(p, c.Spec, observed.records),
-	}
+	found := report.NewInput(&c, p, observed.records, version.Version)
 	decision := decide.Next(p, found.Assessment, observed.world, c.Spec.Retain, now)
 	applyErr := r.apply(ctx, &c, p, decision.Actions)
 	reports, reportErr := r.writeReports(ctx, &c, found)

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
@@ -39,8 +38,7 @@ func TestTheStatusStaysBelow20KiB(t *testing.T) {
 		r.Nodes[0].Environment.Kernel = "kernel of " + t.Variant
 		return r
 	})
-	found := report.Input{Name: c.Name, Namespace: c.Namespace, Version: "v0.1.0", Spec: c.Spec, Plan: p, Records: records,
-		Assessment: analysis.Assess(p, c.Spec, records)}
+	found := report.NewInput(c, p, records, "v0.1.0")
 	d := decide.Decision{Phases: map[string]string{}}
 	for _, cell := range p.Cells {
 		d.Phases[cell.Name] = decide.PhaseProvisioning

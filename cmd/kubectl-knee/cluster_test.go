@@ -105,7 +105,7 @@ func installed(t *testing.T, c client.WithWatch, name string) *v1alpha1.Benchmar
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := inputOf(campaign, append(records, unreadable), "v0.1.0")
+	in := report.NewInput(campaign, plan.Build(campaign), append(records, unreadable), "v0.1.0")
 	var names []string
 	for i, files := range report.Pack(report.Files(in)) {
 		cm := resources.ReportConfigMap(campaign, i+1, files)

@@ -117,7 +117,7 @@ func study(t *testing.T, change func(*v1alpha1.BenchmarkCampaign), measure func(
 		decoded = append(decoded, again)
 		b.Records[names[r.Trial.Cell].AttemptName(r.Trial)+"-record"] = data
 	}
-	b.Report = report.Files(inputOf(c, decoded, b.Versions.Knee))
+	b.Report = report.Files(report.NewInput(c, plan.Build(c), decoded, b.Versions.Knee))
 	return b
 }
 

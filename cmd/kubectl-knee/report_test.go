@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
 )
 
 func TestReportFromBundle(t *testing.T) {
@@ -102,7 +104,7 @@ func TestWrittenBy(t *testing.T) {
 		t.Errorf("a report that does not know its Knee names %q", got)
 	}
 	decoded := []record.Record{}
-	if made := inputOf(b.Campaign, decoded, ""); made.Version != "" {
+	if made := report.NewInput(b.Campaign, plan.Build(b.Campaign), decoded, ""); made.Version != "" {
 		t.Errorf("version %q", made.Version)
 	}
 }

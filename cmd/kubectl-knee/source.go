@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/bundle"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
@@ -137,15 +136,7 @@ func (s source) input() (report.Input, error) {
 	if err != nil {
 		return report.Input{}, usagef("%s: %w", s.from, err)
 	}
-	return inputOf(s.Campaign, records, s.Versions.Knee), nil
-}
-
-func inputOf(c *v1alpha1.BenchmarkCampaign, records []record.Record, version string) report.Input {
-	p := plan.Build(c)
-	return report.Input{
-		Name: c.Name, Namespace: c.Namespace, Version: version, Spec: c.Spec, Plan: p,
-		Records: records, Assessment: analysis.Assess(p, c.Spec, records),
-	}
+	return report.NewInput(s.Campaign, plan.Build(s.Campaign), records, s.Versions.Knee), nil
 }
 
 // planned are the records of the plan's cells: those of other runs are left out.

@@ -88,19 +88,15 @@ func (a *Assessment) cellOf(p plan.Plan, s *sweeping) Cell {
 	return c
 }
 
-// maxRepeats bounds the repeats of one client count in an adaptive sweep, as the API does those of a full one.
-const maxRepeats = 9
-
 // adapt goes over an adaptive sweep from its beginning: the points so far ask for the next trial, until one is met
 // that is not done. It keeps no memory: the same records ask for the same trials in the same order.
 func (s *sweeping) adapt(p plan.Plan, see func(record.Trial) Outcome) {
 	for {
 		next, done := AdaptiveNext(p.Clients, s.points, p.PercentOfPeak)
-		n := s.repeats(next) + 1
-		if done || n > maxRepeats {
+		if done {
 			return
 		}
-		if !s.ask(p.SweepTrial(s.cell, next, n), see) {
+		if !s.ask(p.SweepTrial(s.cell, next, s.repeats(next)+1), see) {
 			s.done = false
 			return
 		}

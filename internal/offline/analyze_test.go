@@ -332,8 +332,8 @@ func TestOwnResults(t *testing.T) {
 	c.Spec.Retries = &retries
 	p := plan.Build(c)
 	records := analysistest.MeasureAll(p, c.Spec, analysistest.StudyRecord)
-	a := analysis.Assess(p, c.Spec, records)
-	files := report.Files(report.Input{Name: c.Name, Namespace: c.Namespace, Spec: c.Spec, Plan: p, Records: records, Assessment: a})
+	in := report.NewInput(c, p, records, "")
+	a, files := in.Assessment, report.Files(in)
 	r := analyze(t, files["results.csv"], func(o *offline.Options) {
 		o.Baseline, o.Gates.MaxIOWaitPercent = "intel", v1alpha1.ToDecimal("10")
 	})

@@ -27,14 +27,8 @@ var (
 // MaxHTMLBytes bounds report.html.
 const MaxHTMLBytes = MaxFileBytes
 
-// HTML is report.html: one page that needs nothing else and no script. Of a large campaign it leaves to the CSV files
-// what would not fit.
-func HTML(in Input) string {
-	rows := attempts(in)
-	return page(in, rows, len(split(resultsCSV(rows))))
-}
-
-// page is HTML of attempts that are known, of which results.csv has so many parts.
+// page is report.html of attempts, of which results.csv has so many parts: one page that needs nothing else and no
+// script. Of a large campaign it leaves to the CSV files what would not fit.
 func page(in Input, rows []attempt, results int) string {
 	for detail := detailFor(in); ; detail++ {
 		text := htmlPage(in, newDocument(in, rows, results, detail, true))

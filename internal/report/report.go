@@ -25,14 +25,21 @@ type Input struct {
 	Assessment      analysis.Assessment
 }
 
+// NewInput is the input of a campaign's report: it follows from the campaign, its plan and its records, whoever asks.
+func NewInput(c *v1alpha1.BenchmarkCampaign, p plan.Plan, records []record.Record, version string) Input {
+	return Input{
+		Name: c.Name, Namespace: c.Namespace, Version: version, Spec: c.Spec, Plan: p,
+		Records: records, Assessment: analysis.Assess(p, c.Spec, records),
+	}
+}
+
 // MaxFileBytes bounds one file, so that any fits a ConfigMap (1 MiB with its keys and metadata).
 const MaxFileBytes = 900_000
 
 // Files are the report's files by name: report.md, results.csv (and results-002.csv and so on, each with its
 // header, when one would be too large for a ConfigMap), comparison.csv (the same), columns.md,
 // tune_results_VARIANT_TOPOLOGY.csv for each cell, tasks.csv when there are search tasks, and report.html when the
-// campaign is finished: until then HTML makes it for who asks, so that a reconcile does not draw plots that the next
-// record changes.
+// campaign is finished: until then a reconcile would draw plots that the next record changes.
 func Files(in Input) map[string]string {
 	rows := attempts(in)
 	files := map[string]string{"columns.md": columnsHelp()}

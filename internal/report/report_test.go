@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
@@ -24,11 +23,7 @@ func finished(c *v1alpha1.BenchmarkCampaign, measure func(record.Trial) record.R
 }
 
 func input(c *v1alpha1.BenchmarkCampaign, records []record.Record) report.Input {
-	p := plan.Build(c)
-	return report.Input{
-		Name: c.Name, Namespace: c.Namespace, Version: "v0.1.0", Spec: c.Spec, Plan: p, Records: records,
-		Assessment: analysis.Assess(p, c.Spec, records),
-	}
+	return report.NewInput(c, plan.Build(c), records, "v0.1.0")
 }
 
 // The study's report, whole: run `go test ./internal/report -update` after a change, and read the difference.

@@ -56,7 +56,7 @@ func TestSettle(t *testing.T) {
 			t.Parallel()
 			server := httptest.NewServer(c.fake)
 			defer server.Close()
-			client, err := cluster.New(server.URL)
+			client, err := cluster.New(nil, server.URL)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -155,7 +155,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 		return fmt.Errorf("the trial's configuration names no driver")
 	}
 	var err error
-	if a.cluster, err = cluster.Over(a.Network, a.Config.Endpoint); err != nil {
+	if a.cluster, err = cluster.New(a.Network, a.Config.Endpoint); err != nil {
 		return err
 	}
 	if err := process.Adopt(); err != nil {

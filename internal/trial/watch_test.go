@@ -27,7 +27,7 @@ func TestCountersDoNotWaitForTelemetry(t *testing.T) {
 		_, _ = io.WriteString(w, `{"_all":{"primaries":{}}}`)
 	}))
 	defer server.Close()
-	client, err := cluster.New(server.URL)
+	client, err := cluster.New(nil, server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

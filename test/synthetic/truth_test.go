@@ -103,7 +103,7 @@ func TestTheClientAsksNothingByItself(t *testing.T) {
 			requests.Add(1)
 			fake.ServeHTTP(w, r)
 		}))
-		client, err := cluster.Over(network, "http://synthetic:9200")
+		client, err := cluster.New(network, "http://synthetic:9200")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestTheClientAsksNothingByItself(t *testing.T) {
 func TestItSaysThatItIsAFake(t *testing.T) {
 	server := httptest.NewServer(opensearch.New(opensearch.Machine{Curve: steep}))
 	defer server.Close()
-	client, err := cluster.New(server.URL)
+	client, err := cluster.New(nil, server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,12 +25,9 @@ type Client struct {
 // callTimeout bounds one call: the API's answers here are small and quick, but for a refresh.
 const callTimeout = 15 * time.Second
 
-// New gives a client of the cluster at an endpoint, http://host:9200. It retries nothing: a repeated call would
-// hide what a trial has to see.
-func New(endpoint string) (*Client, error) { return Over(nil, endpoint) }
-
-// Over is New over another network than the machine's own, which nil stands for.
-func Over(network http.RoundTripper, endpoint string) (*Client, error) {
+// New gives a client of the cluster at an endpoint, http://host:9200, over a network: nil stands for the machine's own.
+// It retries nothing: a repeated call would hide what a trial has to see.
+func New(network http.RoundTripper, endpoint string) (*Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)

@@ -37,7 +37,7 @@ func fakeCluster(t *testing.T, answers map[string]string) *Client {
 		_, _ = w.Write([]byte(answer))
 	}))
 	t.Cleanup(server.Close)
-	c, err := New(server.URL)
+	c, err := New(nil, server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,14 +122,14 @@ func TestErrorsSpeakTheAPIsWords(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
-	refused, err := New("http://127.0.0.1:1")
+	refused, err := New(nil, "http://127.0.0.1:1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := refused.Health(ctx); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("nobody there: %v", err)
 	}
-	if _, err := New("127.0.0.1:9200"); err == nil {
+	if _, err := New(nil, "127.0.0.1:9200"); err == nil {
 		t.Error("an endpoint that is no URL was taken")
 	}
 }
