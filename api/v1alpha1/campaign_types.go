@@ -137,6 +137,18 @@ type BenchmarkCampaignSpec struct {
 	// +optional
 	// +kubebuilder:default=Never
 	Retain RetainPolicy `json:"retain,omitempty"`
+	// ttlSecondsAfterFinished bounds retain: what it keeps is deleted this long after the campaign's last trial. Unset:
+	// it is kept until the campaign is deleted.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=31536000
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	// historyLimit is how many earlier measurements of each variant on each topology are kept beside the present one:
+	// the records of what the spec no longer asks for, since it was changed or a rerun was asked for. Unset: all.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	HistoryLimit *int32 `json:"historyLimit,omitempty"`
 	// seed fixes the order of the Final blocks. The default is fixed too, so that two runs of one spec are alike.
 	// +optional
 	// +kubebuilder:default=1
@@ -145,6 +157,11 @@ type BenchmarkCampaignSpec struct {
 	// suspend stops the campaign from starting anything; a trial that runs is left to finish.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
+	// whenSuspended ReleaseNodes lets the nodes of a suspended campaign go, once no trial runs; volumes are kept.
+	// KeepNodes keeps OpenSearch running, so that other campaigns wait for its nodes.
+	// +optional
+	// +kubebuilder:default=KeepNodes
+	WhenSuspended SuspendPolicy `json:"whenSuspended,omitempty"`
 	// rerun is any token; a new one measures the whole campaign again.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
@@ -162,6 +179,17 @@ const (
 	RetainNever     RetainPolicy = "Never"
 	RetainOnFailure RetainPolicy = "OnFailure"
 	RetainAlways    RetainPolicy = "Always"
+)
+
+// SuspendPolicy says what becomes of the nodes of a suspended campaign.
+//
+// +kubebuilder:validation:Enum=KeepNodes;ReleaseNodes
+type SuspendPolicy string
+
+// The suspend policies.
+const (
+	SuspendKeepNodes    SuspendPolicy = "KeepNodes"
+	SuspendReleaseNodes SuspendPolicy = "ReleaseNodes"
 )
 
 // Comparison is one ratio: docs/s of a cell over docs/s of another.

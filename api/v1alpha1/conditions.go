@@ -25,6 +25,10 @@ const (
 	ReasonCleanUpBlocked     = "CleanUpBlocked"
 	ReasonNameConflict       = "NameConflict"
 	ReasonNothingMeasured    = "NothingMeasured"
+	// ReasonQueued: another campaign has, or comes first to, nodes that this one may share with it.
+	ReasonQueued = "Queued"
+	// ReasonForbidden: the API server refuses an object that is needed, for a quota or for the namespace's pod security.
+	ReasonForbidden = "Forbidden"
 )
 
 // Reasons of Conclusive.

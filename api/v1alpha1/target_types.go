@@ -29,6 +29,10 @@ type Variant struct {
 	// opensearch overrides the campaign's defaults: settings merge by key, everything else replaces.
 	// +optional
 	OpenSearch OpenSearch `json:"opensearch,omitzero"`
+	// endpoint is a cluster that is there already, measured instead of one that Knee provisions: nodePool, architecture
+	// and opensearch are then left out.
+	// +optional
+	Endpoint *Endpoint `json:"endpoint,omitempty"`
 	// params override the driver's params, by key, for this variant.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
@@ -43,6 +47,35 @@ type Variant struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0",message="storagePricePerHour must not be below 0"
 	StoragePricePerHour *Decimal `json:"storagePricePerHour,omitempty"`
+}
+
+// Endpoint is an OpenSearch cluster that Knee does not provision. Its Secrets are mounted into the trials' pods and read
+// by nobody else.
+type Endpoint struct {
+	// url of the REST API, such as https://search.example.org:9200, without user, path or query.
+	// +required
+	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?$`
+	// +kubebuilder:validation:MaxLength=253
+	URL string `json:"url,omitempty"`
+	// credentialsSecret is the name of a Secret of type kubernetes.io/basic-auth in the campaign's namespace, or of any
+	// other with the keys username and password. Unset: no authentication.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	CredentialsSecret string `json:"credentialsSecret,omitempty"`
+	// caSecret is the name of a Secret whose key ca.crt holds the certificates that the server's is checked against.
+	// Unset: those of the loader's image.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	CASecret string `json:"caSecret,omitempty"`
+	// clientCertificateSecret is the name of a Secret of type kubernetes.io/tls (tls.crt, tls.key) that the trials show
+	// the server.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ClientCertificateSecret string `json:"clientCertificateSecret,omitempty"`
+	// allowIndexDeletion lets each trial delete the workload's index there before it makes it anew. Without it a trial
+	// refuses an index that exists.
+	// +optional
+	AllowIndexDeletion *bool `json:"allowIndexDeletion,omitempty"`
 }
 
 // Architecture is a value of the node label kubernetes.io/arch.
@@ -135,6 +168,10 @@ type OpenSearch struct {
 	// storage is each node's data volume. Unset means an emptyDir, gone with the pod.
 	// +optional
 	Storage Storage `json:"storage,omitzero"`
+	// sysctlInit raises the node's vm.max_map_count to what OpenSearch wants, by a privileged init container. The manager
+	// must allow it (--allow-sysctl-init), and the namespace's pod security too. Unset: the node is left as it is.
+	// +optional
+	SysctlInit *bool `json:"sysctlInit,omitempty"`
 	// diskLimits are what the volume or the machine is known to be limited to: traffic within 10 % of them makes the
 	// answer not conclusive (DiskBound). They limit nothing by themselves. The traffic of all disks of a node's machine is
 	// held against them.

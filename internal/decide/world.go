@@ -5,6 +5,9 @@ package decide
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -14,6 +17,21 @@ type World struct {
 	Clusters  map[string]Cluster    // by cell name; only those that exist
 	Recorded  map[record.Trial]bool // the attempts that have a record
 	Suspended bool                  // nothing new starts
+
+	Self   Claimant   // this campaign, as the others see it
+	Rivals []Claimant // the other campaigns that want or hold nodes, of every namespace that the manager sees
+}
+
+// Claimant is a campaign as those see it that may have to share nodes with it. Of two that may share a node, one that
+// holds nodes comes before one that does not, else the older one, else that of the smaller UID: a total order, so that
+// no two wait for each other.
+type Claimant struct {
+	Campaign types.NamespacedName
+	UID      types.UID
+	Created  time.Time
+	Wants    []plan.Pool // of the cells that it has yet to measure; none when it is over, suspended, invalid or deleted
+	Holds    []plan.Pool // of the OpenSearch pods that are there, terminating ones too
+	Reason   string      // of its Ready condition, for the message of who waits for it
 }
 
 // Job is one attempt's Job.
@@ -94,5 +112,6 @@ type Decision struct {
 	Running []string          // what runs now, for people
 	Waiting []string          // what is waited for and why, for people
 	Stalled *Problem          // a person has to act
+	Queued  string            // whom the campaign waits for and why, for people; empty when for nobody
 	Over    bool              // all trials are done and nothing is left to clean up
 }
