@@ -32,12 +32,14 @@ type CellSpec struct {
 	OSB        *v1alpha1.OSB       `json:"osb,omitempty"`
 	Loader     v1alpha1.Loader     `json:"loader"`
 	Rerun      string              `json:"rerun,omitempty"`
+	Endpoint   *Endpoint           `json:"endpoint,omitempty"` // of a cluster that is there already
 }
 
-// Pool is where a cell's OpenSearch runs: the variant's node pool, its architecture among the labels.
+// Pool is where a cell's OpenSearch runs: the variant's node pool, its architecture among the labels, or an endpoint.
 type Pool struct {
 	NodeSelector map[string]string     `json:"nodeSelector,omitempty"`
 	Tolerations  []v1alpha1.Toleration `json:"tolerations,omitempty"`
+	Endpoint     string                `json:"endpoint,omitempty"` // host:port of a cluster that is there already; it has no nodes of Knee's
 }
 
 // Topology is v1alpha1.Topology with its defaults filled in.
@@ -67,6 +69,9 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		Rerun:   c.Spec.Rerun,
 	}
 	spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{}
+	if v.Endpoint != nil {
+		toEndpoint(&spec, *v.Endpoint)
+	}
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
 	if c.Spec.Workload.OSB != nil {
 		osb := c.Spec.Workload.OSB.DeepCopy()
@@ -109,6 +114,12 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out.Resources.Memory = first(over.Resources.Memory, out.Resources.Memory)
 	out.Storage.Size = first(over.Storage.Size, out.Storage.Size)
 	out.Storage.StorageClassName = first(over.Storage.StorageClassName, out.Storage.StorageClassName)
+	if over.SysctlInit != nil {
+		out.SysctlInit = over.SysctlInit
+	}
+	if !value(out.SysctlInit, false) {
+		out.SysctlInit = nil // false says what unset says
+	}
 	return out
 }
 

@@ -35,6 +35,7 @@ type Plan struct {
 	ProvisioningTimeout time.Duration // of a cell's OpenSearch, and of a trial's pod until it runs
 	TrialTimeout        time.Duration // of one attempt, from its pod's start
 	SettleTimeout       time.Duration
+	ActivityTimeout     time.Duration // of a load without a sign of life
 }
 
 // Cell is a variant on a topology.
@@ -72,15 +73,17 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 		ProvisioningTimeout: seconds(c.Spec.Timeouts.ProvisioningSeconds, 900),
 		TrialTimeout:        seconds(c.Spec.Timeouts.TrialSeconds, 14400),
 		SettleTimeout:       seconds(c.Spec.Timeouts.SettleSeconds, 300),
+		ActivityTimeout:     seconds(c.Spec.Timeouts.ActivitySeconds, 600),
 	}
 	for _, topology := range c.Spec.Topologies {
 		for _, variant := range c.Spec.Variants {
 			spec := effective(c, variant, topology)
 			hash := Identity(spec)
-			p.Cells = append(p.Cells, Cell{
-				Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec,
-				DiskLimits: mergeDiskLimits(c.Spec.OpenSearch.DiskLimits, variant.OpenSearch.DiskLimits),
-			})
+			cell := Cell{Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec}
+			if !cell.External() {
+				cell.DiskLimits = mergeDiskLimits(c.Spec.OpenSearch.DiskLimits, variant.OpenSearch.DiskLimits)
+			}
+			p.Cells = append(p.Cells, cell)
 		}
 	}
 	if open := c.Spec.Final.OpenLoop; open != nil {

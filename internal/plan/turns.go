@@ -229,6 +229,9 @@ func groups(cells []Cell) [][]int {
 
 // Apart says whether no node can satisfy both pools: some label is selected by both with different values.
 func Apart(a, b Pool) bool {
+	if a.Endpoint != "" || b.Endpoint != "" {
+		return a.Endpoint != b.Endpoint // an endpoint is shared with nothing but itself
+	}
 	for key, v := range a.NodeSelector {
 		if w, both := b.NodeSelector[key]; both && w != v {
 			return true

@@ -20,6 +20,7 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 	for i, v := range c.Spec.Variants {
 		variant := spec.Child("variants").Index(i)
 		errs = append(errs, nodePool(v.NodePool, variant.Child("nodePool"))...)
+		errs = append(errs, endpoint(v.Endpoint, variant.Child("endpoint"))...)
 		errs = append(errs, storage(v.OpenSearch.Storage, variant.Child("opensearch", "storage"))...)
 	}
 	errs = append(errs, nodePool(c.Spec.Loader.NodePool, spec.Child("loader", "nodePool"))...)

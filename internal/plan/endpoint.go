@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+// Endpoint is a cell's OpenSearch where Knee does not provision it. Only its URL is part of the identity: another
+// password or another CA measures nothing else.
+type Endpoint struct {
+	URL string `json:"url"` // scheme://host:port, always with its port
+
+	Access v1alpha1.Endpoint `json:"-"` // the names of its Secrets, and what a trial may do there
+}
+
+// Host is what tells one endpoint from another: host:port. Two names of one cluster cannot be told to be one.
+func (e *Endpoint) Host() string {
+	_, host, _ := strings.Cut(e.URL, "://")
+	return host
+}
+
+// External says whether the cell's OpenSearch is there already: Knee makes no cluster for it and ends none.
+func (c Cell) External() bool { return c.Spec.Endpoint != nil }
+
+// toEndpoint makes a cell's spec that of a cluster that is there already. What the campaign says of the OpenSearch that
+// it provisions is not about this one.
+func toEndpoint(spec *CellSpec, e v1alpha1.Endpoint) {
+	spec.Endpoint = &Endpoint{URL: canonical(e.URL), Access: e}
+	spec.Pool = Pool{Endpoint: spec.Endpoint.Host()}
+	spec.OpenSearch = v1alpha1.OpenSearch{}
+}
+
+// canonical spells a URL that the API server admitted in one way: in lower case and with its port.
+func canonical(text string) string {
+	u, err := url.Parse(strings.ToLower(text))
+	if err != nil || u.Port() != "" {
+		return strings.ToLower(text)
+	}
+	port := "80"
+	if u.Scheme == "https" {
+		port = "443"
+	}
+	return u.Scheme + "://" + net.JoinHostPort(u.Hostname(), port)
+}
+
+// endpoint finds what the schema's pattern lets through of a URL, and names that no Secret can have.
+func endpoint(e *v1alpha1.Endpoint, path *field.Path) field.ErrorList {
+	if e == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	at := path.Child("url")
+	switch u, err := url.Parse(e.URL); {
+	case err != nil:
+		errs = append(errs, field.Invalid(at, e.URL, "is not a URL"))
+	default:
+		if port := u.Port(); port != "" {
+			if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+				errs = append(errs, field.Invalid(at, e.URL, "the port must be from 1 to 65535"))
+			}
+		}
+		if net.ParseIP(u.Hostname()) == nil {
+			errs = append(errs, check(strings.ToLower(u.Hostname()), at, validation.IsDNS1123Subdomain)...)
+		}
+	}
+	for _, secret := range []struct{ field, name string }{
+		{"credentialsSecret", e.CredentialsSecret}, {"caSecret", e.CASecret}, {"clientCertificateSecret", e.ClientCertificateSecret},
+	} {
+		errs = append(errs, check(secret.name, path.Child(secret.field), validation.IsDNS1123Subdomain)...)
+	}
+	return errs
+}
