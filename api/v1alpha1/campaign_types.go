@@ -257,4 +257,12 @@ type Timeouts struct {
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=86400
 	SettleSeconds *int32 `json:"settleSeconds,omitempty"`
+	// activitySeconds is how long the load generator may show no sign of life (no document accepted, nothing new printed,
+	// no CPU time used, no merges under way in the cluster), or OpenSearch answer nothing, before the trial is ended as
+	// hanging instead of at trialSeconds.
+	// +optional
+	// +kubebuilder:default=600
+	// +kubebuilder:validation:Minimum=10
+	// +kubebuilder:validation:Maximum=604800
+	ActivitySeconds *int32 `json:"activitySeconds,omitempty"`
 }

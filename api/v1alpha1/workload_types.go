@@ -84,6 +84,7 @@ type ConfigMapKey struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[.A-Za-z0-9_-]*[A-Za-z0-9_-][.A-Za-z0-9_-]*$`
 	Key string `json:"key,omitempty"`
 }
 
@@ -142,13 +143,15 @@ type OSB struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_-]*$`
 	// +kubebuilder:validation:MaxLength=64
 	TargetThroughputParam string `json:"targetThroughputParam,omitempty"`
-	// setupTasks run before ingestTasks when the workload makes its own index: task names, or type:TYPE.
+	// setupTasks run before ingestTasks when the workload makes its own index: task names, type:TYPE or tag:TAG. A name
+	// that holds a comma or a colon cannot be passed to OSB.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:default={"type:create-index"}
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
+	// +kubebuilder:validation:items:Pattern=`^((type|tag):)?[A-Za-z0-9_]([^,:\x00-\x1f\x7f]*[^,:\s\x00-\x1f\x7f])?$`
 	SetupTasks []string `json:"setupTasks,omitempty"`
 	// ingestTasks are the tasks that index documents: task names, or type:TYPE. The first is the one whose
 	// figures stand beside Knee's own.
@@ -159,13 +162,15 @@ type OSB struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
+	// +kubebuilder:validation:items:Pattern=`^(type:)?[A-Za-z0-9_]([^,:\x00-\x1f\x7f]*[^,:\s\x00-\x1f\x7f])?$`
 	IngestTasks []string `json:"ingestTasks,omitempty"`
-	// searchTasks run at the end of a Final repetition when final.search is set: task names, or type:TYPE.
+	// searchTasks run at the end of a Final repetition when final.search is set: task names, type:TYPE or tag:TAG.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
+	// +kubebuilder:validation:items:Pattern=`^((type|tag):)?[A-Za-z0-9_]([^,:\x00-\x1f\x7f]*[^,:\s\x00-\x1f\x7f])?$`
 	SearchTasks []string `json:"searchTasks,omitempty"`
 }
 
@@ -229,5 +234,6 @@ type VolumeSource struct {
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9._/-]*$`
 	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(^|/)[.][.](/|$)')",message="path must stay within the volume: leave .. out"
 	Path string `json:"path,omitempty"`
 }

@@ -57,6 +57,7 @@ func TestWhatAnIdentityIsMadeOf(t *testing.T) {
 		{"repetitions", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Final.Repetitions = p(int32(9)) }, false},
 		{"retries", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Retries = p(int32(9)) }, false},
 		{"timeouts", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Timeouts.TrialSeconds = p(int32(99)) }, false},
+		{"activity", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Timeouts.ActivitySeconds = p(int32(99)) }, false},
 		{"parallelism", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Parallelism = p(int32(1)) }, false},
 		{"seed", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Seed = p(int64(7)) }, false},
 		{"suspend", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = p(true) }, false},

@@ -9,6 +9,7 @@ type Config struct {
 	Probes          []Probe     `json:"probes"`          // one an OpenSearch node
 	DeadlineSeconds int32       `json:"deadlineSeconds"` // of the whole attempt, from the agent's start
 	SettleSeconds   int32       `json:"settleSeconds"`   // how long to wait at most for rest
+	ActivitySeconds int32       `json:"activitySeconds"` // how long a load may show no sign of life; 0: as long as it likes
 	Measure         string      `json:"measure"`         // Whole or Window
 	Index           IndexConfig `json:"index"`
 	OSB             *OSBConfig  `json:"osb,omitempty"`

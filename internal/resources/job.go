@@ -68,6 +68,7 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 		Nodes:           t.Nodes,
 		DeadlineSeconds: int32(p.TrialTimeout.Seconds()),
 		SettleSeconds:   int32(p.SettleTimeout.Seconds()),
+		ActivitySeconds: int32(p.ActivityTimeout.Seconds()),
 		Measure:         string(cell.Spec.Measure),
 		Index: record.IndexConfig{
 			Name: cell.Spec.Index.Name, Primaries: t.Primaries, Replicas: t.Replicas, RefreshInterval: t.RefreshInterval,
