@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
@@ -16,10 +15,10 @@ import (
 func (d *decider) ready(cell plan.Cell, turn plan.Turn) bool {
 	cluster, exists := d.world.Clusters[cell.Name]
 	if exists && cluster.Deleting {
-		d.gone("earlier objects of "+cell.Name+" are deleted", cluster)
+		d.gone("earlier objects of "+cell.Name+" are deleted", cluster.Since, cluster.Left)
 		return false
 	}
-	if exists && d.busy(cell.Name) {
+	if cell.External() || exists && d.busy(cell.Name) {
 		return true // the trial that runs tells for itself what a lost node did to it
 	}
 	if cluster.Made && cluster.Placement != turn.Placement() {
@@ -31,7 +30,7 @@ func (d *decider) ready(cell plan.Cell, turn plan.Turn) bool {
 		return false
 	}
 	if exists && cluster.Replicas == 0 && cluster.Pods > 0 {
-		d.gone("nodes of "+cell.Name+" are let go", cluster)
+		d.gone("nodes of "+cell.Name+" are let go", cluster.Since, cluster.Left)
 		return false
 	}
 	if !exists || cluster.Replicas == 0 {
@@ -98,34 +97,6 @@ func (d *decider) earlierHosts(cell plan.Cell, placement int32) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// gone waits for something to end. What does not end in time says so: a volume or a pod that cannot be removed
-// needs a person.
-func (d *decider) gone(what string, cluster Cluster) {
-	d.deadline(what, cluster.Since, v1alpha1.ReasonCleanUpBlocked, Problem{})
-}
-
-// deadline waits for something that began at since, and stalls when the provisioning timeout has passed or
-// when waiting will not help. The problem quotes whoever complains.
-func (d *decider) deadline(what string, since time.Time, reason string, problem Problem) {
-	at := since.Add(d.plan.ProvisioningTimeout)
-	message := what
-	if problem.Message != "" {
-		message += ": " + problem.Message
-	}
-	if problem.Definite || !d.now.Before(at) {
-		if problem.Reason != "" {
-			reason = problem.Reason
-		}
-		if !problem.Definite {
-			message = fmt.Sprintf("%s; not within %s", message, d.plan.ProvisioningTimeout)
-		}
-		d.stall(Problem{Reason: reason, Message: message})
-		return
-	}
-	d.wait("%s", message)
-	d.wakeAt(at)
-}
-
 // runTrial starts the turn's next trial, or waits for the attempt that runs. A JVM that no trial has loaded yet
 // gets a Warmup trial first, once, however that ends: its figures are discarded.
 func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
@@ -186,27 +157,6 @@ func (d *decider) unrecorded(cell string) (Job, bool) {
 func (d *decider) busy(cell string) bool {
 	_, busy := d.unrecorded(cell)
 	return busy
-}
-
-// overdue is what a trial may take beyond its deadlines before something must be wrong with its node.
-const overdue = 5 * time.Minute
-
-func (d *decider) waitForJob(job Job) {
-	d.Running = append(d.Running, describe(job.Attempt))
-	if job.State == JobFinished {
-		return
-	}
-	if job.State == JobLive && !job.Started {
-		d.deadline("the loader of "+describe(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
-		return
-	}
-	at := job.Created.Add(d.plan.ProvisioningTimeout + d.plan.TrialTimeout + overdue)
-	if d.now.Before(at) {
-		d.wakeAt(at)
-		return
-	}
-	d.stall(Problem{Reason: v1alpha1.ReasonTrialBlocked, Message: fmt.Sprintf(
-		"Job %s should have ended by %s: look at its pod and at the node that it is on", job.Name, at.UTC().Format(time.RFC3339))})
 }
 
 // describe names an attempt for people.

@@ -34,7 +34,7 @@ func Next(p plan.Plan, a analysis.Assessment, w World, retain v1alpha1.RetainPol
 	if a.Finished {
 		d.tearDown(keep(retain, a))
 	}
-	d.Over = a.Finished && len(d.Actions) == 0 && len(d.Waiting) == 0
+	d.Over = a.Finished && len(d.Actions) == 0 && len(d.Waiting) == 0 && d.Stalled == nil
 	return d.Decision
 }
 
@@ -183,23 +183,24 @@ func (d *decider) barrierOpen(group int, turn plan.Turn) bool {
 
 // othersGone lets go of the nodes of the group's other cells and says whether they are gone.
 func (d *decider) othersGone(group, current int) bool {
-	gone := true
+	gone := d.endpointsFree(group, current)
 	for _, i := range d.plan.Groups[group] {
 		cluster, exists := d.world.Clusters[d.plan.Cells[i].Name]
 		if i == current || !exists {
 			continue
 		}
 		if cluster.Replicas > 0 && !cluster.Deleting {
-			if d.busy(cluster.Name) {
+			if job, busy := d.unrecorded(cluster.Name); busy {
 				gone = false
-				continue // a trial of an earlier turn still runs: its record comes first
+				d.waitForJob(job) // a trial of an earlier turn still runs: its record comes first
+				continue
 			}
 			d.act(Action{Kind: StopCluster, Cell: cluster.Name})
 			gone = false
 			d.wait("nodes of %s are let go", cluster.Name)
 		} else if cluster.Pods > 0 {
 			gone = false
-			d.gone("nodes of "+cluster.Name+" are let go", cluster)
+			d.gone("nodes of "+cluster.Name+" are let go", cluster.Since, cluster.Left)
 		}
 	}
 	return gone
@@ -207,9 +208,14 @@ func (d *decider) othersGone(group, current int) bool {
 
 // straysGone says whether nothing is left of cells that the plan no longer has: they may share a node with any.
 func (d *decider) straysGone() bool {
-	strays := slices.Sorted(maps.Keys(d.strays()))
-	if len(strays) > 0 {
-		d.wait("what is left of %s goes", strays[0])
+	strays := d.strays()
+	for _, name := range slices.Sorted(maps.Keys(strays)) {
+		if strays[name] {
+			d.wait("what is left of %s goes", name)
+			continue
+		}
+		since, left := d.leaving(name)
+		d.gone("what is left of "+name+" goes", since, left)
 	}
 	return len(strays) == 0
 }
@@ -224,13 +230,14 @@ func (d *decider) tearDown(kept bool) {
 		there, going := d.jobs(cell.Name)
 		switch {
 		case d.busy(cell.Name):
+			job, _ := d.unrecorded(cell.Name)
 			d.wait("a Job of %s ends", cell.Name)
+			d.waitForJob(job)
 		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
-		case exists:
-			d.gone("objects of "+cell.Name+" are deleted", cluster)
-		case going > 0:
-			d.wait("Jobs of %s are deleted", cell.Name)
+		case exists, going > 0:
+			since, left := d.leaving(cell.Name)
+			d.gone("objects of "+cell.Name+" are deleted", since, left)
 		}
 	}
 }

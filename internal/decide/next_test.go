@@ -201,7 +201,7 @@ func TestWaits(t *testing.T) {
 		"trial's pod pending": {sweeping(decide.Job{State: decide.JobLive, Created: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
 		"trial's pod pending for too long": {sweeping(decide.Job{State: decide.JobLive, Created: long, Problem: decide.Problem{Reason: v1alpha1.ReasonImagePullFailed, Message: "no such image"}}),
 			v1alpha1.ReasonImagePullFailed, "no such image", false},
-		"Job being deleted": {sweeping(decide.Job{State: decide.JobDeleting, Created: start}), "", "", true},
+		"Job being deleted": {sweeping(decide.Job{State: decide.JobDeleting, Created: long, Ending: start}), "", "is deleted", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))

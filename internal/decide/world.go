@@ -44,6 +44,9 @@ type Job struct {
 	Created time.Time
 	Started bool    // the loader's container runs, or ran
 	Problem Problem // what keeps its pod from starting, when something does
+
+	Ending time.Time // since when the Job, or a pod of it, should be gone; zero: neither is being deleted
+	Left   string    // what of it is being deleted, for people
 }
 
 // JobState is how far a Job is.
@@ -69,6 +72,7 @@ type Cluster struct {
 	Pods      int               // pods that exist, terminating ones too
 	Since     time.Time         // since when it has been asked to run, or one of its pods has not been ready
 	Problem   Problem           // what keeps it from being ready, when its pods say so
+	Left      string            // what of it is being deleted, for people
 }
 
 // Problem is what the cluster says of a pod that does not come up.
@@ -76,6 +80,8 @@ type Problem struct {
 	Reason   string // a reason of the Ready condition
 	Message  string // in the words of the object that complains, its name first
 	Definite bool   // waiting will not help: said at once, not when the deadline has passed
+
+	Again time.Time // ask again then: it may have been mended without an event; zero: an event will tell
 }
 
 // ActionKind is what an action does.
