@@ -55,7 +55,9 @@ func count(list client.ObjectList, ns string, component string) int {
 	return meta.LenList(list)
 }
 
+// start makes a campaign on nodes of its namespace: one that shared nodes with another spec's would wait for it.
 func start(c *wrappers.Campaign) *v1alpha1.BenchmarkCampaign {
+	c.OnNodes(c.GetNamespace())
 	Expect(cluster.Create(ctx, c.Obj())).To(Succeed())
 	return c.Obj()
 }

@@ -2,6 +2,8 @@
 package wrappers
 
 import (
+	"maps"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -58,6 +60,22 @@ func (c *Campaign) variant(name string, selector map[string]v1alpha1.LabelValue)
 		c.Spec.Baseline = name
 	}
 	return c
+}
+
+// OnNodes keeps the campaign to nodes of the given name, its loader too, so that it waits for no campaign on others. It
+// comes after the variants.
+func (c *Campaign) OnNodes(name string) *Campaign {
+	for i := range c.Spec.Variants {
+		keepTo(&c.Spec.Variants[i].NodePool, name)
+	}
+	keepTo(&c.Spec.Loader.NodePool, name)
+	return c
+}
+
+func keepTo(pool *v1alpha1.NodePool, name string) {
+	selector := map[string]v1alpha1.LabelValue{"nodes": v1alpha1.LabelValue(name)}
+	maps.Copy(selector, pool.NodeSelector)
+	pool.NodeSelector = selector
 }
 
 // Topology adds a topology of one node with so many primaries.
