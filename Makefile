@@ -78,7 +78,7 @@ lint: $(GOLANGCI_LINT)
 
 .PHONY: test
 test: go assets cluster-test ## Run the unit tests and the tests on a real API server.
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -timeout 10m $$(go list ./... | grep -v -e /test/e2e -e /test/scale)
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -timeout 10m $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/scale)
 
 FUZZTIME ?= 20s
 .PHONY: fuzz
@@ -137,6 +137,11 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 .PHONY: test-e2e
 test-e2e: deploy report-check-test ## Run real campaigns on the embedded cluster.
 	go test -timeout 40m -count=1 -v ./test/e2e/...
+
+SEED ?= 0
+.PHONY: test-chaos
+test-chaos: deploy ## Run a campaign on the embedded cluster while a seeded monkey kills what it can (SEED=0: a new one); 15 to 20 minutes.
+	go test -timeout 60m -count=1 -v ./test/chaos -chaos.seed $(SEED)
 
 # tool PACKAGE VERSION: builds it from the module proxy; its name carries the version, so a new pin builds anew.
 define tool

@@ -1,0 +1,179 @@
+package chaos_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// result is what of opensearch-benchmark's own file is held against a record. It is read here once more, not by the
+// parser that made the record.
+type result struct {
+	Run     string         `json:"test-run-id"`
+	Params  map[string]any `json:"workload-params"`
+	Results struct {
+		Tasks []struct {
+			Task       string  `json:"task"`
+			ErrorRate  float64 `json:"error_rate"`
+			Throughput struct {
+				Mean float64 `json:"mean"`
+				Unit string  `json:"unit"`
+			} `json:"throughput"`
+		} `json:"op_metrics"`
+	} `json:"results"`
+}
+
+// checkRecords holds every valid record against the files of its attempt, and counts those that are wrong.
+func checkRecords(t *testing.T, records []record.Record, folder string, c *v1alpha1.BenchmarkCampaign) int {
+	t.Helper()
+	wrong := 0
+	for _, r := range records {
+		if r.Error != nil {
+			t.Logf("%s: %s: %.200s", name(r.Trial), r.Error.Reason, r.Error.Message)
+			continue
+		}
+		problems := account(r, folder, c)
+		if len(problems) > 0 {
+			wrong++
+			t.Errorf("%s is wrong: %s", name(r.Trial), strings.Join(problems, "; "))
+		}
+	}
+	return wrong
+}
+
+func name(r record.Trial) string {
+	return fmt.Sprintf("%s %s c%d r%d a%d", r.Variant, r.Phase, r.Clients, r.Repetition, r.Attempt)
+}
+
+// account says what of a record cannot be so.
+func account(r record.Record, root string, c *v1alpha1.BenchmarkCampaign) []string {
+	var problems []string
+	claim := func(holds bool, format string, args ...any) {
+		if !holds {
+			problems = append(problems, fmt.Sprintf(format, args...))
+		}
+	}
+	in := r.Ingest
+	if in == nil {
+		return []string{"it has no load"}
+	}
+	claim(r.Trial.Campaign == string(c.UID), "it is of campaign %s", r.Trial.Campaign)
+	claim(r.Rejections.Total() == 0, "%d requests were refused by a queue that holds far more clients", r.Rejections.Total())
+	claim(in.Corpus == corpus && in.Count == corpus && in.TotalIndexed == corpus && in.Documents == corpus,
+		"corpus %d, counted %d, indexed %d, within the window %d: each must be %d", in.Corpus, in.Count, in.TotalIndexed, in.Documents, corpus)
+	claim(near(in.DocsPerSecond, float64(in.Documents)/in.Seconds, 1e-4), "%f docs/s are not %d documents in %f s", in.DocsPerSecond, in.Documents, in.Seconds)
+	claim(r.StartedAt <= in.From && in.From < in.To && in.To <= r.FinishedAt, "its window %d to %d lies outside of it, %d to %d", in.From, in.To, r.StartedAt, r.FinishedAt)
+
+	folder := filepath.Join(root, strings.TrimPrefix(r.Artifacts, record.ArtifactsPath))
+	claim(r.Artifacts != "", "it has no raw files")
+	problems = append(problems, againstResult(r, filepath.Join(folder, "osb-result.json"))...)
+	return append(problems, againstReadings(*in, filepath.Join(folder, "documents.csv"))...)
+}
+
+// againstResult holds a record against what opensearch-benchmark says of the same run.
+func againstResult(r record.Record, path string) (problems []string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var osb result
+	if err := json.Unmarshal(data, &osb); err != nil {
+		return []string{path + ": " + err.Error()}
+	}
+	if osb.Run != r.Driver.RunID {
+		problems = append(problems, fmt.Sprintf("the result is of run %s, the record of %s", osb.Run, r.Driver.RunID))
+	}
+	if got := fmt.Sprint(osb.Params["bulk_indexing_clients"]); got != strconv.Itoa(int(r.Trial.Clients)) {
+		problems = append(problems, fmt.Sprintf("opensearch-benchmark ran with %s clients", got))
+	}
+	for _, task := range osb.Results.Tasks {
+		if task.Task != "index" {
+			continue
+		}
+		switch {
+		case len(r.Tasks) == 0 || r.Tasks[0].ErrorRate != task.ErrorRate || task.ErrorRate != 0:
+			problems = append(problems, fmt.Sprintf("error rate %f by opensearch-benchmark, tasks %+v", task.ErrorRate, r.Tasks))
+		case !near(r.Tasks[0].Throughput, task.Throughput.Mean, 1e-5) || !near(r.Ingest.OSBDocsPerSecond, task.Throughput.Mean, 1e-5):
+			problems = append(problems, fmt.Sprintf("%f %s by opensearch-benchmark, %f and %f in the record", task.Throughput.Mean, task.Throughput.Unit, r.Tasks[0].Throughput, r.Ingest.OSBDocsPerSecond))
+		case !near(r.Ingest.DocsPerSecond, task.Throughput.Mean, 0.5):
+			// Its mean is over samples of cumulated throughput, which in a load of seconds weigh the slow start most.
+			problems = append(problems, fmt.Sprintf("%f docs/s are far from opensearch-benchmark's %f", r.Ingest.DocsPerSecond, task.Throughput.Mean))
+		}
+		return problems
+	}
+	return append(problems, "opensearch-benchmark has no figures of the task index")
+}
+
+// againstReadings holds a load against every reading of the cluster's counter: it lasted at least from the first to the
+// last reading within it, and at most from the reading before to the one after.
+func againstReadings(in record.Ingest, path string) []string {
+	file, err := os.Open(path)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer func() { _ = file.Close() }()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil || len(rows) < 4 {
+		return []string{fmt.Sprintf("%s: %d rows, %v", path, len(rows), err)}
+	}
+	var before, first, last, after int64 // Unix ms
+	end := rows[len(rows)-1][1]
+	for _, row := range rows[1:] {
+		at, err := strconv.ParseInt(row[0], 10, 64)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		switch {
+		case row[1] == "0":
+			before = at
+		case row[1] == end:
+			if after == 0 {
+				after = at
+			}
+		default:
+			if first == 0 {
+				first = at
+			}
+			last = at
+		}
+	}
+	least, most := float64(last-first)/1e3, float64(after-before)/1e3
+	if end != strconv.FormatInt(in.TotalIndexed, 10) || in.Seconds < least-0.01 || in.Seconds > most+0.01 {
+		return []string{fmt.Sprintf("the readings say %s documents in %.3f to %.3f s, the record %d in %.3f s", end, least, most, in.TotalIndexed, in.Seconds)}
+	}
+	return nil
+}
+
+func near(a, b, tolerance float64) bool {
+	return math.Abs(a-b) <= tolerance*math.Max(math.Abs(a), math.Abs(b))
+}
+
+// checkDisturbed counts the valid records in whose load a fault took away OpenSearch or the loader.
+func checkDisturbed(t *testing.T, records []record.Record, done []fault) int {
+	t.Helper()
+	wrong := 0
+	for _, r := range records {
+		if r.Error != nil || r.Ingest == nil {
+			continue
+		}
+		for _, f := range done {
+			within := f.At.UnixMilli() >= r.Ingest.From && f.At.UnixMilli() < r.Ingest.To
+			if f.Hits == hitsNothing || f.Cell != r.Trial.Cell || !within {
+				continue
+			}
+			wrong++
+			t.Errorf("%s counts as measured, though its load had lasted %d of %d ms when this happened: %s (%s)",
+				name(r.Trial), f.At.UnixMilli()-r.Ingest.From, r.Ingest.To-r.Ingest.From, f.Kind, f.Target)
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,148 @@
+package chaos_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// sight is what the monkey sees before it chooses.
+type sight struct {
+	daemons    map[string]daemon
+	manager    *corev1.Pod
+	loader     *corev1.Pod // of a trial that runs
+	trial      *record.Trial
+	openSearch *corev1.Pod // that runs, ready or not
+}
+
+func (s sight) cell(h hits) string {
+	if h == hitsLoader {
+		return s.loader.Labels[resources.LabelCell]
+	}
+	return s.openSearch.Labels[resources.LabelCell]
+}
+
+func decode(cm corev1.ConfigMap) (record.Record, error) {
+	return record.Decode([]byte(cm.Data[resources.RecordKey]))
+}
+
+// look takes in what there is to break.
+func (m *monkey) look(ctx context.Context) (sight, error) {
+	var s sight
+	var err error
+	if s.daemons, err = m.cluster.daemons(ctx); err != nil {
+		return s, err
+	}
+	var managers, pods corev1.PodList
+	err = m.cluster.List(ctx, &managers, client.InNamespace("knee-system"), client.MatchingLabels{resources.LabelComponent: "manager"})
+	if err != nil {
+		return s, err
+	}
+	for i := range managers.Items {
+		if running(managers.Items[i], "manager") {
+			s.manager = &managers.Items[i]
+		}
+	}
+	if err := m.cluster.List(ctx, &pods, client.InNamespace(m.namespace)); err != nil {
+		return s, err
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		switch {
+		case running(*pod, resources.ContainerTrial):
+			s.loader = pod
+		case running(*pod, resources.ContainerOpenSearch):
+			s.openSearch = pod
+		}
+	}
+	if s.loader != nil {
+		var job batchv1.Job
+		key := client.ObjectKey{Namespace: m.namespace, Name: s.loader.Labels[batchv1.JobNameLabel]}
+		if err := m.cluster.Get(ctx, key, &job); err != nil {
+			return s, err
+		}
+		s.trial = &record.Trial{}
+		if err := json.Unmarshal([]byte(job.Annotations[resources.AnnotationTrial]), s.trial); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// running says whether a pod's container runs and nobody has asked for its end.
+func running(pod corev1.Pod, container string) bool {
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == container && s.State.Running != nil {
+			return pod.DeletionTimestamp.IsZero()
+		}
+	}
+	return false
+}
+
+// kind is a kind of fault. inject says whom it hit.
+type kind struct {
+	name     string
+	hits     hits
+	possible func(sight) bool
+	inject   func(context.Context, *cluster, sight) (string, error)
+}
+
+func kinds() []kind {
+	manager := func(s sight) bool { return s.manager != nil }
+	loader := func(s sight) bool { return s.loader != nil }
+	openSearch := func(s sight) bool { return s.openSearch != nil }
+	return []kind{
+		{"manager deleted", hitsNothing, manager, deletePod(func(s sight) *corev1.Pod { return s.manager })},
+		{"manager killed", hitsNothing, manager, killContainer("manager", func(s sight) *corev1.Pod { return s.manager })},
+		{"trial pod deleted", hitsLoader, loader, deletePod(func(s sight) *corev1.Pod { return s.loader })},
+		{"trial pod force-deleted", hitsLoader, loader, deletePod(func(s sight) *corev1.Pod { return s.loader }, client.GracePeriodSeconds(0))},
+		{"OpenSearch killed", hitsOpenSearch, openSearch, killContainer(resources.ContainerOpenSearch, func(s sight) *corev1.Pod { return s.openSearch })},
+		{"OpenSearch pod deleted", hitsOpenSearch, openSearch, deletePod(func(s sight) *corev1.Pod { return s.openSearch })},
+		{"OpenSearch pod force-deleted", hitsOpenSearch, openSearch, deletePod(func(s sight) *corev1.Pod { return s.openSearch }, client.GracePeriodSeconds(0))},
+		killDaemon("kubelet"), killDaemon("containerd"), killDaemon("kube-apiserver"), killDaemon("etcd"), killDaemon("kube-controller-manager"),
+	}
+}
+
+func deletePod(choose func(sight) *corev1.Pod, options ...client.DeleteOption) func(context.Context, *cluster, sight) (string, error) {
+	return func(ctx context.Context, c *cluster, s sight) (string, error) {
+		pod := choose(s)
+		uid := client.Preconditions{UID: &pod.UID}
+		return pod.Name, c.Delete(ctx, pod, append(options, uid)...)
+	}
+}
+
+// killContainer kills the first process of a container, as the kernel's OOM killer would.
+func killContainer(container string, choose func(sight) *corev1.Pod) func(context.Context, *cluster, sight) (string, error) {
+	return func(ctx context.Context, c *cluster, s sight) (string, error) {
+		pod := choose(s)
+		for _, status := range pod.Status.ContainerStatuses {
+			if status.Name != container {
+				continue
+			}
+			_, id, _ := strings.Cut(status.ContainerID, "://")
+			pid, err := c.containerPID(ctx, id)
+			if err != nil {
+				return "", err
+			}
+			return pod.Name, c.kill(ctx, pid)
+		}
+		return "", fmt.Errorf("pod %s has no container %s", pod.Name, container)
+	}
+}
+
+func killDaemon(name string) kind {
+	return kind{name + " killed", hitsNothing, func(s sight) bool { return s.daemons[name].PID > 1 },
+		func(ctx context.Context, c *cluster, s sight) (string, error) {
+			pid := strconv.Itoa(s.daemons[name].PID)
+			return "process " + pid, c.kill(ctx, pid)
+		}}
+}
