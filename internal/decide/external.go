@@ -1,0 +1,17 @@
+package decide
+
+// A cell at an endpoint has no cluster of Knee's: nothing of it is started, stopped or made anew, and it is as ready as
+// its trials find it. Knee cannot restart its JVM and does not know when somebody else does: all Jobs of such a cell
+// count as on one JVM, so that a Warmup trial comes once, before the cell's first trial.
+
+// endpointsFree says whether no trial of the group's other cells at endpoints runs. Of cells that have nodes of Knee's
+// their clusters tell.
+func (d *decider) endpointsFree(group, current int) bool {
+	for _, i := range d.plan.Groups[group] {
+		if cell := d.plan.Cells[i]; i != current && cell.External() && d.busy(cell.Name) {
+			d.wait("a trial of %s ends", cell.Name)
+			return false
+		}
+	}
+	return true
+}
