@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -22,25 +23,24 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-var (
-	// errNameConflict says that an object of the name is there and is not this campaign's.
-	errNameConflict = errors.New("name is taken")
-	// errRefused says that what the spec asks for cannot be: trying again will not help until it is mended.
-	errRefused = errors.New("the spec asks for what cannot be")
-)
-
-// apply does what was decided. One action that fails does not keep the others from being tried.
+// apply does what was decided. One action that fails does not keep the others from being tried, but that a cell whose
+// record could not be made is not deleted: the record is in its Job's pod.
 func (r *CampaignReconciler) apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, actions []decide.Action) error {
 	cells := map[string]plan.Cell{}
 	for _, cell := range p.Cells {
 		cells[cell.Name] = cell
 	}
 	var errs []error
+	uncollected := map[string]bool{}
 	for _, a := range actions {
+		if a.Kind == decide.DeleteCluster && uncollected[a.Cell] {
+			continue
+		}
 		log.FromContext(ctx).Info("acting", "action", a.Kind, "cell", a.Cell, "phase", a.Attempt.Phase,
 			"clients", a.Attempt.Clients, "repetition", a.Attempt.Repetition, "attempt", a.Attempt.Attempt)
 		if err := ignoreConflict(r.act(ctx, c, p, cells[a.Cell], a)); err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", a.Kind, a.Cell, err))
+			uncollected[a.Cell] = uncollected[a.Cell] || a.Kind == decide.Collect
 		}
 	}
 	return errors.Join(errs...)
@@ -77,6 +77,11 @@ func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.Bench
 	if claim := resources.CacheClaim(c, cell); claim != nil {
 		objects = append(objects, claim)
 	}
+	if !r.Options.NoPolicies {
+		for _, policy := range resources.NetworkPolicies(c, cell) {
+			objects = append(objects, policy)
+		}
+	}
 	for _, o := range objects {
 		if _, err := r.create(ctx, c, o); err != nil {
 			return err
@@ -95,11 +100,8 @@ func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.Bench
 func (r *CampaignReconciler) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o client.Object) (made bool, err error) {
 	kind := o.GetObjectKind().GroupVersionKind().Kind
 	err = r.Create(ctx, o)
-	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		return false, fmt.Errorf("%w: the API server refuses %s %s: %w", errRefused, kind, o.GetName(), err)
-	}
 	if !apierrors.IsAlreadyExists(err) {
-		return err == nil, err
+		return err == nil, refusal(err, kind+" "+o.GetName())
 	}
 	existing := o.DeepCopyObject().(client.Object)
 	if err := r.Uncached.Get(ctx, client.ObjectKeyFromObject(o), existing); err != nil {
@@ -129,7 +131,8 @@ func (r *CampaignReconciler) scale(ctx context.Context, c *v1alpha1.BenchmarkCam
 		s.Annotations = map[string]string{}
 	}
 	s.Annotations[resources.AnnotationSince] = r.Clock.Now().UTC().Format(time.RFC3339)
-	return r.Patch(ctx, &s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	err := r.Patch(ctx, &s, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return refusal(err, "StatefulSet "+name)
 }
 
 // startTrial creates an attempt's Job, unless the attempt has a record that the cache has not shown yet.
@@ -159,7 +162,8 @@ func (r *CampaignReconciler) deleteCluster(ctx context.Context, c *v1alpha1.Benc
 		resources.LabelCampaign: string(c.UID), resources.LabelCellName: a.Cell,
 	}}
 	lists := []client.ObjectList{
-		&batchv1.JobList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.PersistentVolumeClaimList{}, &appsv1.StatefulSetList{},
+		&batchv1.JobList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &corev1.ConfigMapList{},
+		&corev1.PersistentVolumeClaimList{}, &appsv1.StatefulSetList{},
 	}
 	for _, list := range lists {
 		if err := r.List(ctx, list, options...); err != nil {

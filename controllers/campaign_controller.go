@@ -44,12 +44,17 @@ type CampaignReconciler struct {
 	Options       resources.Options
 }
 
+// What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec, no pods of its own.
+// benchmarkcampaigns/finalizers is for clusters that let only those who may finalize an owner set blockOwnerDeletion
+// (OwnerReferencesPermissionEnforcement).
+//
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns,verbs=get;list;watch
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/status,verbs=update
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
@@ -69,10 +74,10 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		return ctrl.Result{}, err
 	}
 	p := plan.Build(&c)
-	if invalid := validate(&c); invalid != nil {
-		return ctrl.Result{}, errors.Join(
+	if invalid := validate(&c, r.Options); invalid != nil {
+		return again(0, false, errors.Join(
 			r.apply(ctx, &c, p, decide.Collects(observed.world)),
-			r.writeStatus(ctx, &c, invalidStatus(&c, invalid)))
+			r.writeStatus(ctx, &c, invalidStatus(&c, invalid))))
 	}
 	now := r.Clock.Now()
 	found := report.NewInput(&c, p, observed.records, version.Version)
@@ -84,13 +89,16 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	if err := r.writeStatus(ctx, &c, status); err != nil {
 		trouble = errors.Join(trouble, err)
 	}
+	if decision.Stalled != nil {
+		return again(troubleWake, true, trouble) // what a person mends may give no event
+	}
 	return again(decision.WakeAt.Sub(now), !decision.WakeAt.IsZero(), trouble)
 }
 
 // validate finds what the API server could not refuse.
-func validate(c *v1alpha1.BenchmarkCampaign) error {
+func validate(c *v1alpha1.BenchmarkCampaign, o resources.Options) error {
 	var errs []error
-	for _, err := range plan.Validate(c) {
+	for _, err := range append(plan.Validate(c), resources.Validate(c, o)...) {
 		errs = append(errs, err)
 	}
 	if err := analysis.CompileGates(c.Spec.Gates); err != nil {
@@ -102,7 +110,7 @@ func validate(c *v1alpha1.BenchmarkCampaign) error {
 // again says when to look next. What a person has to mend outside the campaign is mended without an event.
 func again(wake time.Duration, wanted bool, trouble error) (ctrl.Result, error) {
 	switch {
-	case errors.Is(trouble, errNameConflict) || errors.Is(trouble, errRefused):
+	case mended(trouble):
 		return ctrl.Result{RequeueAfter: troubleWake}, nil
 	case trouble != nil:
 		return ctrl.Result{}, trouble

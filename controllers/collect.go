@@ -89,6 +89,6 @@ func (r *CampaignReconciler) deleteAll(ctx context.Context, list client.ObjectLi
 			PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
 			Preconditions:     &metav1.Preconditions{UID: ptr.To(object.GetUID())},
 		})
-		return client.IgnoreNotFound(err)
+		return refusal(client.IgnoreNotFound(err), object.GetName())
 	})
 }

@@ -97,11 +97,19 @@ func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {
 	job := decide.Job{
 		Name: j.Name, Cell: j.Labels[resources.LabelCellName], JVM: j.Annotations[resources.AnnotationJVM],
 		Attempt: attempt, State: jobState(j), Created: j.CreationTimestamp.Time,
+		Problem: decide.Problem{Message: "Job " + j.Name + " has no pod yet"},
+	}
+	if job.State == decide.JobDeleting {
+		job.Ending, job.Left = j.DeletionTimestamp.Time, leaving(&j)
 	}
 	for i := range pods {
-		if metav1.IsControlledBy(&pods[i], &j) {
-			job.Started = containerStarted(pods[i], resources.ContainerTrial)
-			job.Problem = podProblem(pods[i])
+		if !metav1.IsControlledBy(&pods[i], &j) {
+			continue
+		}
+		job.Started = containerStarted(pods[i], resources.ContainerTrial)
+		job.Problem = podProblem(pods[i])
+		if t := pods[i].DeletionTimestamp; !t.IsZero() {
+			job.Ending, job.Left = later(job.Ending, t.Time), addLeft(job.Left, leaving(&pods[i]))
 		}
 	}
 	return job, nil
@@ -176,6 +184,7 @@ func addRemains(out map[string]decide.Cluster, o client.Object) {
 	c.Deleting = going && (c.Deleting || !seen)
 	if going {
 		c.Since = later(c.Since, o.GetDeletionTimestamp().Time)
+		c.Left = addLeft(c.Left, leaving(o))
 	}
 	out[name] = c
 }
@@ -188,6 +197,9 @@ func addPod(out map[string]decide.Cluster, pod corev1.Pod) {
 	}
 	c.Name = name
 	c.Pods++
+	if !pod.DeletionTimestamp.IsZero() {
+		c.Left = addLeft(c.Left, leaving(&pod))
+	}
 	c.JVM += jvm(pod)
 	if image := imageDigest(pod); image != "" {
 		if c.Images == nil {

@@ -30,6 +30,9 @@ func containerStarted(pod corev1.Pod, name string) bool {
 // podProblem says what keeps a pod from running, in the words of the scheduler, the kubelet or the container
 // itself; the zero Problem when nothing does as far as its status tells.
 func podProblem(pod corev1.Pod) decide.Problem {
+	if !pod.DeletionTimestamp.IsZero() {
+		return decide.Problem{Message: leaving(&pod)} // what it complained of goes with it
+	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
 			return decide.Problem{Reason: v1alpha1.ReasonUnschedulable, Message: fmt.Sprintf("pod %s: %s", pod.Name, c.Message)}

@@ -60,6 +60,8 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decis
 		return decide.Problem{Reason: v1alpha1.ReasonNameConflict, Message: trouble.Error()}, true
 	case errors.Is(trouble, errRefused):
 		return decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: trouble.Error()}, true
+	case errors.Is(trouble, errForbidden):
+		return decide.Problem{Reason: v1alpha1.ReasonForbidden, Message: trouble.Error()}, true
 	case d.Stalled != nil:
 		return *d.Stalled, true
 	case d.Over && !found.Assessment.Measured:
