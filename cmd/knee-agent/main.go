@@ -13,6 +13,7 @@ const usage = `knee-agent runs inside the pods of a measurement:
   knee-agent install --tree SRC DST    copy the folder SRC to DST
   knee-agent preflight [flags]         check the limits that OpenSearch needs
   knee-agent probe [flags]             tell over HTTP how busy the machine is
+  knee-agent sysctl                    raise vm.max_map_count where it is too low
   knee-agent trial [flags]             make one trial and write its record
 `
 
@@ -21,6 +22,7 @@ var commands = map[string]func(args []string) int{
 	"install":   install,
 	"preflight": runPreflight,
 	"probe":     runProbe,
+	"sysctl":    runSysctl,
 	"trial":     runTrial,
 }
 

@@ -60,6 +60,8 @@ type Options struct {
 	OpenSearchImage string // repository; the campaign's version is the tag
 	OSBImage        string // repository; the campaign's OSB version is the tag
 	AgentImage      string // full reference
+	AllowSysctlInit bool   // whether campaigns may raise the nodes' vm.max_map_count by a privileged init container
+	NoPolicies      bool   // makes no NetworkPolicies
 }
 
 func meta(c *v1alpha1.BenchmarkCampaign, name, component string, cell plan.Cell) metav1.ObjectMeta {

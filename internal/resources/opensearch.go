@@ -24,6 +24,7 @@ const (
 	agentInImage   = "/knee-agent" // in Knee's own image
 	probeLogs      = "/logs"       // OpenSearch's logs as the probe sees them
 	maxHeap        = 31 << 30      // above it the JVM gives up compressed pointers
+	transportPort  = 9300          // OpenSearch's nodes talk to each other here
 )
 
 // Service is the headless Service of a cell: its nodes find each other and are found by name before they are ready.
@@ -34,18 +35,19 @@ func Service(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Service {
 		Spec: corev1.ServiceSpec{
 			ClusterIP:                corev1.ClusterIPNone,
 			PublishNotReadyAddresses: true,
-			Selector:                 selector(c, cell),
+			Selector:                 selector(c, cell, ComponentOpenSearch),
 			Ports: []corev1.ServicePort{
 				{Name: "http", Port: HTTPPort, TargetPort: intstr.FromInt32(HTTPPort)},
-				{Name: "transport", Port: 9300, TargetPort: intstr.FromInt32(9300)},
+				{Name: "transport", Port: transportPort, TargetPort: intstr.FromInt32(transportPort)},
 				{Name: "probe", Port: record.ProbePort, TargetPort: intstr.FromInt32(record.ProbePort)},
 			},
 		},
 	}
 }
 
-func selector(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) map[string]string {
-	return map[string]string{LabelCampaign: string(c.UID), LabelCell: cell.Hash, LabelComponent: ComponentOpenSearch}
+// selector finds the pods of a component of a cell: of OpenSearch, or of its trials.
+func selector(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, component string) map[string]string {
+	return map[string]string{LabelCampaign: string(c.UID), LabelCell: cell.Hash, LabelComponent: component}
 }
 
 // SettingsConfigMap holds a cell's opensearch.yml.
@@ -114,7 +116,7 @@ func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on Placement, o 
 				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
 				WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 			},
-			Selector: &metav1.LabelSelector{MatchLabels: selector(c, cell)},
+			Selector: &metav1.LabelSelector{MatchLabels: selector(c, cell, ComponentOpenSearch)},
 			Template: corev1.PodTemplateSpec{ObjectMeta: pod, Spec: openSearchPod(cell, o, startup)},
 		},
 	}
@@ -140,7 +142,7 @@ func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodS
 		NodeSelector:                  cell.Spec.Pool.NodeSelector,
 		Tolerations:                   tolerations(cell.Spec.Pool.Tolerations),
 		Affinity:                      awayFrom(Dedicated(cell), ComponentOpenSearch, ComponentLoader),
-		InitContainers:                []corev1.Container{preflight(cell, o), probe(o)},
+		InitContainers:                append(sysctlInit(cell, o), preflight(cell, o), probe(o)),
 		Containers:                    []corev1.Container{openSearch(cell, o, startup)},
 		Volumes: []corev1.Volume{
 			{Name: "settings", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
@@ -149,6 +151,25 @@ func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodS
 			emptyDir("logs"),
 		},
 	}
+}
+
+// sysctlInit raises the node's vm.max_map_count: only where both the campaign and the manager say so, and then it is
+// the one container that is privileged. It ends before any other of the pod starts.
+func sysctlInit(cell plan.Cell, o Options) []corev1.Container {
+	if !o.AllowSysctlInit || !ptr.Deref(cell.Spec.OpenSearch.SysctlInit, false) {
+		return nil
+	}
+	return []corev1.Container{{
+		Name: "sysctl", Image: o.AgentImage, Command: []string{agentInImage, "sysctl"},
+		SecurityContext: &corev1.SecurityContext{
+			Privileged:             ptr.To(true), // /proc/sys is read-only to every other container
+			RunAsUser:              ptr.To[int64](0),
+			RunAsGroup:             ptr.To[int64](0),
+			RunAsNonRoot:           ptr.To(false),
+			ReadOnlyRootFilesystem: ptr.To(true),
+		},
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}}
 }
 
 func preflight(cell plan.Cell, o Options) corev1.Container {
@@ -181,13 +202,13 @@ func openSearch(cell plan.Cell, o Options, startup time.Duration) corev1.Contain
 		Name:  ContainerOpenSearch,
 		Image: image(cell.Spec.OpenSearch.Image, o.OpenSearchImage, cell.Spec.OpenSearch.Version),
 		Env: []corev1.EnvVar{
-			{Name: "OPENSEARCH_JAVA_OPTS", Value: javaOptions(cell.Spec.OpenSearch)},
+			{Name: "OPENSEARCH_JAVA_OPTS", Value: verbatim(javaOptions(cell.Spec.OpenSearch))},
 			{Name: "DISABLE_SECURITY_PLUGIN", Value: "true"},
 			{Name: "DISABLE_INSTALL_DEMO_CONFIG", Value: "true"},
 		},
 		Ports: []corev1.ContainerPort{
 			{Name: "http", ContainerPort: HTTPPort},
-			{Name: "transport", ContainerPort: 9300},
+			{Name: "transport", ContainerPort: transportPort},
 		},
 		Resources:                requirements(cell.Spec.OpenSearch.Resources),
 		SecurityContext:          restrictedContainer(false), // OpenSearch makes its keystore in its config folder

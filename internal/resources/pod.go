@@ -1,6 +1,8 @@
 package resources
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -116,6 +118,9 @@ func emptyDir(name string) corev1.Volume {
 func hostEnv() corev1.EnvVar {
 	return corev1.EnvVar{Name: record.HostEnv, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}
 }
+
+// verbatim keeps the kubelet from expanding $(NAME) in the value of an environment variable.
+func verbatim(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
 // claim is a PersistentVolumeClaim's spec for a storage that the campaign names.
 func claim(s v1alpha1.Storage) corev1.PersistentVolumeClaimSpec {

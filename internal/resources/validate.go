@@ -1,0 +1,25 @@
+package resources
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+// Validate finds what the manager's options do not allow.
+func Validate(c *v1alpha1.BenchmarkCampaign, o Options) field.ErrorList {
+	var errs field.ErrorList
+	look := func(os v1alpha1.OpenSearch, at *field.Path) {
+		if ptr.Deref(os.SysctlInit, false) && !o.AllowSysctlInit {
+			errs = append(errs, field.Forbidden(at.Child("sysctlInit"), "the manager does not allow privileged containers: "+
+				"start it with --allow-sysctl-init, or leave sysctlInit out and set vm.max_map_count on the nodes themselves"))
+		}
+	}
+	spec := field.NewPath("spec")
+	look(c.Spec.OpenSearch, spec.Child("opensearch"))
+	for i, v := range c.Spec.Variants {
+		look(v.OpenSearch, spec.Child("variants").Index(i).Child("opensearch"))
+	}
+	return errs
+}
