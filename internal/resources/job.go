@@ -150,9 +150,11 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 		AutomountServiceAccountToken: ptr.To(false),
 		EnableServiceLinks:           ptr.To(false),
 		ActiveDeadlineSeconds:        ptr.To(int64((p.TrialTimeout + p.ProvisioningTimeout + deadlineGrace).Seconds())),
-		SecurityContext:              restrictedPod(),
-		NodeSelector:                 labels(loader.NodePool.NodeSelector),
-		Tolerations:                  tolerations(loader.NodePool.Tolerations),
+		// The agent writes its record at once; ending the driver and leaving the raw files takes up to 30 s more.
+		TerminationGracePeriodSeconds: ptr.To[int64](60),
+		SecurityContext:               restrictedPod(),
+		NodeSelector:                  labels(loader.NodePool.NodeSelector),
+		Tolerations:                   tolerations(loader.NodePool.Tolerations),
 		InitContainers: []corev1.Container{{
 			Name: "agent", Image: o.AgentImage, Command: []string{agentInImage, "install", record.AgentPath},
 			SecurityContext:          restrictedContainer(true),
@@ -164,7 +166,7 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 			Image:   image(cell.Spec.OSB.Image, o.OSBImage, cell.Spec.OSB.Version),
 			Command: []string{record.AgentPath, "trial"},
 			Env: []corev1.EnvVar{
-				{Name: record.ConfigEnv, Value: cfg},
+				{Name: record.ConfigEnv, Value: verbatim(cfg)},
 				hostEnv(),
 			},
 			Resources:              requirements(loader.Resources),

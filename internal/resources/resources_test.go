@@ -145,7 +145,7 @@ func TestParams(t *testing.T) {
 			t.Fatal(err)
 		}
 		var cfg record.Config
-		if err := json.Unmarshal([]byte(env(job.Spec.Template.Spec.Containers[0], record.ConfigEnv)), &cfg); err != nil {
+		if err := json.Unmarshal([]byte(environmentOf(job.Spec.Template.Spec.Containers[0], record.ConfigEnv)), &cfg); err != nil {
 			t.Fatal(err)
 		}
 		params := map[string]string{
