@@ -16,6 +16,7 @@ type Name string
 // Variant is one of the things compared.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.architecture) || !has(self.nodePool) || !has(self.nodePool.nodeSelector) || !('kubernetes.io/arch' in self.nodePool.nodeSelector) || self.nodePool.nodeSelector['kubernetes.io/arch'] == self.architecture",message="nodePool.nodeSelector's kubernetes.io/arch must be the variant's architecture: leave one of them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.endpoint) || !has(self.nodePool) && !has(self.architecture) && !has(self.opensearch)",message="endpoint excludes nodePool, architecture and opensearch (storage among it): Knee provisions nothing there"
 type Variant struct {
 	// name identifies the variant within the campaign.
 	// +required
@@ -49,8 +50,11 @@ type Variant struct {
 	StoragePricePerHour *Decimal `json:"storagePricePerHour,omitempty"`
 }
 
-// Endpoint is an OpenSearch cluster that Knee does not provision. Its Secrets are mounted into the trials' pods and read
-// by nobody else.
+// Endpoint is an OpenSearch cluster that Knee does not provision; docs/endpoints.md says what of it cannot be known. Its
+// Secrets are mounted into the trials' pods and read by nobody else.
+//
+// +kubebuilder:validation:XValidation:rule="self.url.startsWith('https://') || !has(self.credentialsSecret) && !has(self.caSecret) && !has(self.clientCertificateSecret)",message="credentialsSecret, caSecret and clientCertificateSecret need an https url: over http everybody on the way reads along"
+// +kubebuilder:validation:XValidation:rule="has(self.allowIndexDeletion) && self.allowIndexDeletion",message="allowIndexDeletion must be true: each trial makes the workload's index anew, the one of the trial before must go. Be sure that workload.index.name is nobody else's on that cluster",fieldPath=.allowIndexDeletion,reason=FieldValueRequired
 type Endpoint struct {
 	// url of the REST API, such as https://search.example.org:9200, without user, path or query.
 	// +required
@@ -72,8 +76,8 @@ type Endpoint struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ClientCertificateSecret string `json:"clientCertificateSecret,omitempty"`
-	// allowIndexDeletion lets each trial delete the workload's index there before it makes it anew. Without it a trial
-	// refuses an index that exists.
+	// allowIndexDeletion lets each trial delete the workload's index there before it makes it anew, whoever made it.
+	// It must be true: the word of a person that nobody else uses an index of that name.
 	// +optional
 	AllowIndexDeletion *bool `json:"allowIndexDeletion,omitempty"`
 }
@@ -224,7 +228,7 @@ type Topology struct {
 	// name identifies the topology within the campaign.
 	// +required
 	Name Name `json:"name,omitempty"`
-	// nodes is the number of OpenSearch nodes.
+	// nodes is the number of OpenSearch nodes. An endpoint's cluster must have so many data nodes, or its trials fail.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1

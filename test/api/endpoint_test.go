@@ -1,0 +1,56 @@
+package api
+
+import "testing"
+
+// A change that makes the sample arm-vs-intel.yaml one whose variant a is at an endpoint, begun.
+const atEndpoint = `baseline: a, gates: {maxIOWaitPercent: null}, variants: [{name: a, `
+
+func TestEndpointsAdmitted(t *testing.T) {
+	for name, change := range map[string]string{
+		"all Secrets":            `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org:9200", credentialsSecret: a, caSecret: b, clientCertificateSecret: c, allowIndexDeletion: true}}]}`,
+		"no Secrets":             `spec: {` + atEndpoint + `endpoint: {url: "http://10.0.0.7", allowIndexDeletion: true}}]}`,
+		"no OpenSearch at all":   `spec: {opensearch: null, ` + atEndpoint + `endpoint: {url: "https://search.example.org", allowIndexDeletion: true}}]}`,
+		"params and prices":      `spec: {` + atEndpoint + `params: {bulk_size: "500"}, pricePerHour: 1, storagePricePerHour: 1, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+		"beside a pool":          `spec: {` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: true}}, {name: b}]}`,
+		"one placement":          `spec: {final: {placements: 1}, ` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+		"gates that can be seen": `spec: {gates: {maxIOWaitPercent: null, maxLoaderCPUPercent: 95, maxCVPercent: 5, minClientUtilization: "0.9", maxErrorRate: 0}, baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := create(t, merged(t, read(t, "arm-vs-intel.yaml"), change)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestEndpointsRefused(t *testing.T) {
+	const endpoint = `endpoint: {url: "https://h", allowIndexDeletion: true}`
+	gate := func(name string) string {
+		return `spec: {gates: {maxIOWaitPercent: null, ` + name + `: 50}, baseline: a, variants: [{name: a, ` + endpoint + `}, {name: b}]}`
+	}
+	for _, test := range []refused{
+		{"with a node pool", `spec: {` + atEndpoint + endpoint + `, nodePool: {nodeSelector: {pool: a}}}]}`, []string{"spec.variants[0]", "endpoint excludes nodePool, architecture and opensearch"}},
+		{"with an architecture", `spec: {` + atEndpoint + endpoint + `, architecture: arm64}]}`, []string{"spec.variants[0]", "endpoint excludes"}},
+		{"with an OpenSearch", `spec: {` + atEndpoint + endpoint + `, opensearch: {version: 3.1.0}}]}`, []string{"spec.variants[0]", "endpoint excludes"}},
+		{"with storage", `spec: {` + atEndpoint + endpoint + `, opensearch: {storage: {size: 1Ti}}}]}`, []string{"spec.variants[0]", "endpoint excludes"}},
+		{"beside a variant without OpenSearch", `spec: {opensearch: null, ` + atEndpoint + endpoint + `}, {name: b}]}`, []string{"spec.variants", "each variant needs an OpenSearch", "or the variant's endpoint"}},
+		{"CPU gate", gate("maxCPUPercent"), []string{"spec.gates", "cannot be seen at a variant's endpoint"}},
+		{"iowait gate", gate("maxIOWaitPercent"), []string{"spec.gates", "cannot be seen at a variant's endpoint"}},
+		{"pressure gate", gate("maxIOPressurePercent"), []string{"spec.gates", "cannot be seen at a variant's endpoint"}},
+		{"steal gate", gate("maxStealPercent"), []string{"spec.gates", "cannot be seen at a variant's endpoint"}},
+		{"throttling gate", gate("maxThrottledPercent"), []string{"spec.gates", "cannot be seen at a variant's endpoint"}},
+		{"placements", `spec: {final: {placements: 2}, ` + atEndpoint + endpoint + `}]}`, []string{"spec.final.placements", "fresh nodes"}},
+		{"no URL", `spec: {` + atEndpoint + `endpoint: {allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url: Required value"}},
+		{"password in the URL", `spec: {` + atEndpoint + `endpoint: {url: "https://admin:secret@h", allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url", "should match"}},
+		{"path in the URL", `spec: {` + atEndpoint + `endpoint: {url: "https://h/prefix", allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url", "should match"}},
+		{"query in the URL", `spec: {` + atEndpoint + `endpoint: {url: "https://h?a=b", allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url", "should match"}},
+		{"another scheme", `spec: {` + atEndpoint + `endpoint: {url: "file://h", allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url", "should match"}},
+		{"password in the clear", `spec: {` + atEndpoint + `endpoint: {url: "http://h", credentialsSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
+		{"CA without TLS", `spec: {` + atEndpoint + `endpoint: {url: "http://h", caSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
+		{"certificate without TLS", `spec: {` + atEndpoint + `endpoint: {url: "http://h", clientCertificateSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
+		{"index that may not go", `spec: {` + atEndpoint + `endpoint: {url: "https://h"}}]}`, []string{"spec.variants[0].endpoint.allowIndexDeletion", "must be true"}},
+		{"index that must not go", `spec: {` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: false}}]}`, []string{"spec.variants[0].endpoint.allowIndexDeletion", "must be true"}},
+	} {
+		t.Run(test.name, test.check)
+	}
+}
