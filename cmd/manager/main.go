@@ -3,9 +3,14 @@
 package main
 
 import (
+	"context"
+	"crypto/tls"
+	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,42 +23,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/internal/scheme"
-	"github.com/knee-bench/knee/internal/version"
 )
 
-type flags struct {
-	options        resources.Options
-	leaderElect    bool
-	metricsAddress string
-	probeAddress   string
-	namespace      string
-	zap            zap.Options
-}
-
-func parse() flags {
-	var f flags
-	flag.StringVar(&f.options.OpenSearchImage, "opensearch-image", "opensearchproject/opensearch",
-		"repository of the OpenSearch image; a campaign's version is the tag")
-	flag.StringVar(&f.options.OSBImage, "osb-image", "opensearchproject/opensearch-benchmark",
-		"repository of the opensearch-benchmark image; a campaign's version is the tag")
-	flag.StringVar(&f.options.AgentImage, "agent-image", "ghcr.io/knee-bench/knee:"+version.Version,
-		"full reference of Knee's own image, which holds knee-agent")
-	flag.BoolVar(&f.leaderElect, "leader-elect", false, "let one of several managers work at a time")
-	flag.StringVar(&f.metricsAddress, "metrics-bind-address", "0", "address of the metrics endpoint; 0 turns it off")
-	flag.StringVar(&f.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
-	flag.StringVar(&f.namespace, "namespace", "", "look after the campaigns of this namespace only; empty means all")
-	f.zap.BindFlags(flag.CommandLine)
-	flag.Parse()
-	return f
-}
+// syncWait is how long a look at /readyz waits for the caches, below the readiness probe's own patience.
+const syncWait = time.Second
 
 func main() {
-	if err := run(parse()); err != nil {
+	f, err := parse(flag.CommandLine, os.Args[1:])
+	if err == nil {
+		err = run(f)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
 	}
@@ -66,12 +52,14 @@ func run(f flags) error {
 		return fmt.Errorf("find the cluster: %w", err)
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                        scheme.New(),
-		Cache:                         cacheOptions(f.namespace),
-		Metrics:                       server.Options{BindAddress: f.metricsAddress},
-		HealthProbeBindAddress:        f.probeAddress,
-		LeaderElection:                f.leaderElect,
-		LeaderElectionID:              "knee.dev",
+		Scheme:                  scheme.New(),
+		Cache:                   cacheOptions(f.namespace),
+		Metrics:                 metricsOptions(f),
+		HealthProbeBindAddress:  f.probeAddress,
+		LeaderElection:          f.leaderElect,
+		LeaderElectionID:        "knee.dev",
+		LeaderElectionNamespace: f.leaseNamespace,
+		// The program ends when Start returns, so that a lease given back is one that nobody works under.
 		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
@@ -80,7 +68,7 @@ func run(f flags) error {
 	if err := mgr.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return err
 	}
-	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+	if err := mgr.AddReadyzCheck("caches", cachesSynced(mgr.GetCache())); err != nil {
 		return err
 	}
 	reconciler := &controllers.CampaignReconciler{
@@ -94,6 +82,33 @@ func run(f flags) error {
 		return err
 	}
 	return mgr.Start(ctrl.SetupSignalHandler())
+}
+
+// cachesSynced says whether the manager sees what it watches: without a right or an API that it needs it does not. One
+// that waits to be elected watches nothing, and is ready to take over.
+func cachesSynced(c cache.Cache) healthz.Checker {
+	return func(req *http.Request) error {
+		ctx, cancel := context.WithTimeout(req.Context(), syncWait)
+		defer cancel()
+		if !c.WaitForCacheSync(ctx) {
+			return errors.New("the caches are not filled; the log says what the API server refuses")
+		}
+		return nil
+	}
+}
+
+// metricsOptions serve metrics to those whom the API server lets read them.
+func metricsOptions(f flags) server.Options {
+	o := server.Options{
+		BindAddress:    f.metricsAddress,
+		SecureServing:  true,
+		CertDir:        f.metricsCertDir,
+		FilterProvider: filters.WithAuthenticationAndAuthorization,
+	}
+	if !f.http2 { // whose streams have let a few clients exhaust a server: CVE-2023-44487, CVE-2023-39325
+		o.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
+	}
+	return o
 }
 
 // cacheOptions keep in memory only what Knee made, of the one namespace if there is only one.
