@@ -44,9 +44,10 @@ type CampaignReconciler struct {
 	Options       resources.Options
 }
 
-// What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec, no pods of its own.
+// What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec.
 // benchmarkcampaigns/finalizers is for clusters that let only those who may finalize an owner set blockOwnerDeletion
-// (OwnerReferencesPermissionEnforcement).
+// (OwnerReferencesPermissionEnforcement). Pods are created in dry runs only, to be told why a StatefulSet or a Job gets
+// none; who may create Jobs may have pods anyway.
 //
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns,verbs=get;list;watch
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/status,verbs=update
@@ -57,7 +58,7 @@ type CampaignReconciler struct {
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile moves one campaign on by one step.
@@ -81,7 +82,7 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	}
 	now := r.Clock.Now()
 	found := report.NewInput(&c, p, observed.records, version.Version)
-	decision := decide.Next(p, found.Assessment, observed.world, c.Spec.Retain, now)
+	decision := decide.Next(p, found.Assessment, observed.world, c.Spec, now)
 	applyErr := r.apply(ctx, &c, p, decision.Actions)
 	reports, reportErr := r.writeReports(ctx, &c, found)
 	trouble := errors.Join(applyErr, reportErr)
@@ -89,10 +90,11 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	if err := r.writeStatus(ctx, &c, status); err != nil {
 		trouble = errors.Join(trouble, err)
 	}
-	if decision.Stalled != nil {
-		return again(troubleWake, true, trouble) // what a person mends may give no event
+	wake := decision.WakeAt
+	if soon := now.Add(troubleWake); decision.Stalled != nil && (wake.IsZero() || wake.After(soon)) {
+		wake = soon // what a person mends may give no event
 	}
-	return again(decision.WakeAt.Sub(now), !decision.WakeAt.IsZero(), trouble)
+	return again(wake.Sub(now), !wake.IsZero(), trouble)
 }
 
 // validate finds what the API server could not refuse.

@@ -63,6 +63,7 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 		}
 		w.Jobs[job.Name] = job
 	}
+	r.askWhy(ctx, &w, sets.Items, jobs.Items, pods.Items)
 	return observed{world: w, records: records}, nil
 }
 
@@ -119,16 +120,16 @@ func jobState(j batchv1.Job) decide.JobState {
 	if !j.DeletionTimestamp.IsZero() {
 		return decide.JobDeleting
 	}
-	ended := false
-	for _, c := range j.Status.Conditions {
-		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
-			ended = true
-		}
-	}
-	if ended && j.Status.Active == 0 && ptr.Deref(j.Status.Terminating, 0) == 0 {
+	if jobEnded(j) && j.Status.Active == 0 && ptr.Deref(j.Status.Terminating, 0) == 0 {
 		return decide.JobFinished
 	}
 	return decide.JobLive
+}
+
+func jobEnded(j batchv1.Job) bool {
+	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
+	})
 }
 
 // clusters are the cells of which anything is left: a StatefulSet, pods, volumes, or settings.

@@ -1,0 +1,172 @@
+package controllers_test
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// quota allows so many of each resource in a namespace. No controller counts here: what is used is set by hand.
+func quota(ns string, hard, used corev1.ResourceList) *corev1.ResourceQuota {
+	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "small"}, Spec: corev1.ResourceQuotaSpec{Hard: hard}}
+	Expect(cluster.Create(ctx, q)).To(Succeed())
+	q.Status = corev1.ResourceQuotaStatus{Hard: hard, Used: used}
+	Expect(cluster.Status().Update(ctx, q)).To(Succeed())
+	return q
+}
+
+func list(name string, n int) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceName(name): resource.MustParse(fmt.Sprint(n))}
+}
+
+// goesOn waits for the end of a campaign whose trouble is mended: it is looked at every ten seconds.
+func goesOn(c *v1alpha1.BenchmarkCampaign) {
+	GinkgoHelper()
+	Eventually(ready(c), 90*time.Second).Should(Equal("True/Finished"))
+}
+
+var _ = Describe("a campaign that the API server refuses", func() {
+	for what, tc := range map[string]struct{ resource, says string }{
+		"a Service":              {"count/services", "Service"},
+		"settings":               {"count/configmaps", "ConfigMap"},
+		"a StatefulSet":          {"count/statefulsets.apps", "StatefulSet"},
+		"a Job":                  {"count/jobs.batch", "Job"},
+		"a volume for its cache": {"count/persistentvolumeclaims", "PersistentVolumeClaim"},
+	} {
+		It("quotes the quota that refuses "+what+", and goes on once it is gone", func() {
+			ns := newNamespace()
+			q := quota(ns, list(tc.resource, 0), list(tc.resource, 0))
+			w := wrappers.MakeCampaign("refused").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+			w.Spec.Loader.Cache.Size = "1Gi"
+			c := start(w)
+			Eventually(ready(c)).Should(Equal("False/Forbidden"))
+			Expect(message(c)).To(And(ContainSubstring("exceeded quota: small"), ContainSubstring(tc.says+" refused-a-"), ContainSubstring("tried again")))
+			Expect(cluster.Delete(ctx, q)).To(Succeed())
+			goesOn(c)
+		})
+	}
+
+	It("asks why a StatefulSet gets no pod, says so at once, and goes on once it may have one", func() {
+		ns := newNamespace()
+		q := quota(ns, list("pods", 0), list("pods", 0))
+		c := start(wrappers.MakeCampaign("nopods").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+		Eventually(ready(c)).Should(Equal("False/Forbidden"))
+		Expect(message(c)).To(And(ContainSubstring("StatefulSet nopods-a-"), ContainSubstring("exceeded quota: small"), ContainSubstring("requested: pods=1")))
+		Expect(count(&corev1.PodList{}, ns, "")).To(BeZero(), "it was a question")
+		Expect(cluster.Delete(ctx, q)).To(Succeed())
+		goesOn(c)
+	})
+
+	It("asks why a StatefulSet gets no volume", func() {
+		ns := newNamespace()
+		quota(ns, list("requests.storage", 1), list("requests.storage", 0))
+		w := wrappers.MakeCampaign("novolume").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+		w.Spec.OpenSearch.Storage.Size = "1Gi"
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("False/Forbidden"))
+		Expect(message(c)).To(And(ContainSubstring("data-novolume-a-"), ContainSubstring("requests.storage=1Gi")))
+		Expect(count(&corev1.PersistentVolumeClaimList{}, ns, "")).To(BeZero())
+	})
+
+	It("asks why a Job gets no pod, and goes on once it may have one", func() {
+		ns := newNamespace()
+		limit := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "tiny"}, Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+			Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")},
+			Default:        corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
+			DefaultRequest: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
+		}}}}
+		Expect(cluster.Create(ctx, limit)).To(Succeed())
+		w := wrappers.MakeCampaign("bigloader").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+		w.Spec.Loader.Resources.CPU = "8"
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("False/Forbidden"))
+		Expect(message(c)).To(And(ContainSubstring("Job bigloader-a-"), ContainSubstring("maximum cpu usage per Container is 4, but limit is 8")))
+		Expect(cluster.Delete(ctx, limit)).To(Succeed())
+		goesOn(c)
+	})
+
+	It("quotes the policy that denies an object", func() {
+		ns := newNamespace()
+		policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "no-jobs-" + ns}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{
+				NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": ns}},
+				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+					Operations: []admissionv1.OperationType{admissionv1.Create},
+					Rule:       admissionv1.Rule{APIGroups: []string{"batch"}, APIVersions: []string{"v1"}, Resources: []string{"jobs"}},
+				}}},
+			},
+			Validations: []admissionv1.Validation{{Expression: "false", Message: "no Jobs on Sundays"}},
+		}}
+		binding := &admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: policy.Name}, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: policy.Name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		}}
+		Expect(cluster.Create(ctx, policy)).To(Succeed())
+		Expect(cluster.Create(ctx, binding)).To(Succeed())
+		DeferCleanup(func() {
+			Expect(client.IgnoreNotFound(cluster.Delete(ctx, binding))).To(Succeed())
+			Expect(client.IgnoreNotFound(cluster.Delete(ctx, policy))).To(Succeed())
+		})
+		Eventually(func() error { // a policy takes a moment to be known
+			return cluster.Create(ctx, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "probe"}, Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{
+				Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+			}}}, client.DryRunAll)
+		}).Should(MatchError(ContainSubstring("no Jobs on Sundays")))
+		c := start(wrappers.MakeCampaign("sunday").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+		Eventually(ready(c)).Should(Equal("False/Forbidden"))
+		Expect(message(c)).To(And(ContainSubstring("no Jobs on Sundays"), ContainSubstring("Job sunday-a-")))
+		Expect(cluster.Delete(ctx, binding)).To(Succeed())
+		goesOn(c)
+	})
+
+	It("keeps a trial's Job and pod until its record can be made", func() {
+		ns := newNamespace()
+		hold := make(chan struct{})
+		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+			<-hold
+			status, err := recordStatus(wrappers.MeasuredRecord(cfg.Trial, 1000))
+			Expect(err).NotTo(HaveOccurred())
+			return status
+		}})
+		c := start(wrappers.MakeCampaign("norecord").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+		Eventually(func() int { return count(&batchv1.JobList{}, ns, "") }).Should(Equal(1))
+		q := quota(ns, list("count/configmaps", 2), list("count/configmaps", 2))
+		close(hold)
+		Eventually(ready(c)).Should(Equal("False/Forbidden"))
+		Expect(message(c)).To(And(ContainSubstring("-record"), ContainSubstring("exceeded quota: small")))
+
+		By("an edit that makes another cell of it, whose first record then is of no use to it, and is made all the same")
+		edited := get(c)
+		edited.Spec.OpenSearch.Settings = map[string]v1alpha1.ParamValue{"action.auto_create_index": "false"}
+		Expect(cluster.Update(ctx, edited)).To(Succeed())
+		Eventually(func() int64 { return get(c).Status.ObservedGeneration }).Should(Equal(get(c).Generation))
+		Expect(count(&batchv1.JobList{}, ns, "")).To(Equal(1), "the Job of before has what was measured")
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(BeZero())
+		Expect(cluster.Delete(ctx, q)).To(Succeed())
+		goesOn(c)
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(3), "the one of before, and the Warmup and the Sweep of the new cell")
+	})
+
+	It("makes no noise in a namespace that is going", func() {
+		ns := newNamespace()
+		q := quota(ns, list("count/services", 0), list("count/services", 0))
+		c := start(wrappers.MakeCampaign("going").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+		Eventually(ready(c)).Should(Equal("False/Forbidden"))
+		Expect(cluster.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}})).To(Succeed()) // nobody here ends it
+		Expect(cluster.Delete(ctx, q)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("Unknown/Progressing"))
+		Expect(message(c)).To(ContainSubstring("the namespace is being deleted"))
+	})
+})
