@@ -47,18 +47,12 @@ func (d *decider) ready(cell plan.Cell, turn plan.Turn) bool {
 }
 
 func (d *decider) start(cell plan.Cell, turn plan.Turn) {
-	if d.world.Suspended {
-		return
-	}
 	d.Phases[cell.Name] = PhaseProvisioning
 	d.act(Action{Kind: StartCluster, Cell: cell.Name, Placement: turn.Placement(), Avoid: d.earlierHosts(cell, turn.Placement())})
 }
 
 // replace ends a cluster that another one is to follow.
 func (d *decider) replace(cell plan.Cell, end Action) {
-	if d.world.Suspended {
-		return
-	}
 	d.Phases[cell.Name] = PhaseProvisioning
 	end.Cell = cell.Name
 	d.act(end)
@@ -115,9 +109,6 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 		attempt.Attempt = 1
 	}
 	d.Phases[cell.Name] = string(attempt.Phase)
-	if d.world.Suspended {
-		return
-	}
 	d.act(Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images})
 	d.Running = append(d.Running, describe(attempt))
 }

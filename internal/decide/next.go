@@ -19,8 +19,9 @@ const (
 	PhaseDone         = "Done"
 )
 
-// Next decides. Retain is the campaign's policy for clusters that are no longer needed.
-func Next(p plan.Plan, a analysis.Assessment, w World, retain v1alpha1.RetainPolicy, now time.Time) Decision {
+// Next decides. Of the spec, which the plan is made of, only what becomes of nodes, clusters and records that are not
+// needed is asked: the policies of suspension, of retention and of history.
+func Next(p plan.Plan, a analysis.Assessment, w World, spec v1alpha1.BenchmarkCampaignSpec, now time.Time) Decision {
 	d := decider{plan: p, assessment: a, world: w, now: now}
 	d.Phases = map[string]string{}
 	for g := range p.Groups {
@@ -28,12 +29,20 @@ func Next(p plan.Plan, a analysis.Assessment, w World, retain v1alpha1.RetainPol
 	}
 	d.collect()
 	d.removeStrays()
+	d.queue(spec.WhenSuspended)
+	over := a.Finished && !d.kept(spec)
 	for g := range p.Groups {
-		d.advance(g)
+		if d.paused && !over {
+			d.pause(g)
+		} else {
+			d.advance(g)
+		}
 	}
-	if a.Finished {
-		d.tearDown(keep(retain, a))
+	if over {
+		d.tearDown()
 	}
+	d.forget(spec.HistoryLimit)
+	d.unstall()
 	d.Over = a.Finished && len(d.Actions) == 0 && len(d.Waiting) == 0 && d.Stalled == nil
 	return d.Decision
 }
@@ -45,6 +54,9 @@ type decider struct {
 	world      World
 	now        time.Time
 	turns      [][]plan.Turn // by group
+
+	paused bool // nothing may start
+	letsGo bool // nor may nodes be kept
 }
 
 func (d *decider) act(a Action) { d.Actions = append(d.Actions, a) }
@@ -221,10 +233,7 @@ func (d *decider) straysGone() bool {
 }
 
 // tearDown deletes what is no longer needed when all trials are done.
-func (d *decider) tearDown(kept bool) {
-	if kept {
-		return
-	}
+func (d *decider) tearDown() {
 	for _, cell := range d.plan.Cells {
 		cluster, exists := d.world.Clusters[cell.Name]
 		there, going := d.jobs(cell.Name)
@@ -254,18 +263,4 @@ func (d *decider) jobs(cell string) (there, going int) {
 		}
 	}
 	return there, going
-}
-
-func keep(policy v1alpha1.RetainPolicy, a analysis.Assessment) bool {
-	switch policy {
-	case v1alpha1.RetainAlways:
-		return true
-	case v1alpha1.RetainOnFailure:
-		for trial, o := range a.Outcomes {
-			if o.Failed && trial.Phase != record.Warmup {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -40,7 +40,7 @@ func newSim(t *testing.T, c *wrappers.Campaign) *sim {
 }
 
 func (s *sim) next() decide.Decision {
-	return decide.Next(s.plan, s.assess(), s.world, s.campaign.Spec.Retain, start)
+	return decide.Next(s.plan, s.assess(), s.world, s.campaign.Spec, start)
 }
 
 func (s *sim) assess() analysis.Assessment {

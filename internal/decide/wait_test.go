@@ -137,7 +137,7 @@ func (s *sim) mustStall(what, cell string) {
 	now := start
 	last := start.Add(s.plan.ProvisioningTimeout + s.plan.TrialTimeout + 5*time.Minute)
 	for range 20 {
-		d := decide.Next(s.plan, s.assess(), s.world, s.campaign.Spec.Retain, now)
+		d := decide.Next(s.plan, s.assess(), s.world, s.campaign.Spec, now)
 		if d.Stalled != nil {
 			if d.Stalled.Reason == "" || !strings.Contains(d.Stalled.Message, cell) || d.Over {
 				s.t.Errorf("%s: stalls with %+v, over %v", what, *d.Stalled, d.Over)

@@ -16,6 +16,7 @@ type World struct {
 	Jobs      map[string]Job        // by name
 	Clusters  map[string]Cluster    // by cell name; only those that exist
 	Recorded  map[record.Trial]bool // the attempts that have a record
+	Records   []Record              // the objects that hold them, those of earlier cells too
 	Suspended bool                  // nothing new starts
 
 	Self   Claimant   // this campaign, as the others see it
@@ -32,6 +33,14 @@ type Claimant struct {
 	Wants    []plan.Pool // of the cells that it has yet to measure; none when it is over, suspended, invalid or deleted
 	Holds    []plan.Pool // of the OpenSearch pods that are there, terminating ones too
 	Reason   string      // of its Ready condition, for the message of who waits for it
+}
+
+// Record is the object that holds an attempt's record.
+type Record struct {
+	Name       string
+	UID        types.UID
+	Attempt    record.Trial
+	FinishedAt time.Time // of the attempt
 }
 
 // Job is one attempt's Job.
@@ -94,6 +103,7 @@ const (
 	DeleteCluster ActionKind = "DeleteCluster" // delete the cell's objects, volumes and Jobs
 	StartTrial    ActionKind = "StartTrial"    // create the attempt's Job
 	Collect       ActionKind = "Collect"       // make the record of a finished Job
+	DeleteRecords ActionKind = "DeleteRecords" // delete records of what the spec no longer asks for
 )
 
 // Action is one thing to do.
@@ -108,6 +118,7 @@ type Action struct {
 	Placement int32    // of StartCluster, as trials name it
 	Avoid     []string // of StartCluster: hosts of earlier placements, to keep off where the pool allows
 	KeepCache bool     // of DeleteCluster: the loader's downloads are for the cluster that follows
+	Records   []Record // of DeleteRecords
 }
 
 // Decision is what to do now, and what to say of it.
@@ -117,6 +128,7 @@ type Decision struct {
 	Phases  map[string]string // by cell name: Pending, Provisioning, Warmup, Sweep, Final, OpenLoop, Done
 	Running []string          // what runs now, for people
 	Waiting []string          // what is waited for and why, for people
+	Kept    []string          // cells whose nodes are kept although nothing may start on them
 	Stalled *Problem          // a person has to act
 	Queued  string            // whom the campaign waits for and why, for people; empty when for nobody
 	Over    bool              // all trials are done and nothing is left to clean up

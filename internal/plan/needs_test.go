@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+// What a campaign needs is what its cells do, and a shared loader needs its own nodes, too.
+func TestNeeds(t *testing.T) {
+	c := pools([]string{"t", "u"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"})
+	c.Spec.Variants[1].Architecture = "arm64"
+	x := Pool{NodeSelector: map[string]string{"pool": "x"}}
+	y := Pool{NodeSelector: map[string]string{"pool": "y", ArchLabel: "arm64"}}
+	loaders := Pool{NodeSelector: map[string]string{"pool": "loaders"}}
+	if diff := cmp.Diff([]Pool{x, y}, Needs(c)); diff != "" {
+		t.Errorf("dedicated loader (-want +got):\n%s", diff)
+	}
+	c.Spec.Loader.Placement = v1alpha1.LoaderShared
+	if diff := cmp.Diff([]Pool{x, loaders, y, loaders}, Needs(c)); diff != "" {
+		t.Errorf("shared loader (-want +got):\n%s", diff)
+	}
+	for _, cell := range Build(c).Cells {
+		if !MayShare(cell.Spec.Needs(), Needs(c)) || MayShare(cell.Spec.Needs(), []Pool{{NodeSelector: map[string]string{"pool": "z"}}}) {
+			t.Errorf("needs of %s: %+v", cell.Name, cell.Spec.Needs())
+		}
+	}
+}
+
+// An endpoint is shared with itself alone.
+func TestMayShare(t *testing.T) {
+	x, y := Pool{NodeSelector: map[string]string{"pool": "x"}}, Pool{NodeSelector: map[string]string{"pool": "y"}}
+	any, here, there := Pool{}, Pool{Endpoint: "here:9200"}, Pool{Endpoint: "there:9200"}
+	for _, tt := range []struct {
+		a, b []Pool
+		want bool
+	}{
+		{nil, nil, false},
+		{[]Pool{any}, nil, false},
+		{[]Pool{x}, []Pool{y}, false},
+		{[]Pool{x}, []Pool{y, x}, true},
+		{[]Pool{x}, []Pool{any}, true},
+		{[]Pool{any}, []Pool{here}, false},
+		{[]Pool{here}, []Pool{there}, false},
+		{[]Pool{here}, []Pool{here}, true},
+	} {
+		if MayShare(tt.a, tt.b) != tt.want || MayShare(tt.b, tt.a) != tt.want {
+			t.Errorf("%+v and %+v: want %t", tt.a, tt.b, tt.want)
+		}
+	}
+}
