@@ -52,7 +52,7 @@ var _ = BeforeSuite(func() {
 	startControllerManager(env)
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme: scheme.New(), Metrics: server.Options{BindAddress: "0"},
+		Scheme: scheme.New(), Cache: controllers.CacheOptions(""), Metrics: server.Options{BindAddress: "0"},
 	})
 	Expect(err).NotTo(HaveOccurred())
 	reconciler := &controllers.CampaignReconciler{

@@ -12,22 +12,15 @@ import (
 	"os"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/knee-bench/knee/controllers"
-	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/internal/scheme"
 )
 
@@ -53,7 +46,7 @@ func run(f flags) error {
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme.New(),
-		Cache:                   cacheOptions(f.namespace),
+		Cache:                   controllers.CacheOptions(f.namespace),
 		Metrics:                 metricsOptions(f),
 		HealthProbeBindAddress:  f.probeAddress,
 		LeaderElection:          f.leaderElect,
@@ -107,19 +100,6 @@ func metricsOptions(f flags) server.Options {
 	}
 	if !f.http2 { // whose streams have let a few clients exhaust a server: CVE-2023-44487, CVE-2023-39325
 		o.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
-	}
-	return o
-}
-
-// cacheOptions keep in memory only what Knee made, of the one namespace if there is only one.
-func cacheOptions(namespace string) cache.Options {
-	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{resources.LabelManagedBy: resources.ManagedBy})}
-	o := cache.Options{ByObject: map[client.Object]cache.ByObject{
-		&appsv1.StatefulSet{}: ours, &batchv1.Job{}: ours, &corev1.ConfigMap{}: ours, &corev1.Pod{}: ours,
-		&corev1.Service{}: ours, &corev1.PersistentVolumeClaim{}: ours, &networkingv1.NetworkPolicy{}: ours,
-	}}
-	if namespace != "" {
-		o.DefaultNamespaces = map[string]cache.Config{namespace: {}}
 	}
 	return o
 }
