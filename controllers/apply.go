@@ -151,6 +151,11 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 	if err := r.checkMounts(ctx, c); err != nil {
 		return err
 	}
+	if claim := resources.CacheClaim(c, cell); claim != nil && cell.External() { // else it came with the cluster
+		if _, err := r.create(ctx, c, claim); err != nil {
+			return err
+		}
+	}
 	_, err = r.create(ctx, c, job)
 	return err
 }

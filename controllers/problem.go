@@ -43,7 +43,7 @@ func podProblem(pod corev1.Pod) decide.Problem {
 			return p
 		}
 	}
-	return decide.Problem{}
+	return awaitedSecrets(pod)
 }
 
 func containerProblem(pod string, s corev1.ContainerStatus) decide.Problem {

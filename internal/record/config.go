@@ -14,7 +14,26 @@ type Config struct {
 	Index           IndexConfig `json:"index"`
 	OSB             *OSBConfig  `json:"osb,omitempty"`
 	Artifacts       string      `json:"artifacts,omitempty"` // folder on the artifacts volume for this attempt's raw files; empty: none are kept
+	External        *External   `json:"external,omitempty"`  // the cluster is not Knee's own
 }
+
+// External is how the agent reaches a cluster that Knee did not make, and what it may do there. It names files, which are
+// mounted from Secrets; what is in them is in no Config.
+type External struct {
+	CredentialsDir       string `json:"credentialsDir,omitempty"`       // holds UsernameKey and PasswordKey; empty: no authentication
+	CAFile               string `json:"caFile,omitempty"`               // certificates, PEM; empty: those of the image
+	ClientCertificateDir string `json:"clientCertificateDir,omitempty"` // holds CertificateKey and PrivateKeyKey; empty: none is shown
+	AllowIndexDeletion   bool   `json:"allowIndexDeletion,omitempty"`   // else an index that is there is refused
+}
+
+// Keys of the Secrets of an endpoint: those of the types kubernetes.io/basic-auth and kubernetes.io/tls.
+const (
+	UsernameKey    = "username"
+	PasswordKey    = "password"
+	CAKey          = "ca.crt"
+	CertificateKey = "tls.crt"
+	PrivateKeyKey  = "tls.key"
+)
 
 // ConfigEnv is the environment variable that holds the Config.
 const ConfigEnv = "KNEE_TRIAL"
@@ -54,14 +73,17 @@ type OSBConfig struct {
 
 // Paths inside the trial's pod that the controller and the agent agree on.
 const (
-	AgentPath       = "/knee/bin/knee-agent" // the agent, copied in by the pod's init container
-	WorkPath        = "/knee/work"           // scratch, writable; HOME of the driver lies in it
-	CachePath       = "/knee/cache"          // the loader's cache, kept between trials when the campaign names one
-	WorkloadPath    = "/knee/workload"       // the workload's source when it is an image, a volume or a ConfigMap
-	ArtifactsPath   = "/knee/artifacts"      // the artifacts volume, when the campaign names one
-	IndexPath       = "/knee/index"          // the mounted index body
-	ProbePort       = 9209                   // the probe's port in the OpenSearch pod
-	HostEnv         = "KNEE_HOST"            // the Kubernetes node's name, in the agent's and the probe's environment
-	TerminationPath = "/dev/termination-log" // where the record is written
-	MaxBytes        = 4096                   // what a termination message may hold
+	AgentPath             = "/knee/bin/knee-agent"             // the agent, copied in by the pod's init container
+	WorkPath              = "/knee/work"                       // scratch, writable; HOME of the driver lies in it
+	CachePath             = "/knee/cache"                      // the loader's cache, kept between trials when the campaign names one
+	WorkloadPath          = "/knee/workload"                   // the workload's source when it is an image, a volume or a ConfigMap
+	ArtifactsPath         = "/knee/artifacts"                  // the artifacts volume, when the campaign names one
+	IndexPath             = "/knee/index"                      // the mounted index body
+	CredentialsPath       = "/knee/secrets/credentials"        // an endpoint's Secret of user and password
+	CAPath                = "/knee/secrets/ca"                 // an endpoint's Secret of trusted certificates
+	ClientCertificatePath = "/knee/secrets/client-certificate" // an endpoint's Secret of a client certificate
+	ProbePort             = 9209                               // the probe's port in the OpenSearch pod
+	HostEnv               = "KNEE_HOST"                        // the Kubernetes node's name, in the agent's and the probe's environment
+	TerminationPath       = "/dev/termination-log"             // where the record is written
+	MaxBytes              = 4096                               // what a termination message may hold
 )

@@ -38,6 +38,7 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 	m := meta(c, cell.AttemptName(attempt), ComponentLoader, cell)
 	m.Labels[LabelPhase] = string(attempt.Phase)
 	pod := podMeta(m)
+	tellEndpoint(&pod, cell.Spec.Endpoint)
 	m.Annotations[AnnotationTrial] = trialJSON(attempt)
 	m.Annotations[AnnotationJVM] = under.JVM
 	return &batchv1.Job{
@@ -80,6 +81,10 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 	}
 	if c.Spec.Artifacts != nil {
 		cfg.Artifacts = path.Join(record.ArtifactsPath, artifactsFolder(c), cell.AttemptName(attempt))
+	}
+	if cell.External() {
+		external(&cfg, *cell.Spec.Endpoint)
+		return cfg
 	}
 	for i := range t.Nodes {
 		pod := PodName(cell, i)
@@ -189,6 +194,7 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 			LocalObjectReference: corev1.LocalObjectReference{Name: from.Name},
 		}})
 	}
+	addSecrets(&spec, cell.Spec.Endpoint)
 	if a := c.Spec.Artifacts; a != nil {
 		addArtifacts(&spec, *a)
 	}

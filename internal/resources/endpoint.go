@@ -1,0 +1,77 @@
+package resources
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// AnnotationEndpoint is host:port of the endpoint that a trial's pod loads, so that other campaigns see that it is in use.
+const AnnotationEndpoint = "knee.dev/endpoint"
+
+// secretMode lets the trial's user read, by the pod's group.
+const secretMode = 0o440
+
+// secret is a Secret that a trial's pod mounts.
+type secret struct {
+	volume, name, path string
+	keys               []string
+}
+
+// secrets are those that an endpoint names.
+func secrets(e plan.Endpoint) []secret {
+	var out []secret
+	for _, s := range []secret{
+		{"credentials", e.Access.CredentialsSecret, record.CredentialsPath, []string{record.UsernameKey, record.PasswordKey}},
+		{"ca", e.Access.CASecret, record.CAPath, []string{record.CAKey}},
+		{"client-certificate", e.Access.ClientCertificateSecret, record.ClientCertificatePath, []string{record.CertificateKey, record.PrivateKeyKey}},
+	} {
+		if s.name != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// external tells the agent of a cluster that is not Knee's, beside whose nodes there is no probe.
+func external(cfg *record.Config, e plan.Endpoint) {
+	cfg.Endpoint = e.URL
+	cfg.External = &record.External{AllowIndexDeletion: ptr.Deref(e.Access.AllowIndexDeletion, false)}
+	for _, s := range secrets(e) {
+		switch s.path {
+		case record.CredentialsPath:
+			cfg.External.CredentialsDir = s.path
+		case record.CAPath:
+			cfg.External.CAFile = s.path + "/" + record.CAKey
+		case record.ClientCertificatePath:
+			cfg.External.ClientCertificateDir = s.path
+		}
+	}
+}
+
+// addSecrets mounts an endpoint's Secrets in the trial's container alone. A Secret, or a key of one, that is missing keeps
+// the pod from starting.
+func addSecrets(spec *corev1.PodSpec, e *plan.Endpoint) {
+	if e == nil {
+		return
+	}
+	for _, s := range secrets(*e) {
+		var items []corev1.KeyToPath
+		for _, key := range s.keys {
+			items = append(items, corev1.KeyToPath{Key: key, Path: key})
+		}
+		addVolume(spec, s.volume, s.path, corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{
+			SecretName: s.name, Items: items, DefaultMode: ptr.To[int32](secretMode), Optional: ptr.To(false),
+		}})
+	}
+}
+
+// tellEndpoint notes on a trial's pod what it loads.
+func tellEndpoint(pod *metav1.ObjectMeta, e *plan.Endpoint) {
+	if e != nil {
+		pod.Annotations[AnnotationEndpoint] = e.Host()
+	}
+}
