@@ -68,16 +68,21 @@ verify-tidy: go
 	go mod tidy -diff
 	cd hack/cluster && go mod tidy -diff
 	cd hack/report-check && go mod tidy -diff
+	cd hack/supply-chain && go mod tidy -diff
 verify-manifests: $(KUSTOMIZE)
-	@for overlay in config/default config/embedded config/samples; do \
+	@for overlay in config/default config/namespaced config/embedded config/samples; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
 vet: go
 	go vet ./...
 lint: $(GOLANGCI_LINT)
 	$(GOLANGCI_LINT) run --timeout 10m ./...
+verify-licences: $(SUPPLY_CHAIN)
+	@$(SUPPLY_CHAIN) licences
+verify-vulnerabilities: $(SUPPLY_CHAIN) $(GOVULNCHECK)
+	@$(SUPPLY_CHAIN) vulnerabilities -govulncheck $(GOVULNCHECK) -database $(VULNDB_VERSION) -exceptions hack/supply-chain/exceptions.txt
 
 .PHONY: test
-test: go assets cluster-test ## Run the unit tests and the tests on a real API server.
+test: go assets cluster-test supply-chain-test ## Run the unit tests and the tests on a real API server.
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -timeout 10m $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/scale)
 
 FUZZTIME ?= 20s
