@@ -20,9 +20,15 @@ CONTROLLER_GEN_VERSION := v0.23.0
 # v5.8.3 wants Go 1.27.
 KUSTOMIZE_VERSION := v5.8.2
 GOLANGCI_LINT_VERSION := v2.15.0
+# A later govulncheck wants a module that the proxy does not have.
+GOVULNCHECK_VERSION := v1.8.0
+# What govulncheck knows: the database's module. `go list -m golang.org/x/vulndb@master` names the newest.
+VULNDB_VERSION := v0.0.0-20260813214354-9de686e1fb00
 CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
 KUSTOMIZE := $(TOOLS)/kustomize-$(KUSTOMIZE_VERSION)
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+GOVULNCHECK := $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
+SUPPLY_CHAIN := $(TOOLS)/supply-chain
 
 ##@ General
 
@@ -56,9 +62,9 @@ manifests: generate ## The same as generate: code and manifests come from the sa
 ##@ Checks
 
 .PHONY: verify
-verify: verify-generate verify-format verify-tidy verify-manifests vet lint ## Check generated files, format, go.mod, manifests; vet; lint.
+verify: verify-generate verify-format verify-tidy verify-manifests vet lint verify-licences verify-vulnerabilities ## Check generated files, format, go.mod, manifests, licences, known vulnerabilities; vet; lint.
 
-.PHONY: verify-generate verify-format verify-tidy verify-manifests vet lint
+.PHONY: verify-generate verify-format verify-tidy verify-manifests vet lint verify-licences verify-vulnerabilities
 verify-generate: $(CONTROLLER_GEN)
 	@hack/verify-generate.sh $(CONTROLLER_GEN)
 verify-format: go
@@ -141,12 +147,12 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 
 .PHONY: test-e2e
 test-e2e: deploy report-check-test ## Run real campaigns on the embedded cluster.
-	go test -timeout 40m -count=1 -v ./test/e2e/...
+	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 40m -count=1 -v ./test/e2e/...
 
 SEED ?= 0
 .PHONY: test-chaos
 test-chaos: deploy ## Run a campaign on the embedded cluster while a seeded monkey kills what it can (SEED=0: a new one); 15 to 20 minutes.
-	go test -timeout 60m -count=1 -v ./test/chaos -chaos.seed $(SEED)
+	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 60m -count=1 -v ./test/chaos -chaos.seed $(SEED)
 
 # tool PACKAGE VERSION: builds it from the module proxy; its name carries the version, so a new pin builds anew.
 define tool
@@ -162,6 +168,14 @@ $(KUSTOMIZE): | go
 	$(call tool,sigs.k8s.io/kustomize/kustomize/v5,$(KUSTOMIZE_VERSION))
 $(GOLANGCI_LINT): | go
 	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION))
+$(GOVULNCHECK): | go
+	$(call tool,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION))
+$(SUPPLY_CHAIN): $(wildcard hack/supply-chain/*.go hack/supply-chain/go.*) | go
+	cd hack/supply-chain && go build -o $@ .
+
+.PHONY: supply-chain-test
+supply-chain-test: go
+	cd hack/supply-chain && go test ./...
 
 ##@ Benchmarks
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -44,7 +43,7 @@ func (c *cluster) create(ctx context.Context, t *testing.T, ns string) *v1alpha1
 	w.Spec.Workload.OSB.Workload = "nyc_taxis_mini"
 	w.Spec.Workload.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "knee.local/workload-nyc-taxis-mini:1"}}
 	w.Spec.Workload.OSB.TestProcedure = "index-only"
-	w.Spec.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"bulk_size": "500"}
+	w.Spec.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"bulk_size": "100"} // small, so that a load lasts long enough to be hit
 	w.Spec.Artifacts = &v1alpha1.Artifacts{ClaimName: artifactsClaim}
 	// A machine that the cluster's own daemons start on says nothing of OpenSearch: only the counts are looked at.
 	w.Spec.Gates = v1alpha1.Gates{}
@@ -121,8 +120,7 @@ func (c *cluster) listRecords(ctx context.Context, ns string, into *corev1.Confi
 	return c.List(ctx, into, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: resources.ComponentRecord})
 }
 
-// artifacts is the folder of the claim on the embedded cluster's only node, which is this machine: what the node has at
-// /run/knee is the cluster's folder.
+// artifacts is the folder of the claim.
 func (c *cluster) artifacts(ctx context.Context, t *testing.T, ns string) string {
 	t.Helper()
 	var claim corev1.PersistentVolumeClaim
@@ -133,14 +131,11 @@ func (c *cluster) artifacts(ctx context.Context, t *testing.T, ns string) string
 		}
 		return c.Get(ctx, client.ObjectKey{Name: claim.Spec.VolumeName}, &volume)
 	})
-	if volume.Spec.Local == nil {
-		t.Fatalf("volume %s is not a folder of the node", volume.Name)
-	}
-	inside, err := filepath.Rel("/run/knee", volume.Spec.Local.Path)
+	folder, err := c.VolumeFolder(volume)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(c.folder, inside)
+	return folder
 }
 
 // deleteAndLook deletes the campaign and waits until its namespace holds nothing but the claim of the artifacts and what

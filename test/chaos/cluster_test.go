@@ -1,49 +1,39 @@
 package chaos_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/test/embedded"
 )
 
-// cluster is the embedded cluster, and no other: daemons are found by its own word and reached through its own
-// process namespace.
+// cluster is the embedded cluster.
 type cluster struct {
+	embedded.Cluster
 	client.Client
 	config *rest.Config
-	root   string // of the checkout
-	folder string // of the cluster's state
-}
-
-// daemon is one of the cluster's processes.
-type daemon struct {
-	Name     string `json:"name"`
-	PID      int    `json:"pid"` // in the cluster's process namespace; 0 while it does not run
-	Restarts int    `json:"restarts"`
 }
 
 func connect(t *testing.T) *cluster {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+	here, err := embedded.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{root: root, folder: filepath.Join(root, ".cluster")}
-	if c.config, err = clientcmd.BuildConfigFromFlags("", filepath.Join(c.folder, "kubeconfig")); err != nil {
+	klog.SetLogger(logr.Discard()) // the client library complains of each outage of the API server
+	c := &cluster{Cluster: here}
+	if c.config, err = clientcmd.BuildConfigFromFlags("", here.Kubeconfig()); err != nil {
 		t.Fatalf("the embedded cluster: run `make test-chaos`: %v", err)
 	}
 	c.config.Timeout = 15 * time.Second // of one request: an API server that was killed answers none
@@ -51,56 +41,6 @@ func connect(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// own runs the cluster's own program.
-func (c *cluster) own(ctx context.Context, args ...string) ([]byte, error) {
-	var out, words bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(c.root, "bin", "knee-cluster"), append([]string{"--dir", c.folder}, args...)...)
-	cmd.Stdout, cmd.Stderr = &out, &words
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("knee-cluster %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(words.String()))
-	}
-	return out.Bytes(), nil
-}
-
-// daemons are the cluster's processes, by name.
-func (c *cluster) daemons(ctx context.Context) (map[string]daemon, error) {
-	data, err := c.own(ctx, "status", "--output=json")
-	if err != nil {
-		return nil, err
-	}
-	var status struct {
-		Daemons []daemon `json:"daemons"`
-	}
-	if err := json.Unmarshal(data, &status); err != nil {
-		return nil, err
-	}
-	out := map[string]daemon{}
-	for _, d := range status.Daemons {
-		out[d.Name] = d
-	}
-	return out, nil
-}
-
-// kill ends a process of the cluster, which is all that its process namespace holds.
-func (c *cluster) kill(ctx context.Context, pid string) error {
-	_, err := c.own(ctx, "exec", "--", "/bin/kill", "-KILL", pid)
-	return err
-}
-
-// containerPID is the first process of a container, by the node's runtime.
-func (c *cluster) containerPID(ctx context.Context, id string) (string, error) {
-	out, err := c.own(ctx, "exec", "--", "ctr", "-a", "/run/knee/containerd.sock", "-n", "k8s.io", "tasks", "ls")
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(out)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == id && fields[2] == "RUNNING" {
-			return fields[1], nil
-		}
-	}
-	return "", fmt.Errorf("no running task %s", id)
 }
 
 // until asks again until there is an answer, through every outage of the API server that the supervisor mends.

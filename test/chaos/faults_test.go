@@ -3,9 +3,7 @@ package chaos_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,11 +11,12 @@ import (
 
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/embedded"
 )
 
 // sight is what the monkey sees before it chooses.
 type sight struct {
-	daemons    map[string]daemon
+	daemons    map[string]embedded.Daemon
 	manager    *corev1.Pod
 	loader     *corev1.Pod // of a trial that runs
 	trial      *record.Trial
@@ -39,7 +38,7 @@ func decode(cm corev1.ConfigMap) (record.Record, error) {
 func (m *monkey) look(ctx context.Context) (sight, error) {
 	var s sight
 	var err error
-	if s.daemons, err = m.cluster.daemons(ctx); err != nil {
+	if s.daemons, err = m.cluster.Daemons(ctx); err != nil {
 		return s, err
 	}
 	var managers, pods corev1.PodList
@@ -124,18 +123,11 @@ func deletePod(choose func(sight) *corev1.Pod, options ...client.DeleteOption) f
 func killContainer(container string, choose func(sight) *corev1.Pod) func(context.Context, *cluster, sight) (string, error) {
 	return func(ctx context.Context, c *cluster, s sight) (string, error) {
 		pod := choose(s)
-		for _, status := range pod.Status.ContainerStatuses {
-			if status.Name != container {
-				continue
-			}
-			_, id, _ := strings.Cut(status.ContainerID, "://")
-			pid, err := c.containerPID(ctx, id)
-			if err != nil {
-				return "", err
-			}
-			return pod.Name, c.kill(ctx, pid)
+		processes, err := c.Processes(ctx, *pod, container)
+		if err != nil {
+			return "", err
 		}
-		return "", fmt.Errorf("pod %s has no container %s", pod.Name, container)
+		return pod.Name, c.Signal(ctx, "KILL", processes[0])
 	}
 }
 
@@ -143,6 +135,6 @@ func killDaemon(name string) kind {
 	return kind{name + " killed", hitsNothing, func(s sight) bool { return s.daemons[name].PID > 1 },
 		func(ctx context.Context, c *cluster, s sight) (string, error) {
 			pid := strconv.Itoa(s.daemons[name].PID)
-			return "process " + pid, c.kill(ctx, pid)
+			return "process " + pid, c.Signal(ctx, "KILL", pid)
 		}}
 }

@@ -18,10 +18,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/test/embedded"
 )
 
 var (
 	cluster client.Client
+	node    embedded.Cluster
 	root    string
 )
 
@@ -34,9 +36,10 @@ func TestE2E(t *testing.T) {
 
 var _ = BeforeSuite(func() {
 	var err error
-	root, err = filepath.Abs(filepath.Join("..", ".."))
+	node, err = embedded.Find()
 	Expect(err).NotTo(HaveOccurred())
-	kubeconfig := filepath.Join(root, ".cluster", "kubeconfig")
+	root = node.Root
+	kubeconfig := node.Kubeconfig()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	Expect(err).NotTo(HaveOccurred(), "the embedded cluster: run `make test-e2e`")
 	Expect(os.Setenv("KUBECONFIG", kubeconfig)).To(Succeed())
@@ -47,9 +50,13 @@ var _ = BeforeSuite(func() {
 // kubectl runs the real kubectl and gives what it prints.
 func kubectl(ctx context.Context, args ...string) string {
 	GinkgoHelper()
-	out, err := exec.CommandContext(ctx, filepath.Join(root, "bin", "k8s", "kubectl"), args...).CombinedOutput()
+	out, err := kubectlOutput(ctx, args...)
 	Expect(err).NotTo(HaveOccurred(), "kubectl %v: %s", args, out)
 	return string(out)
+}
+
+func kubectlOutput(ctx context.Context, args ...string) ([]byte, error) {
+	return exec.CommandContext(ctx, filepath.Join(root, "bin", "k8s", "kubectl"), args...).CombinedOutput()
 }
 
 // newNamespace makes a namespace that enforces the restricted pod security standard, and deletes it, with what

@@ -35,18 +35,16 @@ func newClaim(ctx context.Context, ns string) {
 	})).To(Succeed())
 }
 
-// artifactsFolder is the claim's folder on the embedded cluster's only node, which is this machine: what the node has
-// at /run/knee is the cluster's folder.
+// artifactsFolder is the claim's folder on this machine.
 func artifactsFolder(ctx context.Context, ns string) string {
 	GinkgoHelper()
 	var claim corev1.PersistentVolumeClaim
 	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: ns, Name: artifactsClaim}, &claim)).To(Succeed())
 	var volume corev1.PersistentVolume
 	Expect(cluster.Get(ctx, client.ObjectKey{Name: claim.Spec.VolumeName}, &volume)).To(Succeed())
-	Expect(volume.Spec.Local).NotTo(BeNil())
-	inside, err := filepath.Rel("/run/knee", volume.Spec.Local.Path)
+	folder, err := node.VolumeFolder(volume)
 	Expect(err).NotTo(HaveOccurred())
-	return filepath.Join(root, ".cluster", inside)
+	return folder
 }
 
 // report is every file of a campaign's report.

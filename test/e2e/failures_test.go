@@ -1,0 +1,250 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// pod is the namespace's only running pod of a component; nil when there is none.
+func pod(ctx context.Context, ns, component string) *corev1.Pod {
+	GinkgoHelper()
+	var pods corev1.PodList
+	Expect(cluster.List(ctx, &pods, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: component})).To(Succeed())
+	for i := range pods.Items {
+		if p := &pods.Items[i]; p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp.IsZero() {
+			return p
+		}
+	}
+	return nil
+}
+
+// load waits until an attempt other than those given has OpenSearch take documents, and gives it with its pod.
+func load(ctx context.Context, ns string, not ...record.Trial) (attempt record.Trial, loader *corev1.Pod) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		loader = pod(ctx, ns, resources.ComponentLoader)
+		g.Expect(loader).NotTo(BeNil(), "a trial runs")
+		var job batchv1.Job
+		g.Expect(cluster.Get(ctx, client.ObjectKey{Namespace: ns, Name: loader.Labels[batchv1.JobNameLabel]}, &job)).To(Succeed())
+		g.Expect(json.Unmarshal([]byte(job.Annotations[resources.AnnotationTrial]), &attempt)).To(Succeed())
+		g.Expect(attempt.Phase).NotTo(Equal(record.Warmup))
+		g.Expect(not).NotTo(ContainElement(attempt))
+		target := pod(ctx, ns, resources.ComponentOpenSearch)
+		g.Expect(target).NotTo(BeNil(), "OpenSearch runs")
+		g.Expect(documents(ctx, target)).To(BeNumerically(">", 0), "OpenSearch takes documents")
+	}).Should(Succeed())
+	return attempt, loader
+}
+
+// documents is how many OpenSearch counts in the index; 0 while it has none or does not answer.
+func documents(ctx context.Context, target *corev1.Pod) int {
+	path := fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:%d/proxy/nyc_taxis/_stats/indexing", target.Namespace, target.Name, resources.HTTPPort)
+	out, err := kubectlOutput(ctx, "get", "--raw", path)
+	if err != nil {
+		return 0
+	}
+	var stats struct {
+		All struct {
+			Primaries struct {
+				Indexing struct {
+					Total int `json:"index_total"`
+				} `json:"indexing"`
+			} `json:"primaries"`
+		} `json:"_all"`
+	}
+	if json.Unmarshal(out, &stats) != nil {
+		return 0
+	}
+	return stats.All.Primaries.Indexing.Total
+}
+
+// recorded waits for an attempt's record.
+func recorded(ctx context.Context, ns string, attempt record.Trial) (out record.Record) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var found []record.Record
+		for _, r := range records(ctx, ns) {
+			if r.Trial == attempt {
+				found = append(found, r)
+			}
+		}
+		g.Expect(found).To(HaveLen(1))
+		out = found[0]
+	}).Should(Succeed())
+	return out
+}
+
+// leader is the pod of the manager that holds the lease.
+func leader(ctx context.Context) string {
+	GinkgoHelper()
+	var leases coordinationv1.LeaseList
+	Expect(cluster.List(ctx, &leases, client.InNamespace("knee-system"))).To(Succeed())
+	Expect(leases.Items).To(HaveLen(1))
+	holder, _, _ := strings.Cut(ptr.Deref(leases.Items[0].Spec.HolderIdentity, ""), "_")
+	return holder
+}
+
+// replicas sets how many managers there are and waits for them.
+func replicas(ctx context.Context, n int32) {
+	GinkgoHelper()
+	kubectl(ctx, "-n", "knee-system", "scale", "deployment/knee-manager", fmt.Sprintf("--replicas=%d", n))
+	Eventually(func() int32 {
+		var d appsv1.Deployment
+		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: "knee-system", Name: "knee-manager"}, &d)).To(Succeed())
+		return d.Status.ReadyReplicas
+	}).Should(Equal(n))
+}
+
+// One campaign, on which everything happens that a trial can meet.
+var _ = Describe("a campaign that has bad luck", Ordered, func() {
+	var (
+		ns   string
+		c    *v1alpha1.BenchmarkCampaign
+		seen []record.Trial // attempts that something was done to
+	)
+
+	BeforeAll(func(ctx SpecContext) {
+		ns = newNamespace(ctx)
+		// One retry: a trial whose OpenSearch is killed and whose pod is deleted after that is measured all the same.
+		w := campaign("unlucky", ns).VariantOnAnyNode("a").Clients(1, 2).Retries(1)
+		w.Spec.Workload.OSB.Params["time_period"] = "15"
+		w.Spec.OpenSearch.Storage.Size = "1Gi"
+		w.Spec.Timeouts.ActivitySeconds = ptr.To[int32](20)
+		c = start(ctx, w)
+	}, NodeTimeout(time.Minute))
+
+	It("measures a trial again whose OpenSearch was killed under its load, and says why", func(ctx SpecContext) {
+		attempt, _ := load(ctx, ns)
+		seen = append(seen, attempt)
+		target := pod(ctx, ns, resources.ComponentOpenSearch)
+		processes, err := node.Processes(ctx, *target, resources.ContainerOpenSearch)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(node.Signal(ctx, "KILL", processes[0])).To(Succeed())
+		r := recorded(ctx, ns, attempt)
+		Expect(r.Error).NotTo(BeNil())
+		AddReportEntry("what the record says", r.Error.Reason+": "+r.Error.Message)
+		Expect(r.Error.Message).To(Or(ContainSubstring(target.Name), ContainSubstring("OpenSearch")), "it names what was lost")
+	}, SpecTimeout(6*time.Minute))
+
+	It("measures a trial again whose pod was deleted under its load, and does not charge it", func(ctx SpecContext) {
+		attempt, loader := load(ctx, ns, seen...)
+		seen = append(seen, attempt)
+		Expect(attempt.Attempt).To(BeEquivalentTo(2), "the only retry")
+		Expect(cluster.Delete(ctx, loader)).To(Succeed())
+		r := recorded(ctx, ns, attempt)
+		Expect(r.Error).NotTo(BeNil())
+		AddReportEntry("what the record says", r.Error.Reason+": "+r.Error.Message)
+	}, SpecTimeout(6*time.Minute))
+
+	It("goes on under another manager when the leader's pod is deleted", func(ctx SpecContext) {
+		replicas(ctx, 2)
+		DeferCleanup(func(ctx SpecContext) { replicas(ctx, 1) })
+		attempt, _ := load(ctx, ns, seen...)
+		seen = append(seen, attempt)
+		Expect(attempt.Attempt).To(BeEquivalentTo(3), "what was deleted was not charged")
+		old := leader(ctx)
+		kubectl(ctx, "-n", "knee-system", "delete", "pod", old, "--wait=false")
+		Expect(recorded(ctx, ns, attempt).Error).To(BeNil(), "no trial was disturbed")
+		Expect(leader(ctx)).NotTo(Equal(old))
+	}, SpecTimeout(6*time.Minute))
+
+	It("lets a trial finish when it is suspended, and goes on when it is resumed", func(ctx SpecContext) {
+		attempt, _ := load(ctx, ns, seen...)
+		seen = append(seen, attempt)
+		Expect(attempt.Clients).NotTo(Equal(seen[0].Clients), "the first trial is done")
+		suspend := func(word string) {
+			kubectl(ctx, "-n", ns, "patch", "bcamp", c.Name, "--type=merge", "-p", `{"spec":{"suspend":`+word+`}}`)
+		}
+		suspend("true")
+		Eventually(ready(ctx, c)).Should(ContainSubstring(v1alpha1.ReasonSuspended))
+		Expect(recorded(ctx, ns, attempt).Error).To(BeNil())
+		suspend("false")
+		Eventually(ready(ctx, c)).Should(HavePrefix("True/Finished"))
+		Eventually(left(ctx, ns)).Should(BeEmpty())
+	}, SpecTimeout(6*time.Minute))
+
+	It("ends a trial whose opensearch-benchmark hangs long before its deadline", func(ctx SpecContext) {
+		kubectl(ctx, "-n", ns, "patch", "bcamp", c.Name, "--type=merge", "-p", `{"spec":{"sweep":{"clients":[1,2,3]},"timeouts":{"trialSeconds":600}}}`)
+		attempt, loader := load(ctx, ns, seen...)
+		processes, err := node.Processes(ctx, *loader, resources.ContainerTrial)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(len(processes)).To(BeNumerically(">", 1), "the agent, and opensearch-benchmark")
+		Expect(node.Signal(ctx, "STOP", processes[1:]...)).To(Succeed())
+		stopped := time.Now()
+		r := recorded(ctx, ns, attempt)
+		Expect(time.Since(stopped)).To(BeNumerically("<", 2*time.Minute))
+		Expect(r.Error).NotTo(BeNil())
+		AddReportEntry("what the record says", r.Error.Reason+": "+r.Error.Message)
+		Expect(r.Error.Message).To(ContainSubstring("activitySeconds"))
+		Eventually(ready(ctx, c)).Should(HavePrefix("True/Finished"))
+		Expect(get(ctx, c).Status.Progress).To(Equal("3/3"))
+		Eventually(left(ctx, ns)).Should(BeEmpty())
+	}, SpecTimeout(8*time.Minute))
+})
+
+var _ = Describe("two campaigns for one node", func() {
+	It("run one after the other, and the younger says whom it waits for; one whose loader has no memory says that", func(ctx SpecContext) {
+		ns, other := newNamespace(ctx), newNamespace(ctx)
+		w := campaign("elder", ns).VariantOnAnyNode("a").Clients(1)
+		w.Spec.Loader.Resources.Memory = "96Mi" // opensearch-benchmark takes about 250 MB
+		elder := start(ctx, w)
+		Eventually(func() *corev1.Pod { return pod(ctx, ns, resources.ComponentOpenSearch) }).ShouldNot(BeNil())
+		younger := start(ctx, campaign("younger", other).VariantOnAnyNode("a").Clients(1))
+		Eventually(ready(ctx, younger)).WithTimeout(time.Minute).Should(And(
+			HavePrefix("Unknown/"+v1alpha1.ReasonQueued), ContainSubstring(ns+"/elder")))
+
+		Eventually(ready(ctx, elder)).Should(HavePrefix("False/NothingMeasured"))
+		Expect(pod(ctx, other, resources.ComponentOpenSearch)).To(BeNil(), "the younger had to wait until now")
+		for _, r := range records(ctx, ns) {
+			Expect(r.Error).NotTo(BeNil())
+			AddReportEntry("what the record says", r.Error.Reason+": "+r.Error.Message)
+			Expect(r.Error.Message).To(Or(ContainSubstring("OOMKilled"), ContainSubstring("memory limit")))
+		}
+		Eventually(ready(ctx, younger)).Should(HavePrefix("True/Finished"))
+		Eventually(left(ctx, ns)).Should(BeEmpty())
+		Eventually(left(ctx, other)).Should(BeEmpty())
+	}, SpecTimeout(10*time.Minute))
+})
+
+var _ = Describe("an API server that refuses", func() {
+	It("is quoted: a quota without pods, and the campaign goes on when there are some", func(ctx SpecContext) {
+		ns := newNamespace(ctx)
+		quota := &corev1.ResourceQuota{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "no-pods"},
+			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}},
+		}
+		Expect(cluster.Create(ctx, quota)).To(Succeed())
+		Eventually(func() bool {
+			Expect(cluster.Get(ctx, client.ObjectKeyFromObject(quota), quota)).To(Succeed())
+			_, counted := quota.Status.Hard[corev1.ResourcePods]
+			return counted
+		}).Should(BeTrue())
+		c := start(ctx, campaign("no-quota", ns).VariantOnAnyNode("a").Clients(1))
+		Eventually(ready(ctx, c)).WithTimeout(2 * time.Minute).Should(And(
+			HavePrefix("False/"+v1alpha1.ReasonForbidden), ContainSubstring("exceeded quota: no-pods")))
+		Expect(condition(ctx, c, v1alpha1.ConditionStalled)()).To(HavePrefix("True/"))
+		Expect(cluster.Delete(ctx, quota)).To(Succeed())
+		Eventually(func() *corev1.Pod { return pod(ctx, ns, resources.ComponentOpenSearch) }).ShouldNot(BeNil())
+		Eventually(ready(ctx, c)).WithTimeout(2 * time.Minute).Should(HavePrefix("Unknown/"))
+		Expect(cluster.Delete(ctx, c)).To(Succeed())
+		Eventually(left(ctx, ns)).Should(BeEmpty())
+	}, SpecTimeout(8*time.Minute))
+})

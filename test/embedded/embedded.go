@@ -1,0 +1,136 @@
+// Package embedded reaches what of the embedded cluster no API server tells: its daemons, the processes of its
+// containers, its volumes. Whatever is signalled is found by the cluster's own word and reached through the cluster's own
+// process namespace, so that no other process of the machine can be hit.
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Cluster is the embedded cluster of a checkout.
+type Cluster struct {
+	Root   string // of the checkout
+	Folder string // of the cluster's state
+}
+
+// Find is the embedded cluster of the checkout that a test lies in, two folders down, or that of the Makefile's CLUSTER_DIR.
+func Find() (Cluster, error) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	c := Cluster{Root: root, Folder: filepath.Join(root, ".cluster")}
+	if other := os.Getenv("CLUSTER_DIR"); other != "" {
+		c.Folder = other
+	}
+	return c, err
+}
+
+// Kubeconfig leads to the cluster's API server.
+func (c Cluster) Kubeconfig() string { return filepath.Join(c.Folder, "kubeconfig") }
+
+// Daemon is one of the cluster's processes, which its supervisor starts again when they end.
+type Daemon struct {
+	Name     string `json:"name"`
+	PID      int    `json:"pid"` // in the cluster's process namespace; 0 while it does not run
+	Restarts int    `json:"restarts"`
+}
+
+// Daemons are the cluster's processes, by name.
+func (c Cluster) Daemons(ctx context.Context) (map[string]Daemon, error) {
+	data, err := c.run(ctx, "status", "--output=json")
+	if err != nil {
+		return nil, err
+	}
+	var status struct {
+		Daemons []Daemon `json:"daemons"`
+	}
+	if err := json.Unmarshal(data, &status); err != nil {
+		return nil, err
+	}
+	out := map[string]Daemon{}
+	for _, d := range status.Daemons {
+		out[d.Name] = d
+	}
+	return out, nil
+}
+
+// Signal sends a signal, such as KILL, to processes by their ids in the cluster's process namespace.
+func (c Cluster) Signal(ctx context.Context, signal string, pids ...string) error {
+	_, err := c.run(ctx, append([]string{"exec", "--", "/bin/kill", "-" + signal}, pids...)...)
+	return err
+}
+
+// Processes are those of a pod's container, its first process first, by the node's runtime.
+func (c Cluster) Processes(ctx context.Context, pod corev1.Pod, container string) ([]string, error) {
+	at := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == container })
+	if at < 0 {
+		return nil, fmt.Errorf("pod %s has no container %s", pod.Name, container)
+	}
+	_, id, _ := strings.Cut(pod.Status.ContainerStatuses[at].ContainerID, "://")
+	tasks, err := c.tasks(ctx, "ls")
+	if err != nil {
+		return nil, err
+	}
+	for _, task := range tasks {
+		if len(task) == 3 && task[0] == id && task[2] == "RUNNING" {
+			all, err := c.tasks(ctx, "ps", id)
+			if err != nil {
+				return nil, err
+			}
+			out := []string{task[1]}
+			for _, process := range all[1:] { // below the heading
+				if process[0] != task[1] {
+					out = append(out, process[0])
+				}
+			}
+			return out, nil
+		}
+	}
+	return nil, fmt.Errorf("container %s of pod %s does not run", container, pod.Name)
+}
+
+// VolumeFolder is where a volume's files are on this machine: what the node has at /run/knee is the cluster's folder.
+func (c Cluster) VolumeFolder(volume corev1.PersistentVolume) (string, error) {
+	if volume.Spec.Local == nil {
+		return "", fmt.Errorf("volume %s is not a folder of the node", volume.Name)
+	}
+	inside, err := filepath.Rel("/run/knee", volume.Spec.Local.Path)
+	return filepath.Join(c.Folder, inside), err
+}
+
+// tasks asks the node's runtime, and gives the fields of each line.
+func (c Cluster) tasks(ctx context.Context, args ...string) ([][]string, error) {
+	out, err := c.run(ctx, append([]string{"exec", "--", "ctr", "-a", "/run/knee/containerd.sock", "-n", "k8s.io", "tasks"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	var lines [][]string
+	for line := range strings.Lines(string(out)) {
+		if fields := strings.Fields(line); len(fields) > 0 {
+			lines = append(lines, fields)
+		}
+	}
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("ctr tasks %s prints nothing", strings.Join(args, " "))
+	}
+	return lines, nil
+}
+
+// run runs the cluster's own program.
+func (c Cluster) run(ctx context.Context, args ...string) ([]byte, error) {
+	var out, words bytes.Buffer
+	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "knee-cluster"), append([]string{"--dir", c.Folder}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &words
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("knee-cluster %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(words.String()))
+	}
+	return out.Bytes(), nil
+}
