@@ -25,26 +25,39 @@ type Client struct {
 // callTimeout bounds one call: the API's answers here are small and quick, but for a refresh.
 const callTimeout = 15 * time.Second
 
-// New gives a client of the cluster at an endpoint, http://host:9200, over a network: nil stands for the machine's own.
-// It retries nothing: a repeated call would hide what a trial has to see.
+// New gives a client of an open cluster; see Connect.
 func New(network http.RoundTripper, endpoint string) (*Client, error) {
+	return Connect(network, endpoint, Access{})
+}
+
+// ownNetwork is the machine's own. It knows no proxy.
+func ownNetwork() *http.Transport {
+	return &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 5 * time.Second,
+		MaxIdleConnsPerHost: 2,
+		IdleConnTimeout:     90 * time.Second,
+	}
+}
+
+// Connect gives a client of the cluster at an endpoint, http://host:9200, over a network: nil stands for the machine's
+// own, with the access's TLS. It retries nothing: a repeated call would hide what a trial has to see. It follows no
+// redirection, which would carry the credentials elsewhere.
+func Connect(network http.RoundTripper, endpoint string, access Access) (*Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)
 	}
 	if network == nil {
-		network = &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-			TLSHandshakeTimeout: 5 * time.Second,
-			MaxIdleConnsPerHost: 2,
-			IdleConnTimeout:     90 * time.Second,
-		}
+		network = access.network()
 	}
 	transport, err := opensearchtransport.New(opensearchtransport.Config{
 		URLs:              []*url.URL{u},
 		DisableRetry:      true,
 		NodeStatsInterval: -1, // else it asks for statistics of its own every 5 s, of the cluster under test
 		Transport:         network,
+		Username:          access.User,
+		Password:          access.Password,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("a client for %s: %w", endpoint, err)

@@ -63,6 +63,15 @@ func (c *Client) PutTemplate(ctx context.Context, index string, t Topology) erro
 	return c.call(ctx, http.MethodPut, "/_template/"+url.PathEscape("knee-"+index), body, nil)
 }
 
+// DeleteTemplate removes what PutTemplate left; none there is as good.
+func (c *Client) DeleteTemplate(ctx context.Context, index string) error {
+	err := c.call(ctx, http.MethodDelete, "/_template/"+url.PathEscape("knee-"+index), nil, nil)
+	if NotFound(err) {
+		return nil
+	}
+	return err
+}
+
 // CreateIndex creates an index from a body that IndexBody made.
 func (c *Client) CreateIndex(ctx context.Context, index string, body map[string]any) error {
 	var out struct {

@@ -9,7 +9,7 @@ import (
 // Health is the cluster's health.
 type Health struct {
 	Status       string `json:"status"`
-	Nodes        int32  `json:"number_of_nodes"`
+	Nodes        int32  `json:"number_of_data_nodes"` // all of a cluster of Knee's; others may have cluster managers apart
 	Relocating   int    `json:"relocating_shards"`
 	Initializing int    `json:"initializing_shards"`
 	Unassigned   int    `json:"unassigned_shards"`
