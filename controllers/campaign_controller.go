@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -24,9 +25,7 @@ import (
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
-	"github.com/knee-bench/knee/internal/report"
 	"github.com/knee-bench/knee/internal/resources"
-	"github.com/knee-bench/knee/internal/version"
 )
 
 const (
@@ -42,6 +41,8 @@ type CampaignReconciler struct {
 	Recorder      events.EventRecorder
 	Clock         clock.PassiveClock
 	Options       resources.Options
+
+	memos memos
 }
 
 // What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec.
@@ -65,6 +66,7 @@ type CampaignReconciler struct {
 func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var c v1alpha1.BenchmarkCampaign
 	if err := r.Get(ctx, req.NamespacedName, &c); err != nil {
+		r.memos.drop(req.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !c.DeletionTimestamp.IsZero() {
@@ -81,10 +83,10 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 			r.writeStatus(ctx, &c, invalidStatus(&c, invalid))))
 	}
 	now := r.Clock.Now()
-	found := report.NewInput(&c, p, observed.records, version.Version)
+	found := observed.memo.input(&c, p)
 	decision := decide.Next(p, found.Assessment, observed.world, c.Spec, now)
 	applyErr := r.apply(ctx, &c, p, decision.Actions)
-	reports, reportErr := r.writeReports(ctx, &c, found)
+	reports, reportErr := r.writeReports(ctx, &c, found, observed.memo.madeOf())
 	trouble := errors.Join(applyErr, reportErr)
 	status := nextStatus(&c, found, decision, reports, trouble)
 	if err := r.writeStatus(ctx, &c, status); err != nil {
@@ -132,6 +134,10 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&corev1.ConfigMap{}).
 		Watches(&corev1.Pod{}, named).
 		Watches(&corev1.PersistentVolumeClaim{}, named).
+		Watches(&v1alpha1.BenchmarkCampaign{}, r.wakeActive(), builder.WithPredicates(comes())).
+		Watches(&v1alpha1.BenchmarkCampaign{}, r.wakeQueued(), builder.WithPredicates(stands())).
+		Watches(&appsv1.StatefulSet{}, r.wakeQueued(), builder.WithPredicates(letsGo())).
+		Watches(&corev1.Pod{}, r.wakeQueued(), builder.WithPredicates(letsGo())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(r)
 }

@@ -25,8 +25,8 @@ import (
 
 // observed is what the cluster holds of one campaign.
 type observed struct {
-	world   decide.World
-	records []record.Record
+	world decide.World
+	memo  *memo // of the records
 }
 
 // observe reads a campaign's children, by the campaign's UID: those of an earlier campaign of the same name
@@ -40,12 +40,17 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 		claims  corev1.PersistentVolumeClaimList
 		options = []client.ListOption{client.InNamespace(c.Namespace), client.MatchingLabels{resources.LabelCampaign: string(c.UID)}}
 	)
-	for _, list := range []client.ObjectList{&sets, &jobs, &pods, &maps, &claims} {
+	for _, list := range []client.ObjectList{&sets, &jobs, &pods, &claims} {
 		if err := r.List(ctx, list, options...); err != nil {
 			return observed{}, fmt.Errorf("list the campaign's children: %w", err)
 		}
 	}
-	records := readRecords(ctx, maps.Items)
+	// There may be thousands of records, which are only read: no copies.
+	if err := r.List(ctx, &maps, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
+		return observed{}, fmt.Errorf("list the campaign's records: %w", err)
+	}
+	memo := r.memos.of(c)
+	records := memo.readRecords(ctx, maps.Items)
 	w := decide.World{
 		Jobs:      map[string]decide.Job{},
 		Clusters:  clusters(sets.Items, pods.Items, claims.Items, maps.Items),
@@ -64,30 +69,7 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 		w.Jobs[job.Name] = job
 	}
 	r.askWhy(ctx, &w, sets.Items, jobs.Items, pods.Items)
-	return observed{world: w, records: records}, nil
-}
-
-// readRecords decodes the records. One that cannot be read says so instead of what was measured, so that its trial
-// is measured again.
-func readRecords(ctx context.Context, maps []corev1.ConfigMap) []record.Record {
-	var out []record.Record
-	for _, cm := range maps {
-		if cm.Labels[resources.LabelComponent] != resources.ComponentRecord {
-			continue
-		}
-		rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
-		if err != nil {
-			rec = record.Record{Version: record.Version, Error: &record.Error{
-				Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf("ConfigMap %s: %v", cm.Name, err),
-			}}
-			if err := json.Unmarshal([]byte(cm.Annotations[resources.AnnotationTrial]), &rec.Trial); err != nil {
-				log.FromContext(ctx).Error(err, "ignoring a record that is of no known trial", "configMap", cm.Name)
-				continue
-			}
-		}
-		out = append(out, rec)
-	}
-	return out
+	return observed{world: w, memo: memo}, nil
 }
 
 func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {

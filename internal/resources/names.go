@@ -33,6 +33,8 @@ const (
 	AnnotationSince = "knee.dev/since"
 	// AnnotationPlacement counts, from 1, the placements of a cell that its StatefulSet is one of.
 	AnnotationPlacement = "knee.dev/placement"
+	// AnnotationMadeOf identifies what a part of a report is made of, and what it holds.
+	AnnotationMadeOf = "knee.dev/made-of"
 
 	// ManagedBy is the value of LabelManagedBy.
 	ManagedBy = "knee"
