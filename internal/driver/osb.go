@@ -4,7 +4,6 @@ package driver
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"net/url"
 	"path/filepath"
@@ -28,6 +27,8 @@ type OSBRun struct {
 	Tasks        []string // names or type:TYPE; in the order of the workload, whatever their order here
 	ID           string   // of the run; the results lie below it
 	Offline      bool     // OSB must not look for a way to the internet
+
+	ClientOptionsFile string // holds OSBClientOptions; its name must be as ParamsFile's. Empty: the cluster is open
 }
 
 // legacy says whether the program speaks of test executions, as 1.x does, rather than of test runs.
@@ -35,7 +36,7 @@ func (r OSBRun) legacy() bool { return strings.HasPrefix(r.Version, "1.") }
 
 // Args is the program's command line, without the program.
 func (r OSBRun) Args() ([]string, error) {
-	hosts, options, err := target(r.Endpoint)
+	u, err := parseEndpoint(r.Endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (r OSBRun) Args() ([]string, error) {
 	if r.legacy() {
 		command, id = "execute-test", "--test-execution-id="
 	}
-	args := []string{command, "--pipeline=benchmark-only", "--target-hosts=" + hosts, "--client-options=" + options,
+	args := []string{command, "--pipeline=benchmark-only", "--target-hosts=" + targetHost(u), "--client-options=" + r.clientOptions(u),
 		"--workload-params=" + r.ParamsFile, id + r.ID, "--on-error=continue", "--results-format=csv"}
 	if r.WorkloadPath != "" {
 		args = append(args, "--workload-path="+r.WorkloadPath)
@@ -84,23 +85,16 @@ func DataPath(home string) string { return filepath.Join(home, ".benchmark/bench
 // WorkloadsPath is where the program keeps its own repository of workloads.
 func WorkloadsPath(home string) string { return filepath.Join(home, ".benchmark/benchmarks/workloads") }
 
-// target gives an endpoint in the program's words. Its client, which would try a request thrice more after a status
-// of 502, 503 or 504 or a lost connection, retries nothing: one failed request is one line of output and one count
-// of the error rate.
-func target(endpoint string) (hosts, options string, err error) {
-	u, err := url.Parse(endpoint)
-	if err != nil || u.Hostname() == "" {
-		return "", "", fmt.Errorf("the endpoint %q is not a URL", endpoint)
+// clientOptions are those of the program's client. It would try a request thrice more after a status of 502, 503 or 504 or
+// a lost connection, and retries nothing: one failed request is one line of output and one count of the error rate.
+func (r OSBRun) clientOptions(u *url.URL) string {
+	switch {
+	case r.ClientOptionsFile != "":
+		return r.ClientOptionsFile
+	case u.Scheme == "https":
+		return "timeout:60,max_retries:0,use_ssl:true"
 	}
-	port := u.Port()
-	if port == "" {
-		port = "9200"
-	}
-	options = "timeout:60,max_retries:0"
-	if u.Scheme == "https" {
-		options += ",use_ssl:true"
-	}
-	return u.Hostname() + ":" + port, options, nil
+	return "timeout:60,max_retries:0"
 }
 
 // OSBParams is the JSON of the workload's parameters, each typed as the program would type it on its command

@@ -42,7 +42,8 @@ func TestArgs(t *testing.T) {
 	}
 	for endpoint, want := range map[string]string{
 		"https://es.example:443": "--client-options=timeout:60,max_retries:0,use_ssl:true",
-		"http://es.example":      "--target-hosts=es.example:9200",
+		"http://es.example":      "--target-hosts=es.example:80",
+		"https://es.example":     "--target-hosts=es.example:443",
 	} {
 		r := base
 		r.Endpoint = endpoint

@@ -1,0 +1,45 @@
+package driver
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestClientOptions(t *testing.T) {
+	all := OSBAccess{User: "admin", Password: `a"b,c:d`, CAFile: "/s/ca.crt", CertFile: "/s/tls.crt", KeyFile: "/s/tls.key"}
+	for name, c := range map[string]struct {
+		endpoint string
+		access   OSBAccess
+		want     map[string]any
+	}{
+		"everything": {"https://h:443", all, map[string]any{"timeout": 60.0, "max_retries": 0.0, "use_ssl": true, "verify_certs": true, "ca_certs": "/s/ca.crt",
+			"client_cert": "/s/tls.crt", "client_key": "/s/tls.key", "basic_auth_user": "admin", "basic_auth_password": `a"b,c:d`}},
+		"the program's certificates": {"https://h:443", OSBAccess{}, map[string]any{"timeout": 60.0, "max_retries": 0.0, "use_ssl": true, "verify_certs": true}},
+		"an open cluster":            {"http://h:80", OSBAccess{}, map[string]any{"timeout": 60.0, "max_retries": 0.0}},
+	} {
+		data, err := OSBClientOptions(c.endpoint, c.access)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]map[string]any
+		if err := json.Unmarshal(data, &got); err != nil || !maps.Equal(got["default"], c.want) {
+			t.Errorf("%s: %s, %v, want %v", name, data, err, c.want)
+		}
+	}
+	for _, bad := range []string{"h:9200", "https://admin:secret@h"} {
+		if _, err := OSBClientOptions(bad, all); err == nil {
+			t.Errorf("%s was taken for an endpoint", bad)
+		}
+	}
+}
+
+// With a file, the command line names nothing but its path.
+func TestArgsWithClientOptionsFile(t *testing.T) {
+	args, err := OSBRun{Version: "2.4.0", Endpoint: "https://h:443", ID: "id", ClientOptionsFile: "/w/client.json"}.Args()
+	if err != nil || !slices.Contains(args, "--client-options=/w/client.json") || strings.Contains(strings.Join(args, " "), "use_ssl") {
+		t.Errorf("%q, %v", args, err)
+	}
+}
