@@ -44,6 +44,11 @@ image-jre: image-rootfs # a local JDK is tried on it
 image-packages:
 	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/opensearch-benchmark/packages.sh
 
+.PHONY: sbom
+sbom: image-knee ## Write the bill of materials (CycloneDX) and the licences of Knee's image, which holds them in /licenses.
+	@echo "$(ROOT)/dist/linux/$(IMAGE_ARCH)/sbom.cdx.json"
+	@echo "$(ROOT)/dist/linux/$(IMAGE_ARCH)/THIRD-PARTY-NOTICES"
+
 .PHONY: image-knee image-opensearch image-osb image-workload
 image-knee: build image-tools ## Build Knee's own image.
 	@$(IMAGES_ENV) $(IMAGES_DIR)/knee/build.sh $(KNEE_IMAGE) $(BIN)

@@ -19,7 +19,15 @@ if [ "$ARCH" = "$(go env GOHOSTARCH)" ]; then
 else
   (cd "$ROOT" && GOARCH=$ARCH CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$DIST/" ./cmd/manager ./cmd/knee-agent)
 fi
-key=$(fingerprint "$ROOT/Dockerfile" "$DIST"/{manager,knee-agent} "$HERE/mkimage" "$HERE/lib.sh" -- "$TAG")
+# What the binaries are made of and under which licences, to lie beside them.
+about=$(fingerprint "$DIST"/{manager,knee-agent} "$ROOT"/{go.mod,go.sum} "$ROOT/hack/supply-chain")
+if ! fresh "$DIST/sbom.cdx.json" "$about" || [ ! -e "$DIST/THIRD-PARTY-NOTICES" ]; then
+  mkdir -p "$CACHE/tools"
+  (cd "$ROOT/hack/supply-chain" && CGO_ENABLED=0 GOWORK=off go build -trimpath -o "$CACHE/tools/supply-chain" .)
+  (cd "$ROOT" && GOARCH=$ARCH CGO_ENABLED=0 "$CACHE/tools/supply-chain" image -out "$DIST" "$DIST"/{manager,knee-agent})
+  made "$DIST/sbom.cdx.json" "$about"
+fi
+key=$(fingerprint "$ROOT"/{Dockerfile,LICENSE} "$DIST"/{manager,knee-agent,sbom.cdx.json,THIRD-PARTY-NOTICES} "$HERE/mkimage" "$HERE/lib.sh" -- "$TAG")
 fresh "$OUT" "$key" && exit 0
 start=$SECONDS
 archive "$TAG" "$OUT" "$ROOT/Dockerfile" "$ROOT"

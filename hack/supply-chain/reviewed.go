@@ -1,0 +1,32 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+)
+
+// reviewed are licence files that were read because licensecheck does not know them or their licence is not a common
+// one for programs, by the SHA-256 of the file: one that changes is read again.
+var reviewed = map[string]review{
+	"d3ba056adc2b7909e95681deaae397fb37c97ed491a920f491214f07b62c41d0": {
+		id: "FTL", because: "freetype: FreeType License chosen of the two; it asks for a mention in the documentation",
+		also: "licenses/ftl.txt",
+	},
+	"ed4b89feec98e1fb387e439551a914672fb689c726d1e22e3500decc036a7cae": {
+		id: "CC-BY-4.0", because: "svgo: asks for attribution, which the notices give",
+	},
+	"faef26bb83b741b22eed4593980048f1607bdc679232ca9635ccf505cf2abe77": {
+		id: "CC-BY-4.0", because: "svgo: names the licence of the file beside it",
+	},
+}
+
+// review is what somebody found in a licence file.
+type review struct {
+	id, because string
+	also        string // another file, below the first one's folder, whose text is given along
+}
+
+func reviewOf(text []byte) (review, bool) {
+	r, known := reviewed[fmt.Sprintf("%x", sha256.Sum256(text))]
+	return r, known
+}
