@@ -12,7 +12,9 @@ import (
 
 // TestManifests installs Knee as `make deploy` does and asks the API server what the manager may do then.
 func TestManifests(t *testing.T) {
-	for _, overlay := range []string{"default", "embedded"} {
+	kubectl(t, "create", "namespace", "knee")
+	kubectl(t, "label", "namespace", "knee", "pod-security.kubernetes.io/warn=restricted")
+	for _, overlay := range []string{"default", "embedded", "namespaced"} {
 		out := kubectl(t, "apply", "--server-side", "--force-conflicts", "-k", "../../config/"+overlay)
 		if strings.Contains(out, "Warning") {
 			t.Errorf("config/%s: the API server warns (of its Pod Security Standard, say):\n%s", overlay, out)
@@ -33,7 +35,7 @@ func TestManifests(t *testing.T) {
 		{false, "patch", "batch", "jobs", "", "knee-demo"},
 		{true, "create", "apps", "statefulsets", "", "knee-demo"},
 		{true, "watch", "", "pods", "", ""},
-		{false, "create", "", "pods", "", "knee-demo"},
+		{true, "create", "", "pods", "", "knee-demo"}, // made for trial only (dry run): who makes Jobs makes pods anyway
 		{false, "delete", "", "pods", "", "knee-demo"},
 		{false, "get", "", "pods", "log", "knee-demo"},
 		{false, "create", "", "pods", "exec", "knee-demo"},
@@ -43,20 +45,38 @@ func TestManifests(t *testing.T) {
 		{false, "create", "rbac.authorization.k8s.io", "clusterroles", "", ""},
 		{true, "update", "coordination.k8s.io", "leases", "", "knee-system"},
 		{false, "get", "coordination.k8s.io", "leases", "", "knee-demo"},
+		{true, "create", "networking.k8s.io", "networkpolicies", "", "knee-demo"},
+		{false, "update", "networking.k8s.io", "networkpolicies", "", "knee-demo"},
+		{true, "create", "authentication.k8s.io", "tokenreviews", "", ""},
 	} {
-		attributes := &authorizationv1.ResourceAttributes{
-			Verb: test.verb, Group: test.group, Resource: test.resource, Subresource: test.sub, Namespace: test.namespace,
-		}
-		// The API server learns of new roles on its own time.
-		err := wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
-			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-				User: "system:serviceaccount:knee-system:knee-manager", ResourceAttributes: attributes,
-			}}
-			err := server.Create(ctx, review)
-			return review.Status.Allowed == test.allowed, err
-		})
-		if err != nil {
-			t.Errorf("the manager may %v: want %v (%v)", attributes, test.allowed, err)
-		}
+		may(t, "system:serviceaccount:knee-system:knee-manager", test.allowed, test.verb, test.group, test.resource, test.sub, test.namespace)
+	}
+	for _, test := range []struct {
+		allowed                          bool
+		verb, group, resource, namespace string
+	}{
+		{true, "list", "knee.dev", "benchmarkcampaigns", "knee"},
+		{true, "create", "apps", "statefulsets", "knee"},
+		{true, "update", "coordination.k8s.io", "leases", "knee"},
+		{false, "list", "knee.dev", "benchmarkcampaigns", ""},
+		{false, "list", "knee.dev", "benchmarkcampaigns", "knee-demo"},
+		{false, "list", "", "pods", "knee-system"},
+		{false, "create", "authentication.k8s.io", "tokenreviews", ""},
+	} {
+		may(t, "system:serviceaccount:knee:knee-manager", test.allowed, test.verb, test.group, test.resource, "", test.namespace)
+	}
+}
+
+// may asks the API server, which learns of new roles on its own time.
+func may(t *testing.T, user string, allowed bool, verb, group, resource, sub, namespace string) {
+	t.Helper()
+	attributes := &authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: resource, Subresource: sub, Namespace: namespace}
+	err := wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: attributes}}
+		err := server.Create(ctx, review)
+		return review.Status.Allowed == allowed, err
+	})
+	if err != nil {
+		t.Errorf("%s may %v: want %v (%v)", user, attributes, allowed, err)
 	}
 }

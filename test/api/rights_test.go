@@ -1,0 +1,103 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// rights are the roles and bindings of an overlay.
+type rights struct {
+	roles    map[string][]rbacv1.PolicyRule // by kind and name
+	bindings []rbacv1.ClusterRoleBinding    // RoleBindings too, which look alike
+}
+
+func rightsOf(t *testing.T, overlay string) rights {
+	t.Helper()
+	r := rights{roles: map[string][]rbacv1.PolicyRule{}}
+	for _, document := range strings.Split(kubectl(t, "kustomize", "../../config/"+overlay), "\n---\n") {
+		var role rbacv1.ClusterRole
+		if err := yaml.Unmarshal([]byte(document), &role); err != nil {
+			t.Fatal(err)
+		}
+		switch role.Kind {
+		case "ClusterRole", "Role":
+			r.roles[role.Kind+" "+role.Name] = role.Rules
+		case "ClusterRoleBinding", "RoleBinding":
+			var binding rbacv1.ClusterRoleBinding
+			if err := yaml.Unmarshal([]byte(document), &binding); err != nil {
+				t.Fatal(err)
+			}
+			r.bindings = append(r.bindings, binding)
+		}
+	}
+	return r
+}
+
+// most is the most that the rules of a manager may hold, by group and resource.
+var most = map[string]string{
+	"knee.dev benchmarkcampaigns":               "get list watch",
+	"knee.dev benchmarkcampaigns/status":        "update",
+	"knee.dev benchmarkcampaigns/finalizers":    "update",
+	"apps statefulsets":                         "get list watch create patch delete",
+	"batch jobs":                                "get list watch create delete",
+	" services":                                 "get list watch create delete",
+	" configmaps":                               "get list watch create update delete",
+	" persistentvolumeclaims":                   "get list watch create delete",
+	" pods":                                     "get list watch create", // made for trial only (dry run): why does a Job have no pod
+	"networking.k8s.io networkpolicies":         "get list watch create delete",
+	"events.k8s.io events":                      "create patch",
+	" events":                                   "create patch", // of the election
+	"coordination.k8s.io leases":                "get create update",
+	"authentication.k8s.io tokenreviews":        "create", // of who reads metrics
+	"authorization.k8s.io subjectaccessreviews": "create", // and whether they may
+}
+
+// The roles that are bound to a manager hold nothing beyond what is written above: no Secrets, nodes, logs, exec, roles,
+// nothing by "*". A manager of one namespace has no role of the cluster at all.
+func TestManagersRights(t *testing.T) {
+	for _, overlay := range []string{"default", "embedded", "namespaced"} {
+		r := rightsOf(t, overlay)
+		if len(r.bindings) < 2 {
+			t.Errorf("config/%s: %d bindings, want the manager's and the election's at least", overlay, len(r.bindings))
+		}
+		for _, b := range r.bindings {
+			rules, known := r.roles[b.RoleRef.Kind+" "+b.RoleRef.Name]
+			if !known {
+				t.Errorf("config/%s: %s %s binds %s, which is not there", overlay, b.Kind, b.Name, b.RoleRef.Name)
+			}
+			for _, rule := range rules {
+				checkRule(t, overlay+": "+b.RoleRef.Name, rule)
+			}
+			if overlay == "namespaced" && (b.Kind != "RoleBinding" || b.RoleRef.Kind != "Role") {
+				t.Errorf("config/namespaced: %s %s binds a %s", b.Kind, b.Name, b.RoleRef.Kind)
+			}
+		}
+		if overlay == "namespaced" {
+			for role := range r.roles {
+				if !strings.HasPrefix(role, "Role ") {
+					t.Errorf("config/namespaced has a %s", role)
+				}
+			}
+		}
+	}
+}
+
+func checkRule(t *testing.T, where string, rule rbacv1.PolicyRule) {
+	t.Helper()
+	if len(rule.NonResourceURLs) > 0 {
+		t.Errorf("%s: the manager needs no %v", where, rule.NonResourceURLs)
+	}
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				if !slices.Contains(strings.Fields(most[group+" "+resource]), verb) {
+					t.Errorf("%s: the manager may %s %s of group %q", where, verb, resource, group)
+				}
+			}
+		}
+	}
+}
