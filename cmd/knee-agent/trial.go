@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -54,14 +56,42 @@ func write(r record.Record, path string) int {
 	return 0
 }
 
-// save encodes the record into the file, which may be a mounted one that cannot be replaced.
+// save encodes the record into the file.
 func save(r record.Record, path string) ([]byte, error) {
 	data, err := record.Encode(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
+	if err := replace(path, data); err != nil {
 		return nil, fmt.Errorf("write the record: %w", err)
 	}
 	return data, nil
+}
+
+// replace writes a text over what a file holds. The file is a mounted one, which no other can take the place of, and
+// the agent may be killed at any instant: one write, with blanks over the rest of a longer text before, so that there is
+// nothing, the old text or the new.
+func replace(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	whole := text
+	if rest := info.Size() - int64(len(text)); info.Mode().IsRegular() && rest > 0 {
+		whole = append(slices.Clone(text), bytes.Repeat([]byte(" "), int(rest))...)
+	}
+	if _, err := file.WriteAt(whole, 0); err != nil {
+		return err
+	}
+	if info.Mode().IsRegular() {
+		if err := file.Truncate(int64(len(text))); err != nil {
+			return err
+		}
+	}
+	return file.Close()
 }

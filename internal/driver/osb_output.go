@@ -3,9 +3,11 @@ package driver
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // OSBErrors are the program's error lines: it prints one for each failed request, and one when it cannot go on.
@@ -36,7 +38,12 @@ var (
 type OSBOutput struct {
 	head, tail, line []byte
 	total            int // bytes taken in
-	rejected, other  errorLines
+
+	news            atomic.Int64 // lines so far that were not among the last ones
+	seed            maphash.Seed
+	recent          [recentLines]uint64
+	oldest          int
+	rejected, other errorLines
 }
 
 // errorLines are the error lines of a kind.
@@ -75,11 +82,32 @@ func (o *OSBOutput) Write(p []byte) (int, error) {
 const lineEnds = "\n\r\x1b"
 
 func (o *OSBOutput) endLine() {
+	o.noteNews()
 	if _, text, found := bytes.Cut(o.line, []byte("[ERROR]")); found {
 		o.addError(string(text))
 	}
 	o.line = o.line[:0]
 }
+
+// recentLines is how many lines back one counts as said before: a program that waits prints its progress anew every
+// second, a line for each of what it waits for.
+const recentLines = 16
+
+func (o *OSBOutput) noteNews() {
+	if o.seed == (maphash.Seed{}) {
+		o.seed = maphash.MakeSeed()
+	}
+	said := maphash.Bytes(o.seed, o.line)
+	if len(o.line) == 0 || slices.Contains(o.recent[:], said) {
+		return
+	}
+	o.recent[o.oldest] = said
+	o.oldest = (o.oldest + 1) % recentLines
+	o.news.Add(1)
+}
+
+// News counts the lines so far that the program had not just printed before. It is safe for concurrent use.
+func (o *OSBOutput) News() int64 { return o.news.Load() }
 
 func (o *OSBOutput) addError(text string) {
 	text = strings.TrimSpace(strings.Replace(text, "❌", "", 1))

@@ -287,7 +287,11 @@ const (
 	ReasonDriverIncomplete = "DriverIncomplete" // exit 0, but the task or its throughput is missing
 	ReasonRequestsFailed   = "RequestsFailed"   // failures that the rejection counters do not explain
 	ReasonCountMismatch    = "CountMismatch"    // documents are missing or too many
-	ReasonCountersUnusable = "CountersUnusable" // a counter went down, a shard failed, a primary moved
+	ReasonCountersUnusable = "CountersUnusable" // a counter went down or could not be read, a shard failed
+	ReasonClusterChanged   = "ClusterChanged"   // a node restarted, was lost or replaced, a shard moved, the index was not green, or nobody answered any more, in mid-trial
+	ReasonClockJumped      = "ClockJumped"      // the loader's clock was set during the load
+	ReasonDriverHung       = "DriverHung"       // the driver showed no sign of life for too long
+	ReasonInterrupted      = "Interrupted"      // the trial's pod was ended from outside
 	ReasonDeadline         = "Deadline"         // the trial's deadline passed
 	ReasonAgentFailed      = "AgentFailed"      // the agent itself could not go on
 	ReasonPodFailed        = "PodFailed"        // the pod ended without a record: evicted, OOMKilled, lost its node

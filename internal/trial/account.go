@@ -37,9 +37,19 @@ func (a *attempt) snapshot(ctx context.Context) (snapshot, error) {
 }
 
 func (a *attempt) countBefore(ctx context.Context) error {
+	h, err := a.cluster.Health(ctx)
+	if err != nil {
+		return fail(record.ReasonClusterNotReady, "before the load: %v", err)
+	}
+	if ready, lacks := a.ready(h); !ready {
+		return fail(record.ReasonClusterNotReady, "the cluster is not green before the load: %s", lacks)
+	}
 	s, err := a.snapshot(ctx)
 	if err != nil {
 		return fail(record.ReasonCountersUnusable, "counters before the load: %v", err)
+	}
+	if why := differentNodes(a.known, s.infos, "the wait for rest"); why != "" {
+		return fail(record.ReasonClusterChanged, "%s", why)
 	}
 	a.before = s
 	return nil
@@ -69,7 +79,10 @@ func (a *attempt) countAfter(ctx context.Context) error {
 	if err != nil {
 		return fail(record.ReasonCountersUnusable, "counters after the load: %v", err)
 	}
-	a.facts.nodesChanged = changedNodes(a.before, after)
+	if a.facts.upheaval = differentNodes(a.before.infos, after.infos, "the load"); a.facts.upheaval == "" {
+		a.facts.upheaval = a.watch.seen()
+	}
+	a.facts.decreased = decreased(a.before.nodes, after.nodes)
 	a.record.Rejections = rejections(a.before.nodes, after.nodes)
 	a.fillNodes(after)
 	return a.measure(ctx)
@@ -77,6 +90,9 @@ func (a *attempt) countAfter(ctx context.Context) error {
 
 // measure takes docs/s over the asked window, and the machines' figures over the same.
 func (a *attempt) measure(ctx context.Context) error {
+	if step, jumped := a.clock.jumped(); jumped {
+		return fail(record.ReasonClockJumped, "the loader's clock was set by %+.2f s during the load: the driver's figures are wrong, and the machine may have stood still", step.Seconds())
+	}
 	a.watch.mu.Lock()
 	samples := append([]steady.Sample(nil), a.watch.samples...)
 	a.watch.mu.Unlock()
@@ -200,9 +216,12 @@ func (a *attempt) verify(ctx context.Context) error {
 	if in.Count, err = a.cluster.Count(ctx, index); err != nil {
 		return fail(record.ReasonCountersUnusable, "%v", err)
 	}
-	primaries, err := a.cluster.Primaries(ctx, index)
+	shards, err := a.cluster.Allocations(ctx, index)
 	if err != nil {
 		return fail(record.ReasonCountersUnusable, "%v", err)
+	}
+	if err := a.sameNodes(ctx, "the load or the merges after it"); err != nil {
+		return err
 	}
 	if err := a.work(ctx); err != nil {
 		return fail(record.ReasonCountersUnusable, "%v", err)
@@ -211,7 +230,10 @@ func (a *attempt) verify(ctx context.Context) error {
 	in.TotalIndexed, in.IndexFailed, in.IndexBytes = last.Total, last.Failed, last.Bytes
 	f := &a.facts
 	f.made, f.want = made, a.topology()
-	f.problem, f.moved = a.watch.problem, movedPrimaries(a.watch.primaries, primaries)
+	f.problem = a.watch.problem
+	if f.upheaval == "" {
+		f.upheaval = movedShards(a.watch.shards, shards)
+	}
 	f.count, f.total, f.failed, f.bulk = in.Count, in.TotalIndexed, in.IndexFailed, in.BulkSize
 	f.rejections, f.tasks = a.record.Rejections, a.ingest.Tasks
 	return f.check()

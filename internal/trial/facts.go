@@ -13,29 +13,37 @@ import (
 
 // facts are what is known of a load once it is over, held against each other by check.
 type facts struct {
-	osb          osbOutcome
-	tasks        []string // names of the ingest tasks
-	whole        steady.Window
-	firstEnd     time.Time // when the first client had sent all its documents; zero when not known
-	made         cluster.Made
-	want         cluster.Topology
-	nodesChanged string // why the nodes' counters do not compare
-	problem      string // why the index's counters do not compare
-	moved        string // which primary moved
-	rejections   record.Rejections
-	corpus       int64 // documents that were to be sent; 0 when not known
-	bulk         int64 // documents a request; 0 when not known
-	count        int64 // documents in the index
-	total        int64 // index operations that succeeded
-	failed       int64 // index operations that failed
+	osb        osbOutcome
+	tasks      []string // names of the ingest tasks
+	whole      steady.Window
+	firstEnd   time.Time // when the first client had sent all its documents; zero when not known
+	made       cluster.Made
+	want       cluster.Topology
+	upheaval   string // what of the cluster changed
+	decreased  string // why the nodes' counters do not compare
+	problem    string // why the index's counters do not compare
+	rejections record.Rejections
+	corpus     int64 // documents that were to be sent; 0 when not known
+	bulk       int64 // documents a request; 0 when not known
+	count      int64 // documents in the index
+	total      int64 // index operations that succeeded
+	failed     int64 // index operations that failed
 }
 
 // check says what makes the attempt invalid. Rejections alone never do: a gate judges them.
 func (f *facts) check() error {
-	for _, check := range []func() error{f.checkSetup, f.checkIndex, f.checkTasks, f.checkCounters, f.checkRequests, f.checkCount} {
+	for _, check := range []func() error{f.checkCluster, f.checkSetup, f.checkIndex, f.checkTasks, f.checkCounters, f.checkRequests, f.checkCount} {
 		if err := check(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// checkCluster comes first: what else is wrong may be its consequence.
+func (f *facts) checkCluster() error {
+	if f.upheaval != "" {
+		return fail(record.ReasonClusterChanged, "%s", f.upheaval)
 	}
 	return nil
 }
@@ -75,7 +83,7 @@ func (f *facts) checkTasks() error {
 }
 
 func (f *facts) checkCounters() error {
-	for _, problem := range []string{f.nodesChanged, f.problem, f.moved} {
+	for _, problem := range []string{f.decreased, f.problem} {
 		if problem != "" {
 			return fail(record.ReasonCountersUnusable, "%s", problem)
 		}
@@ -157,27 +165,6 @@ func unmeasured(why error, accepted int64, e driver.OSBErrors, output string, r 
 	return fail(record.ReasonCountersUnusable, "%v: all requests were rejected (%d rejections)", why, r.Total())
 }
 
-// changedNodes says which node is another, or another process, than before the load.
-func changedNodes(before, after snapshot) string {
-	started := map[string]int64{}
-	for _, n := range before.infos {
-		started[n.ID] = n.Started
-	}
-	for _, n := range after.infos {
-		at, known := started[n.ID]
-		if !known {
-			return fmt.Sprintf("node %s was not there before the load", n.Name)
-		}
-		if at != n.Started {
-			return fmt.Sprintf("node %s restarted during the load", n.Name)
-		}
-	}
-	if len(before.infos) != len(after.infos) {
-		return fmt.Sprintf("%d nodes before the load, %d after it", len(before.infos), len(after.infos))
-	}
-	return decreased(before.nodes, after.nodes)
-}
-
 // decreased says which counter of a node went down. That of shard indexing pressure, a part of another, is there
 // only while the pressure is enforced.
 func decreased(before, after []cluster.Node) string {
@@ -222,17 +209,4 @@ func byID(nodes []cluster.Node) map[string]cluster.Node {
 		out[n.ID] = n
 	}
 	return out
-}
-
-// movedPrimaries says which primary is served by another allocation than when the load began.
-func movedPrimaries(before, after map[string]string) string {
-	if before == nil {
-		return "where the primaries were at the start of the load is not known"
-	}
-	for shard, allocation := range before {
-		if after[shard] != allocation {
-			return fmt.Sprintf("primary %s moved during the load", shard)
-		}
-	}
-	return ""
 }

@@ -56,9 +56,9 @@ func TestFacts(t *testing.T) {
 		"no refresh interval asked":        {func(f *facts) { f.made.RefreshInterval, f.want.RefreshInterval = "1s", "" }, "", ""},
 		"the task is missing":              {func(f *facts) { f.osb.result.Tasks = nil; f.osb.output = "nothing to do" }, record.ReasonDriverIncomplete, "no figures of task index: nothing to do"},
 		"the warm-up outlasted the corpus": {func(f *facts) { f.osb.result.Tasks = []record.Task{{Name: "index"}} }, record.ReasonDriverIncomplete, "warm-up"},
-		"a node restarted":                 {func(f *facts) { f.nodesChanged = "node a restarted during the load" }, record.ReasonCountersUnusable, "restarted"},
+		"a node restarted":                 {func(f *facts) { f.upheaval, f.count = "node a restarted during the load", 3 }, record.ReasonClusterChanged, "restarted"},
 		"a counter went down":              {func(f *facts) { f.problem = "went down" }, record.ReasonCountersUnusable, "went down"},
-		"a primary moved":                  {func(f *facts) { f.moved = "primary 0 moved" }, record.ReasonCountersUnusable, "moved"},
+		"a node's counter went down":       {func(f *facts) { f.decreased = "went down" }, record.ReasonCountersUnusable, "went down"},
 		"failures without rejections":      {func(f *facts) { f.osb.result.Tasks[0].ErrorRate = 0.01 }, record.ReasonRequestsFailed, "no node rejected any"},
 		"more failures than rejections":    {func(f *facts) { f.osb.result.Tasks[0].ErrorRate, f.rejections.WritePool = 0.5, 50 }, record.ReasonRequestsFailed, "about 100 requests of task index failed, but only 50 were rejected"},
 		"timeouts beside rejections": {func(f *facts) {
@@ -116,26 +116,69 @@ func TestNodesThatChanged(t *testing.T) {
 		"no longer enforced": {func(s *snapshot) { s.nodes[1].ShardRejected = 0 }, "", record.Rejections{}},
 		"a restart":          {func(s *snapshot) { s.infos[1].Started = 300 }, "node n2 restarted", record.Rejections{}},
 		"a new node":         {func(s *snapshot) { s.infos[1].ID = "c" }, "node n2 was not there", record.Rejections{}},
-		"a lost node":        {func(s *snapshot) { s.infos = s.infos[:1] }, "2 nodes before the load, 1 after", record.Rejections{}},
+		"a lost node":        {func(s *snapshot) { s.infos = s.infos[:1] }, "node n2 is gone since the load: 2 nodes before, 1 after", record.Rejections{}},
 		"a decrease":         {func(s *snapshot) { s.nodes[0].WriteRejected = 0 }, "thread_pool.write.rejected of node n1 went down from 5 to 0", record.Rejections{}},
 	} {
 		after := base()
 		c.change(&after)
-		if got := changedNodes(base(), after); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+		got := differentNodes(base().infos, after.infos, "the load")
+		if got == "" {
+			got = decreased(base().nodes, after.nodes)
+		}
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		if got := rejections(base().nodes, after.nodes); got != c.rejections {
 			t.Errorf("%s: %+v, want %+v", name, got, c.rejections)
 		}
 	}
-	if got := movedPrimaries(map[string]string{"i/0": "x/1", "i/1": "y/2"}, map[string]string{"i/0": "x/1", "i/1": "x/3"}); !strings.Contains(got, "i/1 moved") {
-		t.Errorf("a moved primary: %q", got)
+}
+
+func TestShardsThatMoved(t *testing.T) {
+	base := cluster.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "y/2"}, Replicas: map[string]string{"y/3": "i/0"}}
+	for name, c := range map[string]struct {
+		after cluster.Allocations
+		want  string
+	}{
+		"nothing":             {base, ""},
+		"a primary":           {cluster.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "x/3"}, Replicas: base.Replicas}, "primary i/1 moved"},
+		"a replica":           {cluster.Allocations{Primaries: base.Primaries, Replicas: map[string]string{"z/4": "i/0"}}, "a replica of i/0 was lost or moved"},
+		"a rollover":          {cluster.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "y/2", "j/0": "x/9"}, Replicas: base.Replicas}, ""},
+		"a replica that came": {cluster.Allocations{Primaries: base.Primaries, Replicas: map[string]string{"y/3": "i/0", "x/5": "i/1"}}, ""},
+	} {
+		if got := movedShards(&base, c.after); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
-	if got := movedPrimaries(map[string]string{"i/0": "x/1"}, map[string]string{"i/0": "x/1", "i/1": "rolled over"}); got != "" {
-		t.Errorf("another primary: %q", got)
-	}
-	if got := movedPrimaries(nil, nil); got == "" {
+	if got := movedShards(nil, base); got == "" {
 		t.Error("primaries that are not known were taken for unmoved")
+	}
+}
+
+// Only what an index loses is an upheaval: it is not green while it is made.
+func TestHealthDuringALoad(t *testing.T) {
+	green := cluster.Health{Status: "green", Nodes: 2}
+	yellow := cluster.Health{Status: "yellow", Nodes: 2, Unassigned: 3}
+	for name, c := range map[string]struct {
+		seen []cluster.Health
+		want string
+	}{
+		"green":               {[]cluster.Health{green, green}, ""},
+		"being made":          {[]cluster.Health{yellow, green}, ""},
+		"yellow later":        {[]cluster.Health{green, yellow, green}, "the index was yellow during the load: 3 shards unassigned"},
+		"relocating":          {[]cluster.Health{green, {Status: "green", Nodes: 2, Relocating: 1}}, "1 relocating"},
+		"a node less":         {[]cluster.Health{green, {Status: "green", Nodes: 1}}, "1 nodes instead of 2"},
+		"a node less at once": {[]cluster.Health{{Status: "yellow", Nodes: 1}}, "1 nodes instead of 2"},
+	} {
+		w := &watch{nodes: 2}
+		w.addHealth(cluster.Health{Status: "red"}) // before the first document: the index is not there
+		w.last.Total = 1
+		for _, h := range c.seen {
+			w.addHealth(h)
+		}
+		if got := w.seen(); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }
 

@@ -33,6 +33,9 @@ func (a *attempt) awaitCluster(ctx context.Context) error {
 		if h.Nodes != a.Config.Nodes {
 			return false, fmt.Sprintf("the cluster has %d nodes, not %d", h.Nodes, a.Config.Nodes)
 		}
+		if a.known, err = a.cluster.NodeInfos(ctx); err != nil {
+			return false, err.Error()
+		}
 		return true, ""
 	})
 	if err != nil {
@@ -96,8 +99,7 @@ func (a *attempt) awaitGreen(ctx context.Context) error {
 		if err != nil {
 			return false, err.Error()
 		}
-		return h.Status == "green" && h.Nodes == a.Config.Nodes,
-			fmt.Sprintf("it is %s with %d nodes, %d shards unassigned", h.Status, h.Nodes, h.Unassigned)
+		return a.ready(h)
 	})
 	if err != nil {
 		return fail(record.ReasonClusterNotReady, "the cluster is not green after %s: %v", since(started), err)

@@ -61,8 +61,9 @@ type osbOutcome struct {
 	output string
 }
 
-// runOSB runs opensearch-benchmark to its end, or stops it when the context ends, and leaves no process of it.
-func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, error) {
+// runOSB runs opensearch-benchmark to its end, or stops it when the context ends or it hangs, and leaves no process of
+// it. The watch is that of the load that it makes, if it makes one.
+func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun, w *watch) (osbOutcome, error) {
 	params := filepath.Join(a.Work, "params.json")
 	values, err := loadParams(a.Config)
 	if err != nil {
@@ -86,17 +87,28 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun) (osbOutcome, er
 	if err != nil {
 		return osbOutcome{}, fail(record.ReasonDriverFailed, "%s does not start: %v", a.program, err)
 	}
+	watching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var hung error
 	select {
 	case <-child.Done():
+	case hung = <-a.watchOver(watching, w, &output):
+		a.say("%v", hung)
+		child.Stop(stopGrace)
 	case <-ctx.Done():
 		child.Stop(stopGrace)
 	}
+	cancel()
 	left, endErr := a.Programs.EndAll(ctx)
 	exit, err := child.End(stopGrace)
 	o := osbOutcome{exit: exit, output: output.Text(), errors: output.Errors()}
 	if ctx.Err() != nil {
 		a.say("stopped the driver, %d processes had to be killed: %v", left, errors.Join(endErr, err))
 		return o, ctx.Err()
+	}
+	if hung != nil {
+		a.say("stopped the driver, %d processes had to be killed: %v", left, errors.Join(endErr, err))
+		return o, hung
 	}
 	if err := errors.Join(endErr, err); err != nil {
 		return o, err
@@ -145,8 +157,9 @@ func (a *attempt) load(ctx context.Context) error {
 	a.osb = run
 	a.record.Driver.RunID = run.ID
 	began, own := time.Now(), process.OwnCPU()
-	a.watch = startWatch(a.cluster, a.Config.Index.Name, a.Programs)
-	o, err := a.runOSB(ctx, run)
+	a.clock = startClock(a.Wall)
+	a.watch = startWatch(a.cluster, a.Config.Index.Name, a.Config.Nodes, a.Programs)
+	o, err := a.runOSB(ctx, run, a.watch)
 	a.say("the agent itself used %.2f %% of one core meanwhile", 100*(process.OwnCPU()-own).Seconds()/time.Since(began).Seconds())
 	a.record.Driver.ExitCode = o.exit
 	if err != nil {
@@ -193,7 +206,9 @@ func (a *attempt) readIngest(o osbOutcome) error {
 	}
 	a.rendered = rendered
 	a.facts.corpus = driver.DocumentsToSend(o.log, a.ingest)
-	a.facts.firstEnd, _ = driver.FirstClientEnd(o.log)
+	if first, ok := driver.FirstClientEnd(o.log); ok {
+		a.facts.firstEnd = a.clock.monotonic(first)
+	}
 	if err := checkClients(a.ingest, a.Config.Trial.Clients); err != nil {
 		return err
 	}
@@ -215,7 +230,7 @@ func checkClients(in driver.OSBIngest, want int32) error {
 func (a *attempt) search(ctx context.Context) error {
 	run := a.searchRun()
 	run.Tasks = a.Config.OSB.SearchTasks
-	o, err := a.runOSB(ctx, run)
+	o, err := a.runOSB(ctx, run, nil)
 	if err != nil {
 		return err
 	}
@@ -226,6 +241,9 @@ func (a *attempt) search(ctx context.Context) error {
 	for _, t := range o.result.Tasks {
 		t.Search, t.Target = true, a.targets[t.Name].In(t.Unit, 0)
 		a.record.Tasks = append(a.record.Tasks, t)
+	}
+	if err := a.sameNodes(ctx, "the search tasks"); err != nil {
+		return err
 	}
 	return checkSearch(o)
 }

@@ -28,6 +28,7 @@ type Options struct {
 	Output  io.Writer // one line a phase
 
 	Programs Programs          // unset: the machine's own
+	Wall     func() time.Time  // the wall clock; unset: the machine's own
 	Network  http.RoundTripper // to the cluster and the probes; unset: the machine's own
 
 	Save func(record.Record) // given the record before artifacts are written, which may take time or be cut off; may be unset
@@ -53,9 +54,14 @@ type attempt struct {
 	osb     driver.OSBRun
 	program string // resolved
 
-	before   snapshot          // of the nodes, before the load
-	watch    *watch            // over the load
-	nodeIDs  map[string]string // by name
+	started     int64         // Unix ms
+	interrupted chan struct{} // closed when the record of an end from outside is saved
+
+	known    []cluster.NodeInfo // the nodes as the trial found them
+	clock    clock              // since the load began
+	before   snapshot           // of the nodes, before the load
+	watch    *watch             // over the load
+	nodeIDs  map[string]string  // by name
 	ingest   driver.OSBIngest
 	targets  map[string]driver.Target // by task
 	rendered []byte                   // the workload as OSB rendered it
@@ -75,9 +81,14 @@ func Run(ctx context.Context, o Options) record.Record {
 	if o.Programs == nil {
 		o.Programs = machine{}
 	}
-	a := &attempt{Options: o, probes: &http.Client{Transport: o.Network}}
-	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, StartedAt: time.Now().UnixMilli()}
+	if o.Wall == nil {
+		o.Wall = wallClock
+	}
+	a := &attempt{Options: o, probes: &http.Client{Transport: o.Network}, started: time.Now().UnixMilli(), interrupted: make(chan struct{})}
+	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, StartedAt: a.started}
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
+	outside := ctx
+	told := context.AfterFunc(outside, a.saveInterrupted)
 	if o.Config.DeadlineSeconds > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(o.Config.DeadlineSeconds)*time.Second,
@@ -85,10 +96,13 @@ func Run(ctx context.Context, o Options) record.Record {
 		defer cancel()
 	}
 	if err := a.run(ctx); err != nil {
-		a.record.Error = a.explain(ctx, err)
+		a.record.Error = a.explain(outside, ctx, err)
 		a.say("failed: %s: %s", a.record.Error.Reason, a.record.Error.Message)
 	} else {
 		a.say("done: %.0f docs/s", a.record.Ingest.DocsPerSecond)
+	}
+	if !told() {
+		<-a.interrupted // what it saves must not follow what is saved below
 	}
 	a.stopWatch()
 	if a.cluster != nil {
@@ -123,7 +137,7 @@ func (a *attempt) run(ctx context.Context) error {
 	for _, p := range phases {
 		a.say("%s", p.name)
 		if err := p.run(ctx); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+			return fmt.Errorf("%s: %w", p.name, a.blame(ctx, p.name, err))
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", p.name, ctx.Err())
@@ -132,8 +146,33 @@ func (a *attempt) run(ctx context.Context) error {
 	return nil
 }
 
-// explain gives an error its reason. Once the deadline has passed every error is its consequence.
-func (a *attempt) explain(ctx context.Context, err error) *record.Error {
+// saveInterrupted saves a record at once when the attempt is ended from outside: ending the driver takes seconds, and
+// nobody says how many there are.
+func (a *attempt) saveInterrupted() {
+	defer close(a.interrupted)
+	if a.Save != nil {
+		a.Save(record.Record{Version: record.Version, Trial: a.Config.Trial, StartedAt: a.started, FinishedAt: time.Now().UnixMilli(),
+			Error: &record.Error{Reason: record.ReasonInterrupted, Message: interrupted}})
+	}
+}
+
+const interrupted = "the pod was ended from outside: deleted, evicted, or its node was drained or shut down"
+
+// reasonOf is an error's reason; empty when it has none.
+func reasonOf(err error) string {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.reason
+	}
+	return ""
+}
+
+// explain gives an error its reason. Once the attempt was ended from outside, or the deadline has passed, every error is
+// its consequence.
+func (a *attempt) explain(outside, ctx context.Context, err error) *record.Error {
+	if outside.Err() != nil {
+		return &record.Error{Reason: record.ReasonInterrupted, Message: fmt.Sprintf("%s, during: %v", interrupted, err)}
+	}
 	if ctx.Err() != nil {
 		return &record.Error{Reason: record.ReasonDeadline, Message: fmt.Sprintf("%v, during: %v", context.Cause(ctx), err)}
 	}

@@ -58,7 +58,8 @@ func TestASignalGivesARecord(t *testing.T) {
 	lines, w := io.Pipe()
 	o := options(t)
 	o.Output = w
-	records := make(chan record.Record, 1)
+	records, saved := make(chan record.Record, 1), make(chan record.Record, 1)
+	o.Save = func(r record.Record) { saved <- r }
 	go func() {
 		records <- Run(ctx, o)
 		_ = w.Close()
@@ -75,8 +76,16 @@ func TestASignalGivesARecord(t *testing.T) {
 			break
 		}
 	}
-	if r := <-records; r.Error == nil || r.Error.Reason != record.ReasonDeadline || !strings.Contains(r.Error.Message, "wait for the cluster") {
+	if r := <-records; r.Error == nil || r.Error.Reason != record.ReasonInterrupted || !strings.Contains(r.Error.Message, "ended from outside") || !strings.Contains(r.Error.Message, "wait for the cluster") {
 		t.Errorf("error %+v", r.Error)
+	}
+	select {
+	case r := <-saved: // before the driver is ended, which takes its time
+		if r.Error == nil || r.Error.Reason != record.ReasonInterrupted || r.Trial != o.Config.Trial || r.Version != record.Version {
+			t.Errorf("saved at once: %+v", r)
+		}
+	default:
+		t.Error("no record was saved at once")
 	}
 }
 

@@ -40,6 +40,9 @@ func (w *watch) sampleVitals(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	if h, err := w.cluster.IndexHealth(ctx, w.index); err == nil {
+		w.addHealth(h)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id, v := range now {

@@ -24,26 +24,29 @@ const (
 type watch struct {
 	cluster  *cluster.Client
 	index    string
+	nodes    int32 // that the cluster had before
 	programs Programs
 	cancel   context.CancelFunc
 	loops    sync.WaitGroup
 
-	mu        sync.Mutex
-	samples   []steady.Sample
-	last      cluster.Indexing
-	lastAt    time.Time
-	changed   time.Time          // when the count changed last
-	merging   time.Time          // when merges were seen last
-	problem   string             // why the counters cannot be used; the first
-	primaries map[string]string  // at the first document
-	vitals    map[string][]vital // by node id, in time
-	usage     *process.Usage
-	silent    int // samples that could not be taken since the first document
+	mu       sync.Mutex
+	samples  []steady.Sample
+	last     cluster.Indexing
+	lastAt   time.Time
+	changed  time.Time // when the count changed last
+	merging  time.Time // when merges were seen last
+	problem  string    // why the counters cannot be used; the first
+	upheaval string    // what of the cluster changed; the first
+	green    bool      // the index was green once since the first document
+	shards   *cluster.Allocations
+	vitals   map[string][]vital // by node id, in time
+	usage    *process.Usage
+	silent   int // samples that could not be taken since the first document
 }
 
-func startWatch(c *cluster.Client, index string, programs Programs) *watch {
+func startWatch(c *cluster.Client, index string, nodes int32, programs Programs) *watch {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &watch{cluster: c, index: index, programs: programs, cancel: cancel, vitals: map[string][]vital{}, usage: process.NewUsage()}
+	w := &watch{cluster: c, index: index, nodes: nodes, programs: programs, cancel: cancel, vitals: map[string][]vital{}, usage: process.NewUsage()}
 	w.loops.Go(func() { w.loop(ctx) })
 	w.loops.Go(func() { w.vitalLoop(ctx) })
 	return w
@@ -72,7 +75,7 @@ func (w *watch) loop(ctx context.Context) {
 			if first.IsZero() {
 				first = began
 			}
-			w.notePrimaries(ctx)
+			w.noteShards(ctx)
 		}
 		timer.Reset(max(0, interval(first, began)-time.Since(began)))
 	}
@@ -125,7 +128,7 @@ func (w *watch) sample(ctx context.Context) {
 	switch {
 	case cluster.NotFound(err):
 		if w.last.Total > 0 {
-			w.note("the index vanished during the load")
+			w.noteUpheaval("the index vanished during the load: " + err.Error())
 		}
 		return
 	case err != nil:
@@ -165,18 +168,18 @@ func (w *watch) note(problem string) {
 	}
 }
 
-// notePrimaries remembers, once, which allocations serve the primaries as the load begins.
-func (w *watch) notePrimaries(ctx context.Context) {
-	if w.primaries != nil { // only this goroutine writes it
+// noteShards remembers, once, which allocations serve the index's shards as the load begins.
+func (w *watch) noteShards(ctx context.Context) {
+	if w.shards != nil { // only this goroutine writes it
 		return
 	}
-	primaries, err := w.cluster.Primaries(ctx, w.index)
+	shards, err := w.cluster.Allocations(ctx, w.index)
 	if err != nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.primaries = primaries
+	w.shards = &shards
 }
 
 // state is the newest reading, and since when the count and the merges rest.

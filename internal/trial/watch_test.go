@@ -32,7 +32,7 @@ func TestCountersDoNotWaitForTelemetry(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = client.Close() }()
-	w := startWatch(client, "index", machine{})
+	w := startWatch(client, "index", 1, machine{})
 	defer w.stop()
 	deadline := time.After(vitalTimeout) // the call that hangs lasts longer than all of this
 	wait := func(happens <-chan struct{}, what string) {

@@ -70,15 +70,27 @@ func (c *Client) IndexState(ctx context.Context, index string) (Indexing, error)
 	return s.counters(), err
 }
 
-// Primaries tells for each primary shard of the index which allocation serves it: another one after the load
-// means that its counters began anew.
-func (c *Client) Primaries(ctx context.Context, index string) (map[string]string, error) {
+// IndexHealth asks for the health of an index; its nodes are all of the cluster's.
+func (c *Client) IndexHealth(ctx context.Context, index string) (Health, error) {
+	var h Health
+	err := c.call(ctx, http.MethodGet, "/_cluster/health/"+url.PathEscape(index)+"?timeout=1s", nil, &h)
+	return h, err
+}
+
+// Allocations tell which allocation serves each copy of an index's shards.
+type Allocations struct {
+	Primaries map[string]string // by shard, INDEX/NUMBER: node and allocation
+	Replicas  map[string]string // shards, by node and allocation; without those that are not assigned
+}
+
+// Allocations asks for them: another primary after the load means that its counters began anew, another replica that
+// it was copied meanwhile.
+func (c *Client) Allocations(ctx context.Context, index string) (Allocations, error) {
 	var state struct {
 		Routing struct {
 			Indices map[string]struct {
 				Shards map[string][]struct {
 					Primary    bool   `json:"primary"`
-					State      string `json:"state"`
 					Node       string `json:"node"`
 					Allocation struct {
 						ID string `json:"id"`
@@ -88,12 +100,16 @@ func (c *Client) Primaries(ctx context.Context, index string) (map[string]string
 		} `json:"routing_table"`
 	}
 	err := c.call(ctx, http.MethodGet, "/_cluster/state/routing_table/"+url.PathEscape(index), nil, &state)
-	out := map[string]string{}
+	out := Allocations{map[string]string{}, map[string]string{}}
 	for name, i := range state.Routing.Indices {
 		for number, copies := range i.Shards {
 			for _, s := range copies {
-				if s.Primary {
-					out[name+"/"+number] = s.Node + "/" + s.Allocation.ID
+				shard, at := name+"/"+number, s.Node+"/"+s.Allocation.ID
+				switch {
+				case s.Primary:
+					out.Primaries[shard] = at
+				case s.Allocation.ID != "":
+					out.Replicas[at] = shard
 				}
 			}
 		}

@@ -17,6 +17,8 @@ const ticksPerSecond = 100
 type Usage struct {
 	series map[int]*series
 	memory []memory
+
+	alive, stopped int // processes, when last sampled
 }
 
 type series struct {
@@ -36,8 +38,15 @@ func NewUsage() *Usage { return &Usage{series: map[int]*series{}} }
 func (u *Usage) Sample() {
 	now := time.Now()
 	all := Descendants(os.Getpid())
+	u.alive, u.stopped = 0, 0
 	for _, p := range all {
 		u.add(p, now)
+		if !p.Zombie {
+			u.alive++
+		}
+		if p.Stopped {
+			u.stopped++
+		}
 	}
 	if n := len(u.memory); n == 0 || now.Sub(u.memory[n-1].at) >= memoryEvery {
 		u.memory = append(u.memory, memory{now, total(all)})
@@ -59,6 +68,20 @@ func (u *Usage) add(p Info, now time.Time) {
 		return
 	}
 	s.points = append(s.points, point{now, p.Ticks})
+}
+
+// Total is the CPU time that all processes had used, those that have ended included, when last sampled.
+func (u *Usage) Total() time.Duration {
+	ticks := uint64(0)
+	for _, s := range u.series {
+		ticks += s.points[len(s.points)-1].ticks - s.points[0].ticks
+	}
+	return time.Duration(ticks) * time.Second / ticksPerSecond
+}
+
+// State tells how many processes there were when last sampled, for a message.
+func (u *Usage) State() string {
+	return fmt.Sprintf("%d of its processes are there, %d of them stopped by a signal", u.alive, u.stopped)
 }
 
 // Process is the CPU of one process over a window, in percent of one core.

@@ -200,12 +200,13 @@ func reap(pid int) {
 
 // Info is one process as /proc tells it.
 type Info struct {
-	PID    int
-	Parent int
-	Name   string
-	Zombie bool
-	Ticks  uint64 // user and system CPU time, in clock ticks
-	Pages  uint64 // resident memory, in pages
+	PID     int
+	Parent  int
+	Name    string
+	Zombie  bool
+	Stopped bool   // by a signal, see signal(7)
+	Ticks   uint64 // user and system CPU time, in clock ticks
+	Pages   uint64 // resident memory, in pages
 }
 
 // Descendants are all processes below one, ordered by id, zombies included.
@@ -266,11 +267,12 @@ func parseStat(data []byte) (Info, bool) {
 		return n
 	}
 	return Info{
-		PID:    int(number(bytes.TrimSpace(data[:open]))),
-		Name:   string(data[open+1 : end]),
-		Zombie: fields[0][0] == 'Z' || fields[0][0] == 'X',
-		Parent: int(number(fields[1])),
-		Ticks:  number(fields[11]) + number(fields[12]),
-		Pages:  number(fields[21]),
+		PID:     int(number(bytes.TrimSpace(data[:open]))),
+		Name:    string(data[open+1 : end]),
+		Zombie:  fields[0][0] == 'Z' || fields[0][0] == 'X',
+		Stopped: fields[0][0] == 'T',
+		Parent:  int(number(fields[1])),
+		Ticks:   number(fields[11]) + number(fields[12]),
+		Pages:   number(fields[21]),
 	}, true
 }

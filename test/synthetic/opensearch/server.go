@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,6 +36,10 @@ type Server struct {
 	made      int // indices so far
 	indexed   int64
 	rejected  int64
+	faults    []Fault
+	status    string // of the cluster's health
+	nodes     int
+	muted     atomic.Bool
 	unknown   []string // requests that it does not know
 }
 
@@ -49,9 +54,10 @@ type index struct {
 
 // New gives a fake that behaves as the machine says. Its clock starts now.
 func New(m Machine) *Server {
-	s := &Server{started: time.Now(), queue: newQueue(m), templates: map[string]map[string]any{}, indices: map[string]*index{}}
+	s := &Server{started: time.Now(), status: "green", nodes: 1, queue: newQueue(m), templates: map[string]map[string]any{}, indices: map[string]*index{}}
 	s.api, s.data = s.routes(map[string]func(*http.Request) (int, any){
 		"GET /_cluster/health":                 s.health,
+		"GET /_cluster/health/{index}":         s.health,
 		"GET /_cluster/state/{metrics}/{name}": s.routing,
 		"GET /_nodes/stats":                    s.nodesStats,
 		"GET /_nodes/stats/{metrics}":          s.nodesStats,
@@ -97,6 +103,10 @@ func (s *Server) routes(answers map[string]func(*http.Request) (int, any)) *http
 
 // ServeHTTP tells the API's own paths, which begin with _, from those of an index.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.muted.Load() {
+		mute(w, r)
+		return
+	}
 	if strings.HasPrefix(r.URL.Path, "/_") {
 		s.api.ServeHTTP(w, r)
 		return
@@ -128,8 +138,10 @@ func (s *Server) root(*http.Request) (int, any) {
 }
 
 func (s *Server) health(*http.Request) (int, any) {
-	return http.StatusOK, map[string]any{"cluster_name": ClusterName, "status": "green", "timed_out": false, "number_of_nodes": 1,
-		"number_of_data_nodes": 1, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0, "number_of_pending_tasks": 0}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return http.StatusOK, map[string]any{"cluster_name": ClusterName, "status": s.status, "timed_out": false, "number_of_nodes": s.nodes,
+		"number_of_data_nodes": s.nodes, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0, "number_of_pending_tasks": 0}
 }
 
 // of gives the index that a request names, or the answer that there is none. The caller holds the lock.

@@ -39,10 +39,11 @@ func (s *Server) bulk(r *http.Request) (int, any) {
 	case <-r.Context().Done():
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.queue.leave()
 	i.total += documents
 	s.indexed += documents
+	s.mu.Unlock()
+	s.due()
 	return http.StatusOK, items(documents, http.StatusCreated)
 }
 

@@ -43,12 +43,13 @@ func Install(dir string) (program string, err error) {
 type Programs struct {
 	Network http.RoundTripper
 	Corpus  int64 // documents
+	HangAt  int64 // documents that each client sends before it does nothing more; 0: never
 }
 
 // Start begins a run.
 func (p Programs) Start(_ string, args, env []string, _ string, output io.Writer) (trial.Running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{ctx: ctx, cancel: cancel, done: make(chan struct{}), http: &http.Client{Transport: p.Network}, corpus: p.Corpus, output: output}
+	r := &run{ctx: ctx, cancel: cancel, done: make(chan struct{}), http: &http.Client{Transport: p.Network}, corpus: p.Corpus, hangAt: p.HangAt, output: output}
 	if err := r.read(args, env); err != nil {
 		cancel()
 		return nil, err
@@ -77,7 +78,7 @@ type run struct {
 	url, id, home, temp string
 	tasks               []string
 	params              params
-	corpus              int64
+	corpus, hangAt      int64
 
 	mu      sync.Mutex
 	output  io.Writer
@@ -216,7 +217,11 @@ func (r *run) part(client int64) int64 {
 func (r *run) client(documents int64) error {
 	const line = "{\"index\":{}}\n{}\n"
 	body := []byte(strings.Repeat(line, int(r.params.BulkSize)))
+	hang := documents - r.hangAt
 	for documents > 0 {
+		if r.hangAt > 0 && documents <= hang {
+			return r.hang()
+		}
 		n := min(documents, r.params.BulkSize)
 		documents -= n
 		began := time.Now()
@@ -227,6 +232,20 @@ func (r *run) client(documents int64) error {
 		r.note(time.Since(began), strings.Contains(string(answer[:min(len(answer), 64)]), `"errors":true`))
 	}
 	return nil
+}
+
+// hang prints what the program prints while it waits: its progress, again and again.
+func (r *run) hang() error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		r.say("Running index   [ 50%% done]")
+		select {
+		case <-r.ctx.Done():
+			return r.ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
 // note takes in one bulk. One that failed is a line of output.

@@ -1,0 +1,113 @@
+package synthetic_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial"
+	"github.com/knee-bench/knee/test/synthetic/opensearch"
+	"github.com/knee-bench/knee/test/synthetic/osb"
+)
+
+// misfortune is what befalls one trial of eight clients: a load of about 20 s.
+type misfortune struct {
+	faults []opensearch.Fault
+	after  time.Duration // from the trial's start
+	then   func(*opensearch.Server)
+	hangAt int64         // documents that each client of the driver sends before it hangs
+	stop   time.Duration // from the start, until the pod is ended
+	step   time.Duration // of the wall clock, 10 s after the start
+}
+
+// whatever befalls a trial, its record tells it, or holds what the machine did.
+func TestTrialsThatGoWrong(t *testing.T) {
+	half := func(do func(*opensearch.Server)) []opensearch.Fault {
+		return []opensearch.Fault{{At: corpus / 2, Do: do}}
+	}
+	for name, c := range map[string]struct {
+		misfortune
+		reason string // empty: a valid measurement
+		words  string
+	}{
+		"nothing": {misfortune{}, "", ""},
+		"a restart during the load": {misfortune{faults: half((*opensearch.Server).Restart)},
+			record.ReasonClusterChanged, "node synthetic-0 restarted during the load"},
+		"a restart before the load": {misfortune{after: time.Second, then: (*opensearch.Server).Restart},
+			record.ReasonClusterChanged, "node synthetic-0 restarted during the wait for rest"},
+		"a yellow index": {misfortune{faults: half(func(s *opensearch.Server) { s.Lack("yellow", 1) })},
+			record.ReasonClusterChanged, "the index was yellow during the load"},
+		"a yellow cluster before the load": {misfortune{after: time.Second, then: func(s *opensearch.Server) { s.Lack("yellow", 1) }},
+			record.ReasonClusterNotReady, "not green before the load: it is yellow"},
+		"a node less": {misfortune{faults: half(func(s *opensearch.Server) { s.Lack("green", 0) })},
+			record.ReasonClusterChanged, "the cluster had 0 nodes instead of 1 during the load"},
+		"an index that is deleted": {misfortune{faults: half((*opensearch.Server).Forget)},
+			record.ReasonClusterChanged, "the index vanished during the load: "},
+		"an OpenSearch that answers nothing": {misfortune{faults: half((*opensearch.Server).Mute)},
+			record.ReasonClusterChanged, "OpenSearch has told no counters for 1"},
+		"a driver that hangs": {misfortune{hangAt: 200}, record.ReasonDriverHung, "no sign of life for 1"},
+		"an end from outside": {misfortune{stop: 10 * time.Second}, record.ReasonInterrupted, "ended from outside: deleted, evicted, or its node was drained or shut down, during: load"},
+		"a clock set forward": {misfortune{step: 3 * time.Second}, record.ReasonClockJumped, "the loader's clock was set by +3.00 s"},
+		"a clock set back":    {misfortune{step: -time.Hour}, record.ReasonClockJumped, "the loader's clock was set by -3600.00 s"},
+		"a clock corrected":   {misfortune{step: 20 * time.Millisecond}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newWorkshop(t).suffer(t, c.misfortune)
+			switch {
+			case c.reason == "" && r.Error != nil:
+				t.Errorf("%+v", r.Error)
+			case c.reason == "":
+				if in := r.Ingest; in.DocsPerSecond < 0.99*capacity || in.DocsPerSecond > 1.01*capacity {
+					t.Errorf("%.1f docs/s, the machine does %.0f", in.DocsPerSecond, capacity)
+				}
+			case r.Error == nil || r.Error.Reason != c.reason || !strings.Contains(r.Error.Message, c.words):
+				t.Errorf("%+v, want %s with %q", r.Error, c.reason, c.words)
+			}
+		})
+	}
+}
+
+// suffer makes one trial.
+func (w workshop) suffer(t *testing.T, m misfortune) (r record.Record) {
+	t.Helper()
+	study := study([]int32{8})
+	p := plan.Build(study)
+	synctest.Test(t, func(t *testing.T) {
+		server := opensearch.New(opensearch.Machine{Curve: steep, Seed: 1})
+		for _, f := range m.faults {
+			server.Befall(f)
+		}
+		network := opensearch.NewNetwork(server)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if m.then != nil {
+			defer time.AfterFunc(m.after, func() { m.then(server) }).Stop()
+		}
+		if m.stop > 0 {
+			defer time.AfterFunc(m.stop, cancel).Stop()
+		}
+		started := time.Now()
+		wall := func() time.Time {
+			if time.Since(started) < 10*time.Second {
+				return time.Now()
+			}
+			return time.Now().Add(m.step)
+		}
+		cfg := config(p, study, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: 8, Repetition: 1, Attempt: 1})
+		cfg.ActivitySeconds, cfg.SettleSeconds = 15, 60
+		r = message(t, trial.Run(ctx, trial.Options{Config: cfg, Work: w.work, Program: w.program, Output: io.Discard, Network: network, Wall: wall,
+			Programs: osb.Programs{Network: network, Corpus: corpus, HangAt: m.hangAt}}))
+		if unknown := server.Unknown(); len(unknown) > 0 {
+			t.Errorf("the agent asks what the fake does not know: %q", unknown)
+		}
+		if err := network.End(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}

@@ -1,0 +1,67 @@
+package opensearch
+
+import (
+	"net/http"
+	"time"
+)
+
+// Fault is what befalls the fake once it has indexed so many documents.
+type Fault struct {
+	At int64
+	Do func(*Server)
+}
+
+// Befall arms a fault.
+func (s *Server) Befall(f Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, f)
+}
+
+// due does what is due by now, without the lock.
+func (s *Server) due() {
+	s.mu.Lock()
+	var now []Fault
+	for i := 0; i < len(s.faults); i++ {
+		if s.faults[i].At <= s.indexed {
+			now = append(now, s.faults[i])
+			s.faults = append(s.faults[:i], s.faults[i+1:]...)
+			i--
+		}
+	}
+	s.mu.Unlock()
+	for _, f := range now {
+		f.Do(s)
+	}
+}
+
+// Restart makes it another process: counters begin anew, indices stay.
+func (s *Server) Restart() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.started = time.Now()
+	s.rejected, s.indexed = 0, 0
+	for _, i := range s.indices {
+		i.total, i.failed = 0, 0
+	}
+}
+
+// Lack makes its health tell of a status and a number of nodes; the routing table tells nothing of it.
+func (s *Server) Lack(status string, nodes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status, s.nodes = status, nodes
+}
+
+// Forget deletes every index.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.indices)
+}
+
+// Mute has it answer nothing any more, as a process that is stopped does.
+func (s *Server) Mute() { s.muted.Store(true) }
+
+// mute waits until the caller gives up.
+func mute(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
