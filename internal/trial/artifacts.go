@@ -118,8 +118,9 @@ func copyOf(path func(*attempt) string) func(*attempt, context.Context, io.Write
 			return err
 		}
 		defer func() { _ = source.Close() }()
-		_, err = io.Copy(w, source)
-		return err
+		clean := a.secrets.writer(w)
+		_, err = io.Copy(clean, source)
+		return errors.Join(err, clean.flush())
 	}
 }
 

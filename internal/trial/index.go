@@ -23,12 +23,14 @@ func (a *attempt) awaitCluster(ctx context.Context) error {
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
+	var refused error
 	err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (bool, string) {
 		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
 		h, err := a.cluster.Health(ctx)
 		if err != nil {
-			return false, err.Error()
+			refused = a.refused(err)
+			return refused != nil, err.Error()
 		}
 		if h.Nodes != a.Config.Nodes {
 			return false, fmt.Sprintf("the cluster has %d nodes, not %d", h.Nodes, a.Config.Nodes)
@@ -38,6 +40,9 @@ func (a *attempt) awaitCluster(ctx context.Context) error {
 		}
 		return true, ""
 	})
+	if refused != nil {
+		return refused
+	}
 	if err != nil {
 		return fail(record.ReasonClusterNotReady, "%s is not ready after %s: %v", a.Config.Endpoint, since(started), err)
 	}
@@ -48,9 +53,10 @@ func (a *attempt) awaitCluster(ctx context.Context) error {
 // driver's setup tasks will, and the template covers what their body leaves out.
 func (a *attempt) makeIndex(ctx context.Context) error {
 	index := a.Config.Index
-	if err := a.cluster.DeleteIndex(ctx, index.Name); err != nil {
-		return fail(record.ReasonIndexNotMade, "the old index could not be deleted: %v", err)
+	if err := a.clearIndex(ctx); err != nil {
+		return err
 	}
+	a.ownIndex = true
 	started := time.Now()
 	gone, cancel := context.WithTimeout(ctx, goneTimeout)
 	defer cancel()

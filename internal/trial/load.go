@@ -77,13 +77,18 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun, w *watch) (osbO
 		return osbOutcome{}, fmt.Errorf("the workload's parameters: %w", err)
 	}
 	run.ParamsFile = params
+	if err := a.clientOptions(&run); err != nil {
+		return osbOutcome{}, err
+	}
+	defer a.forget(run.ClientOptionsFile)
 	args, err := run.Args()
 	if err != nil {
 		return osbOutcome{}, err
 	}
 	a.say("%s %s", filepath.Base(a.program), strings.Join(args, " "))
 	var output driver.OSBOutput
-	child, err := a.Programs.Start(a.program, args, append(environment(), run.Env(a.temp())...), a.Work, &output)
+	clean := a.secrets.writer(&output)
+	child, err := a.Programs.Start(a.program, args, append(environment(), run.Env(a.temp())...), a.Work, clean)
 	if err != nil {
 		return osbOutcome{}, fail(record.ReasonDriverFailed, "%s does not start: %v", a.program, err)
 	}
@@ -101,6 +106,7 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun, w *watch) (osbO
 	cancel()
 	left, endErr := a.Programs.EndAll(ctx)
 	exit, err := child.End(stopGrace)
+	_ = clean.flush() // never fails
 	o := osbOutcome{exit: exit, output: output.Text(), errors: output.Errors()}
 	if ctx.Err() != nil {
 		a.say("stopped the driver, %d processes had to be killed: %v", left, errors.Join(endErr, err))

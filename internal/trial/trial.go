@@ -50,6 +50,8 @@ func fail(reason, format string, args ...any) error {
 type attempt struct {
 	Options
 	cluster *cluster.Client
+	access  cluster.Access // to it
+	secrets secrets
 	probes  *http.Client
 	osb     driver.OSBRun
 	program string // resolved
@@ -67,6 +69,7 @@ type attempt struct {
 	rendered []byte                   // the workload as OSB rendered it
 	series   map[string]probe.Series  // by node's name, once asked for
 	facts    facts
+	ownIndex bool // the index and its template are the trial's
 	record   record.Record
 }
 
@@ -106,11 +109,13 @@ func Run(ctx context.Context, o Options) record.Record {
 	}
 	a.stopWatch()
 	if a.cluster != nil {
+		a.leave(ctx)
 		_ = a.cluster.Close() // never fails
 	}
 	if n, err := a.Programs.EndAll(ctx); err != nil || n > 0 {
 		a.say("ended %d processes that the driver left: %v", n, err)
 	}
+	a.hideSecrets()
 	a.record.FinishedAt = time.Now().UnixMilli()
 	if o.Config.Artifacts != "" && o.Save != nil {
 		o.Save(a.record)
@@ -185,7 +190,7 @@ func (a *attempt) explain(outside, ctx context.Context, err error) *record.Error
 
 // say prints a line of progress.
 func (a *attempt) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(a.Output, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), fmt.Sprintf(format, args...))
+	_, _ = fmt.Fprintf(a.Output, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), a.secrets.hide(fmt.Sprintf(format, args...)))
 }
 
 // prepare makes the folders, finds the driver and lays out its workload.
@@ -194,7 +199,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 		return fmt.Errorf("the trial's configuration names no driver")
 	}
 	var err error
-	if a.cluster, err = cluster.New(a.Network, a.Config.Endpoint); err != nil {
+	if err = a.connect(); err != nil {
 		return err
 	}
 	if err := process.Adopt(); err != nil {

@@ -1,0 +1,132 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial/cluster"
+)
+
+// connect makes the client of the cluster, with what the Secrets of an endpoint hold.
+func (a *attempt) connect() (err error) {
+	if e := a.Config.External; e != nil {
+		if a.access, err = cluster.ReadAccess(*e); err != nil {
+			return fail(record.ReasonClusterNotReady, "the Secrets of spec.variants[].endpoint: %v", err)
+		}
+		a.secrets = a.access.Secret()
+	}
+	a.cluster, err = cluster.Connect(a.Network, a.Config.Endpoint, a.access)
+	return err
+}
+
+// refused is the failure of a call that the cluster and the agent will never agree on; nil when waiting may help. To a
+// cluster of Knee's own, which is open, it waits for anything.
+func (a *attempt) refused(err error) error {
+	if a.Config.External == nil {
+		return nil
+	}
+	advice := map[cluster.Refusal]string{
+		cluster.RefusedUser:        "it does not take the user and password for its own: see credentialsSecret",
+		cluster.RefusedPermission:  "the user may not do what a trial needs: see docs/endpoints.md for the permissions",
+		cluster.RefusedServer:      "its certificate is not of an authority that is trusted, or not for this host: see caSecret",
+		cluster.RefusedCertificate: "it ends the handshake: does it want a client certificate (clientCertificateSecret), or another one?",
+		cluster.RefusedProtocol:    "one side speaks TLS and the other does not: see the URL's scheme",
+	}[cluster.RefusalOf(err)]
+	if advice == "" {
+		return nil
+	}
+	return fail(record.ReasonClusterNotReady, "%s refuses: %s (spec.variants[].endpoint): %v", a.Config.Endpoint, advice, err)
+}
+
+// mayDelete says whether the index may be deleted, whoever made it.
+func (a *attempt) mayDelete() bool {
+	return a.Config.External == nil || a.Config.External.AllowIndexDeletion
+}
+
+// clearIndex deletes the index of the trial before. Where nobody said that it may go, one that is there is refused.
+func (a *attempt) clearIndex(ctx context.Context) error {
+	index := a.Config.Index.Name
+	if a.mayDelete() {
+		if err := a.cluster.DeleteIndex(ctx, index); err != nil {
+			return fail(record.ReasonIndexNotMade, "the old index could not be deleted: %v", err)
+		}
+		return nil
+	}
+	there, err := a.cluster.IndexExists(ctx, index)
+	switch {
+	case err != nil:
+		return fail(record.ReasonIndexNotMade, "whether there is an index %s cannot be known: %v", index, err)
+	case there:
+		return fail(record.ReasonIndexNotMade, "there is an index %s at %s, and spec.variants[].endpoint.allowIndexDeletion is not true: set it if nobody needs that index, or name another one", index, a.Config.Endpoint)
+	}
+	return nil
+}
+
+// leaveTimeout bounds cleaning up after a trial.
+const leaveTimeout = 10 * time.Second
+
+// leave removes from a cluster that is not Knee's what the trial made there: the template, and the index where it may be
+// deleted. What cannot be removed is said and no more: the next trial begins with the same.
+func (a *attempt) leave(ctx context.Context) {
+	if a.Config.External == nil || !a.ownIndex {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+	defer cancel()
+	index := a.Config.Index.Name
+	err := a.cluster.DeleteTemplate(ctx, index)
+	if a.mayDelete() {
+		err = errors.Join(err, a.cluster.DeleteIndex(ctx, index))
+	}
+	if err != nil {
+		a.say("left behind at %s: %v", a.Config.Endpoint, err)
+	}
+}
+
+// clientOptions writes the file from which the driver takes how to reach the cluster, when that is more than a command
+// line may hold. A password may be in it: forget takes it away when the driver has ended.
+func (a *attempt) clientOptions(run *driver.OSBRun) error {
+	e := a.Config.External
+	if e == nil || *e == (record.External{AllowIndexDeletion: e.AllowIndexDeletion}) {
+		return nil
+	}
+	access := driver.OSBAccess{User: a.access.User, Password: a.access.Password, CAFile: e.CAFile}
+	if dir := e.ClientCertificateDir; dir != "" {
+		access.CertFile, access.KeyFile = filepath.Join(dir, record.CertificateKey), filepath.Join(dir, record.PrivateKeyKey)
+	}
+	data, err := driver.OSBClientOptions(a.Config.Endpoint, access)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(a.Work, "client-options.json")
+	a.forget(path) // else it would keep its permissions
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return fmt.Errorf("the driver's client options: %w", err)
+	}
+	run.ClientOptionsFile = path
+	return nil
+}
+
+// forget removes a file of client options, if there is one.
+func (a *attempt) forget(path string) {
+	if path == "" {
+		return
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		a.say("%v", err)
+	}
+}
+
+// hideSecrets masks the record's texts that quote others.
+func (a *attempt) hideSecrets() {
+	if e := a.record.Error; e != nil {
+		e.Message = a.secrets.hide(e.Message)
+	}
+	a.record.Settle.Note = a.secrets.hide(a.record.Settle.Note)
+}
