@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
@@ -58,6 +60,7 @@ type memo struct {
 	campaign   types.UID
 	read       map[revision]reading
 	records    []record.Record
+	holders    []decide.Record // the objects that hold them, in the same order
 	generation int64 // of the campaign when found was made
 	found      *report.Input
 	digest     string
@@ -71,6 +74,7 @@ type revision struct {
 
 // reading is a record as it was read, or nothing where it is of no known trial.
 type reading struct {
+	name   string // of the ConfigMap
 	record record.Record
 	known  bool
 }
@@ -97,6 +101,9 @@ func (m *memo) readRecords(ctx context.Context, maps []corev1.ConfigMap) []recor
 	for _, key := range m.revisions() {
 		if is := read[key]; is.known {
 			m.records = append(m.records, is.record)
+			m.holders = append(m.holders, decide.Record{
+				Name: is.name, UID: key.uid, Attempt: is.record.Trial, FinishedAt: time.UnixMilli(is.record.FinishedAt),
+			})
 		}
 	}
 	return m.records
@@ -117,7 +124,7 @@ func (m *memo) revisions() []revision {
 func readRecord(ctx context.Context, cm *corev1.ConfigMap) reading {
 	rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
 	if err == nil {
-		return reading{rec, true}
+		return reading{cm.Name, rec, true}
 	}
 	rec = record.Record{Version: record.Version, Error: &record.Error{
 		Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf("ConfigMap %s: %v", cm.Name, err),
@@ -126,7 +133,7 @@ func readRecord(ctx context.Context, cm *corev1.ConfigMap) reading {
 		log.FromContext(ctx).Error(err, "ignoring a record that is of no known trial", "configMap", cm.Name)
 		return reading{}
 	}
-	return reading{rec, true}
+	return reading{cm.Name, rec, true}
 }
 
 // input is what the records that were read last say, judged by the campaign's spec.

@@ -55,6 +55,7 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 		Jobs:      map[string]decide.Job{},
 		Clusters:  clusters(sets.Items, pods.Items, claims.Items, maps.Items),
 		Recorded:  map[record.Trial]bool{},
+		Records:   memo.holders,
 		Suspended: ptr.Deref(c.Spec.Suspend, false),
 	}
 	for _, rec := range records {
