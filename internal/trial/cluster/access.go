@@ -126,8 +126,9 @@ func RefusalOf(err error) Refusal {
 		return RefusedPermission
 	case errors.As(err, &verification):
 		return RefusedServer
-	case errors.As(err, &header), err != nil && strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return RefusedProtocol
+	case errors.As(err, &status) && status.Status == http.StatusBadRequest && strings.Contains(status.Reason, "HTTPS"),
+		errors.As(err, &header), err != nil && strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
+		return RefusedProtocol // a server of Go's, nginx and others answer so to a request without TLS
 	case errors.As(err, &operation) && operation.Op == "remote error": // an alert of TLS
 		return RefusedCertificate
 	}

@@ -63,6 +63,7 @@ func New(m Machine) *Server {
 		"GET /_nodes/stats/{metrics}":          s.nodesStats,
 		"GET /_nodes/{metrics}":                s.nodesInfo,
 		"PUT /_template/{name}":                s.putTemplate,
+		"DELETE /_template/{name}":             s.removeTemplate,
 		"/":                                    s.unknownRequest,
 	}), s.routes(map[string]func(*http.Request) (int, any){
 		"GET /{$}":                    s.root,
@@ -168,6 +169,20 @@ func (s *Server) putTemplate(r *http.Request) (int, any) {
 		s.templates[name] = body.Settings
 	}
 	return http.StatusOK, map[string]any{"acknowledged": true}
+}
+
+func (s *Server) removeTemplate(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.templates, strings.TrimPrefix(r.PathValue("name"), "knee-"))
+	return http.StatusOK, map[string]any{"acknowledged": true}
+}
+
+// Left is how many templates and indices there are.
+func (s *Server) Left() (templates, indices int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.templates), len(s.indices)
 }
 
 // create makes an index from the template and the body, whose settings have their full names.

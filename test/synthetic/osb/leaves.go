@@ -28,6 +28,7 @@ func (r *run) log() error {
 		return err
 	}
 	var log strings.Builder
+	fmt.Fprintf(&log, "DEBUG client options %+v\n", r.options)
 	fmt.Fprintf(&log, "INFO Final rendered workload for '/fake/workload.json' has been written to '%s'.\n", rendered)
 	offset := int64(0)
 	for c := range r.params.Clients {

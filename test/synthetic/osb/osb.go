@@ -76,6 +76,7 @@ type run struct {
 	http   *http.Client
 
 	url, id, home, temp string
+	options             clientOptions
 	tasks               []string
 	params              params
 	corpus, hangAt      int64
@@ -127,6 +128,10 @@ func (r *run) read(args, env []string) error {
 		switch name {
 		case "--target-hosts":
 			r.url = "http://" + value
+		case "--client-options":
+			if err := r.readClientOptions(value); err != nil {
+				return err
+			}
 		case "--test-run-id":
 			r.id = value
 		case "--include-tasks":
@@ -158,6 +163,9 @@ func (r *run) read(args, env []string) error {
 // all runs the tasks that are included.
 func (r *run) all() error {
 	r.say("This is a fake of opensearch-benchmark, for tests.")
+	if err := r.connect(); err != nil {
+		return err
+	}
 	if err := r.log(); err != nil {
 		return err
 	}
@@ -265,6 +273,7 @@ func (r *run) request(method, path string, body []byte) ([]byte, error) {
 		return nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	r.authenticate(req)
 	resp, err := r.http.Do(req)
 	if err != nil {
 		return nil, err
