@@ -34,7 +34,7 @@ func TestE2E(t *testing.T) {
 	RunSpecs(t, "End to end")
 }
 
-var _ = BeforeSuite(func() {
+var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	node, err = embedded.Find()
 	Expect(err).NotTo(HaveOccurred())
@@ -45,6 +45,7 @@ var _ = BeforeSuite(func() {
 	Expect(os.Setenv("KUBECONFIG", kubeconfig)).To(Succeed())
 	cluster, err = client.New(config, client.Options{Scheme: scheme.New()})
 	Expect(err).NotTo(HaveOccurred())
+	watchRights(ctx)
 })
 
 // kubectl runs the real kubectl and gives what it prints.

@@ -29,6 +29,7 @@ var configFiles = map[string]string{
 	"Corefile":        "Corefile",
 	"resolv.conf":     "resolv.conf",
 	"objects.yaml":    "objects.yaml",
+	"audit.yaml":      "audit.yaml",
 }
 
 // values are what the templates refer to.

@@ -61,6 +61,9 @@ func flags(config state.Config) map[string][]string {
 			"--service-account-issuer=https://kubernetes.default.svc." + domain,
 			"--service-account-signing-key-file=" + key("sa.key"), "--service-account-key-file=" + key("sa.pub"),
 			"--profiling=false",
+			"--audit-policy-file=" + in.Path("etc", "audit.yaml"),
+			// At most 8 files of 64 MB, the newest under this name. Written at once: a file is read when its end is wanted.
+			"--audit-log-path=" + in.Audit(), "--audit-log-maxsize=64", "--audit-log-maxbackup=7", "--audit-log-mode=blocking",
 			// Without it open watches, of pods and from the host, hold back its end for a minute.
 			"--shutdown-watch-termination-grace-period=1s",
 		},
