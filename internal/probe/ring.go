@@ -24,6 +24,8 @@ type Sample struct {
 	ResidentBytes                             int64     // now: of OpenSearch's process; 0 when it cannot be seen
 	Quota                                     *Quota    // of OpenSearch's container; nil without one, and where it cannot be seen
 	OwnCPU                                    float64   // seconds that the probe itself has used
+
+	ClockStep time.Duration // by how much the wall clock was set since the sampler began, all in all
 }
 
 // Ring keeps the newest samples. It is safe for concurrent use.
@@ -115,6 +117,21 @@ func (r *Ring) MaxResident(from, to time.Time) int64 {
 	n := len(r.samples)
 	for i := r.first(from); i < n && !r.at(i).At.After(to); i++ {
 		most = max(most, r.at(i).ResidentBytes)
+	}
+	return most
+}
+
+// ClockStep is by how much the wall clock was set, at most, between a time and now: what dates by it is not where it
+// seems to be.
+func (r *Ring) ClockStep(from time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var most time.Duration
+	n := len(r.samples)
+	for i := max(0, r.first(from)-1); i < n; i++ {
+		if step := r.at(n-1).ClockStep - r.at(i).ClockStep; step.Abs() > most.Abs() {
+			most = step
+		}
 	}
 	return most
 }

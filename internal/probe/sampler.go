@@ -23,6 +23,7 @@ type Sampler struct {
 
 	runQueue, runs float64
 	search         *search
+	began          time.Time
 }
 
 // NewSampler reads below the given mounts of proc and sys.
@@ -35,7 +36,7 @@ func NewSampler(proc, sys string) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sampler{proc: fs, mount: proc, disks: disks, sys: sys, whole: map[string]bool{}, order: map[string]int{}, search: newSearch(proc)}, nil
+	return &Sampler{proc: fs, mount: proc, disks: disks, sys: sys, whole: map[string]bool{}, order: map[string]int{}, search: newSearch(proc), began: time.Now()}, nil
 }
 
 // Sample reads the counters now. Only the CPU's are indispensable.
@@ -56,6 +57,7 @@ func (s *Sampler) Sample() (Sample, error) {
 	out.ResidentBytes = s.search.resident()
 	out.Quota = quotaOf(s.mount, s.search.pid)
 	out.OwnCPU = ownCPU()
+	out.ClockStep = (out.At.Round(0).Sub(s.began.Round(0)) - out.At.Sub(s.began)).Round(time.Millisecond)
 	if m, err := s.proc.Meminfo(); err == nil && m.DirtyBytes != nil && m.WritebackBytes != nil {
 		out.DirtyBytes = int64(*m.DirtyBytes + *m.WritebackBytes)
 	}

@@ -23,6 +23,7 @@ type Window struct {
 	Probe       float64            `json:"probePercent,omitempty"`     // CPU that the probe itself took, in percent of one core
 	Pauses      *record.Pauses     `json:"pauses,omitempty"`           // absent where there is no gc.log
 	PausesError string             `json:"pausesError,omitempty"`      // why a gc.log that is there was not read
+	Clock       int64              `json:"clock,omitempty"`            // of the probe's machine as it answers, Unix ms
 	Environment record.Environment `json:"environment"`
 }
 
@@ -122,7 +123,8 @@ func window(w http.ResponseWriter, ring *Ring, log *gclog.Follower, environment 
 	}
 	out := Window{Seconds: b.At.Sub(a.At).Seconds(), CPU: CPU(a, b), Pressure: Pressure(a, b), Disk: Disk(a, b), Network: Network(a, b),
 		Resident: ring.MaxResident(from, to), Throttled: Throttled(a, b), Probe: 100 * perSecond(a, b, func(s Sample) float64 { return s.OwnCPU }), Environment: environment}
-	pauses, found, err := log.Between(from, to)
+	out.Clock = time.Now().UnixMilli()
+	pauses, found, err := pausesBetween(ring, log, from, to)
 	switch {
 	case err != nil:
 		out.PausesError = err.Error()
@@ -130,6 +132,17 @@ func window(w http.ResponseWriter, ring *Ring, log *gclog.Follower, environment 
 		out.Pauses = gclog.Summary(pauses)
 	}
 	answer(w, out)
+}
+
+// maxClockStep is how much the wall clock may have been set for what is dated by it to be believed.
+const maxClockStep = time.Second
+
+// pausesBetween reads the collector's log, the one thing here that is dated by the wall clock.
+func pausesBetween(ring *Ring, log *gclog.Follower, from, to time.Time) ([]gclog.Pause, bool, error) {
+	if step := ring.ClockStep(from); step.Abs() > maxClockStep {
+		return nil, false, fmt.Errorf("the machine's clock was set by %+.1f s since the window began: which pauses of gc.log lie in it is not known", step.Seconds())
+	}
+	return log.Between(from, to)
 }
 
 func series(w http.ResponseWriter, ring *Ring, log *gclog.Follower, from, to time.Time) {
@@ -140,7 +153,7 @@ func series(w http.ResponseWriter, ring *Ring, log *gclog.Follower, from, to tim
 		out.Points = append(out.Points, Point{Seconds: b.At.Sub(from).Seconds(), CPU: CPU(a, b), Pressure: Pressure(a, b), Disk: Disk(a, b),
 			Network: Network(a, b), Resident: b.ResidentBytes, Dirty: b.DirtyBytes, Quota: b.Quota})
 	}
-	pauses, _, err := log.Between(from, to)
+	pauses, _, err := pausesBetween(ring, log, from, to)
 	if err != nil {
 		out.PausesError = err.Error()
 	}

@@ -52,6 +52,9 @@ func (a *attempt) telemetry(ctx context.Context, window steady.Window) {
 			a.say("probe of %s: %v", p.Node, err)
 			continue
 		}
+		if ahead := time.UnixMilli(w.Clock).Sub(wallClock()); w.Clock > 0 && ahead.Abs() > maxStep {
+			a.say("the clock of %s is %+.1f s beside the loader's: nothing here goes by it, but what is logged there is dated so", p.Node, ahead.Seconds())
+		}
 		if w.PausesError != "" {
 			a.say("probe of %s: %s", p.Node, w.PausesError)
 		}
