@@ -61,7 +61,7 @@ type memo struct {
 	read       map[revision]reading
 	records    []record.Record
 	holders    []decide.Record // the objects that hold them, in the same order
-	generation int64 // of the campaign when found was made
+	generation int64           // of the campaign when found was made
 	found      *report.Input
 	digest     string
 }
