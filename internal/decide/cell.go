@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 )
@@ -92,7 +93,7 @@ func (d *decider) earlierHosts(cell plan.Cell, placement int32) []string {
 }
 
 // runTrial starts the turn's next trial, or waits for the attempt that runs. A JVM that no trial has loaded yet
-// gets a Warmup trial first, once, however that ends: its figures are discarded.
+// gets a Warmup trial first: its figures are discarded.
 func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	if job, running := d.unrecorded(cell.Name); running {
 		d.Phases[cell.Name] = string(job.Attempt.Phase)
@@ -113,14 +114,23 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	d.Running = append(d.Running, describe(attempt))
 }
 
-// cold says whether no trial has loaded the JVM yet. Jobs stay until their cell is torn down.
+// cold says whether no trial has brought the JVM to its speed yet. A Warmup trial that gave no measurement, whose pod
+// was deleted, say, is repeated as often as a trial is retried. Jobs stay until their cell is torn down.
 func (d *decider) cold(cell, jvm string) bool {
+	failed := int32(0)
 	for _, j := range d.world.Jobs {
-		if j.Cell == cell && j.JVM == jvm {
+		if j.Cell != cell || j.JVM != jvm {
+			continue
+		}
+		trial := j.Attempt
+		trial.Attempt = 0
+		o := d.assessment.Outcomes[trial]
+		if trial.Phase != record.Warmup || o.Judgement.Verdict != analysis.Errored {
 			return false
 		}
+		failed += o.Charged
 	}
-	return true
+	return failed <= d.plan.Retries
 }
 
 // warmups is the ordinal of a cell's last Warmup trial.

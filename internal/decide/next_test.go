@@ -74,6 +74,36 @@ func TestAWarmupFollowsEachStart(t *testing.T) {
 	}
 }
 
+// A Warmup that was ended before it warmed anything is repeated: what is measured next must not meet a cold JVM.
+func TestAWarmupThatMeasuredNothingIsRepeated(t *testing.T) {
+	for name, c := range map[string]struct {
+		reason  string
+		broken  int32 // Warmups that give no measurement
+		warmups int
+	}{
+		"the pod was deleted":            {record.ReasonRecordLost, 4, 5}, // not charged
+		"it failed":                      {record.ReasonDriverFailed, 1, 2},
+		"the retries are used up":        {record.ReasonDriverFailed, 99, 3},
+		"it was measured the first time": {"", 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0).Retries(2))
+			s.measure = func(a record.Trial) record.Record {
+				if a.Phase == record.Warmup && a.Repetition <= c.broken {
+					return wrappers.ErroredRecord(a, c.reason, "no load")
+				}
+				return wrappers.MeasuredRecord(a, 1000)
+			}
+			if d := s.run(); !d.Over {
+				t.Fatalf("not over: %+v", d)
+			}
+			if got := s.trials(record.Warmup); len(got) != c.warmups || len(s.trials(record.Sweep)) != 1 {
+				t.Errorf("%q, want %d Warmups", s.log, c.warmups)
+			}
+		})
+	}
+}
+
 func TestCellsOnSeparatePoolsRunTogether(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b"))
 	first := s.next()
