@@ -247,4 +247,32 @@ var _ = Describe("an API server that refuses", func() {
 		Expect(cluster.Delete(ctx, c)).To(Succeed())
 		Eventually(left(ctx, ns)).Should(BeEmpty())
 	}, SpecTimeout(8*time.Minute))
+
+	It("is quoted: a namespace without privileged pods, and the campaign goes on when it needs none", func(ctx SpecContext) {
+		const flag = "--allow-sysctl-init"
+		manager := func(patch string) {
+			kubectl(ctx, "-n", "knee-system", "patch", "deployment", "knee-manager", "--type=json", "-p", patch)
+			kubectl(ctx, "-n", "knee-system", "rollout", "status", "deployment/knee-manager", "--timeout=2m")
+		}
+		var before appsv1.Deployment
+		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: "knee-system", Name: "knee-manager"}, &before)).To(Succeed())
+		args := before.Spec.Template.Spec.Containers[0].Args
+		Expect(args).NotTo(ContainElement(flag), "it is not so by default")
+		manager(`[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":"` + flag + `"}]`)
+		DeferCleanup(func(ctx SpecContext) {
+			manager(fmt.Sprintf(`[{"op":"remove","path":"/spec/template/spec/containers/0/args/%d"}]`, len(args)))
+		})
+
+		ns := newNamespace(ctx)
+		w := campaign("privileged", ns).VariantOnAnyNode("a").Clients(1)
+		w.Spec.OpenSearch.SysctlInit = ptr.To(true)
+		c := start(ctx, w)
+		Eventually(ready(ctx, c)).WithTimeout(2 * time.Minute).Should(And(
+			HavePrefix("False/"+v1alpha1.ReasonForbidden), ContainSubstring("violates PodSecurity"), ContainSubstring("privileged")))
+		kubectl(ctx, "-n", ns, "patch", "bcamp", c.Name, "--type=merge", "-p", `{"spec":{"opensearch":{"sysctlInit":null}}}`)
+		Eventually(func() *corev1.Pod { return pod(ctx, ns, resources.ComponentOpenSearch) }).ShouldNot(BeNil())
+		Eventually(ready(ctx, c)).WithTimeout(2 * time.Minute).Should(HavePrefix("Unknown/"))
+		Expect(cluster.Delete(ctx, c)).To(Succeed())
+		Eventually(left(ctx, ns)).Should(BeEmpty())
+	}, SpecTimeout(8*time.Minute))
 })
