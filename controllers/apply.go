@@ -156,6 +156,11 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 			return err
 		}
 	}
+	if cell.External() && !r.Options.NoPolicies { // the same
+		if _, err := r.create(ctx, c, resources.LoaderPolicy(c, cell)); err != nil {
+			return err
+		}
+	}
 	_, err = r.create(ctx, c, job)
 	return err
 }

@@ -50,7 +50,7 @@ type CampaignReconciler struct {
 // (OwnerReferencesPermissionEnforcement). Pods are created in dry runs only, to be told why a StatefulSet or a Job gets
 // none; who may create Jobs may have pods anyway.
 //
-// +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns,verbs=get;list;watch
+// +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns,verbs=list;watch
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/status,verbs=update
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
@@ -59,7 +59,7 @@ type CampaignReconciler struct {
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
-// +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;create
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile moves one campaign on by one step.

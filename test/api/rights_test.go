@@ -39,7 +39,7 @@ func rightsOf(t *testing.T, overlay string) rights {
 
 // most is the most that the rules of a manager may hold, by group and resource.
 var most = map[string]string{
-	"knee.dev benchmarkcampaigns":               "get list watch",
+	"knee.dev benchmarkcampaigns":               "list watch",
 	"knee.dev benchmarkcampaigns/status":        "update",
 	"knee.dev benchmarkcampaigns/finalizers":    "update",
 	"apps statefulsets":                         "get list watch create patch delete",
@@ -47,7 +47,7 @@ var most = map[string]string{
 	" services":                                 "get list watch create delete",
 	" configmaps":                               "get list watch create update delete",
 	" persistentvolumeclaims":                   "get list watch create delete",
-	" pods":                                     "get list watch create", // made for trial only (dry run): why does a Job have no pod
+	" pods":                                     "list watch create", // made for trial only (dry run): why does a Job have no pod
 	"networking.k8s.io networkpolicies":         "get list watch create delete",
 	"events.k8s.io events":                      "create patch",
 	" events":                                   "create patch", // of the election
