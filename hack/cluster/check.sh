@@ -68,6 +68,34 @@ k rollout status statefulset/web --timeout=60s >/dev/null
 ok "a claim of the default StorageClass is writable for user 1000 and outlives the pod"
 k exec web-0 -- /probe get http://web-vip.check/ | grep -q 'hello from web-'
 ok "a ClusterIP Service, also from one of its own pods, by a short name"
+# reached FROM ADDRESS: yes or no.
+reached() { if k exec "$1" -- /probe reach "$2" >/dev/null 2>&1; then echo yes; else echo no; fi; }
+if [ "$(cat "$dir/network-policies")" = enforced ]; then
+  k wait --for=condition=Ready pod/stranger --timeout=60s >/dev/null
+  web1=$(k get pod web-1 -o jsonpath='{.status.podIP}')
+  until_equal yes reached stranger "$web1:8080"
+  k apply -f - >/dev/null <<'POLICY'
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: web}
+spec:
+  podSelector: {matchLabels: {app: web}}
+  policyTypes: [Ingress, Egress]
+  ingress: [{from: [{podSelector: {matchLabels: {app: web}}}], ports: [{port: 8080}]}]
+  egress: [{to: [{podSelector: {matchLabels: {app: web}}}]}, {ports: [{port: 53, protocol: UDP}]}]
+POLICY
+  until_equal no reached stranger "$web1:8080"
+  until_equal no reached stranger web-vip:80
+  until_equal yes reached web-0 "$web1:8080"
+  until_equal yes reached web-0 web-vip:80
+  until_equal no reached web-0 "$(k get pod stranger -o jsonpath='{.status.podIP}'):8080"
+  until_equal no reached web-0 kubernetes.default:443
+  k delete networkpolicy web >/dev/null
+  until_equal yes reached stranger "$web1:8080"
+  ok "a NetworkPolicy shuts out who is not named, also over a Service, and shuts in"
+else
+  echo "# network policies are $(cat "$dir/network-policies")"
+fi
 if k exec web-0 -- /probe lookup example.com >/dev/null 2>"$temporary/lookup"; then echo "example.com was found" >&2; exit 1; fi
 grep -q 'no such host' "$temporary/lookup"
 ok "a name outside of the cluster is answered at once: there is none"

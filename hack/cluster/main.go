@@ -19,7 +19,7 @@ func main() {
 		return
 	}
 	args := os.Args[1:]
-	if name == "provisioner" { // the one daemon which is not a component
+	if name == "provisioner" || name == "network-policies" { // the daemons which are no components
 		args = append([]string{name}, args...)
 	}
 	os.Exit(cli.Run(args))

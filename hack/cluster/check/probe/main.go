@@ -31,6 +31,12 @@ func run(args []string) error {
 		return http.ListenAndServe(":8080", nil)
 	case "get":
 		return get(args[0])
+	case "reach": // whether a connection is answered: policies drop, so that there is silence
+		conn, err := net.DialTimeout("tcp", args[0], 3*time.Second)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
 	case "lookup":
 		addresses, err := net.LookupHost(args[0])
 		fmt.Println(addresses)

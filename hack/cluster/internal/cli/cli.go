@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/knee-bench/knee/hack/cluster/internal/components"
+	"github.com/knee-bench/knee/hack/cluster/internal/netpol"
 	"github.com/knee-bench/knee/hack/cluster/internal/process"
 	"github.com/knee-bench/knee/hack/cluster/internal/provisioner"
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
@@ -61,7 +62,7 @@ func rootCommand() *cobra.Command {
 		},
 	}
 	root.PersistentFlags().StringVar(&dir, "dir", "", "state directory (default .cluster beside the bin folder that this program is in)")
-	root.AddCommand(upCommand(c), downCommand(c), statusCommand(c), importCommand(c), execCommand(c), packCommand(), superviseCommand(c), provisionerCommand())
+	root.AddCommand(upCommand(c), downCommand(c), statusCommand(c), importCommand(c), execCommand(c), packCommand(), superviseCommand(c), provisionerCommand(), networkPoliciesCommand())
 	root.AddCommand(componentCommands()...)
 	return root
 }
@@ -118,6 +119,20 @@ func componentCommands() []*cobra.Command {
 		})
 	}
 	return commands
+}
+
+func networkPoliciesCommand() *cobra.Command {
+	var kubeconfig, nodeIP, outcome string
+	command := &cobra.Command{
+		Use: "network-policies", Short: "Enforce NetworkPolicies (started by the supervisor)", Hidden: true, Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return netpol.Run(command.Context(), kubeconfig, nodeIP, outcome)
+		},
+	}
+	command.Flags().StringVar(&kubeconfig, "kubeconfig", "", "how to reach the API server")
+	command.Flags().StringVar(&nodeIP, "node-ip", "", "the node's address, which reaches every pod")
+	command.Flags().StringVar(&outcome, "outcome", "", "file that tells whether policies are enforced")
+	return command
 }
 
 func provisionerCommand() *cobra.Command {

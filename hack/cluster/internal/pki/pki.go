@@ -53,6 +53,7 @@ func Identities(node string, nodeIP, serviceIP string) []Identity {
 		{File: "kube-proxy", User: "system:kube-proxy"},
 		{File: "coredns", User: "knee:coredns"},
 		{File: "provisioner", User: "knee:provisioner"},
+		{File: "network-policies", User: "knee:network-policies"},
 	}
 }
 

@@ -31,6 +31,7 @@ func (d Dir) Control() string    { return d.Path("control.sock") }
 func (d Dir) Containerd() string { return d.Path("containerd.sock") }
 func (d Dir) PKI() string        { return d.Path("pki") }
 func (d Dir) Volumes() string    { return d.Path("pv") }
+func (d Dir) Policies() string   { return d.Path("network-policies") }
 func (d Dir) Audit() string      { return d.Path("log", "audit.jsonl") }
 
 // Log is the file that a daemon's output goes to.

@@ -19,6 +19,7 @@ const (
 	kubelet           = "kubelet"
 	kubeProxy         = "kube-proxy"
 	provision         = "provisioner"
+	networkPolicies   = "network-policies"
 )
 
 const (
@@ -30,7 +31,7 @@ const (
 
 // DaemonNames lists the daemons in the order in which they are started.
 func DaemonNames() []string {
-	return []string{etcd, containerd, apiserver, controllerManager, scheduler, coredns, provision, kubelet, kubeProxy}
+	return []string{etcd, containerd, apiserver, controllerManager, scheduler, coredns, provision, networkPolicies, kubelet, kubeProxy}
 }
 
 // flags are each daemon's; containerd's are in its configuration file alone.
@@ -85,6 +86,9 @@ func flags(config state.Config) map[string][]string {
 		},
 		coredns:   {"-conf=" + in.Path("etc", "Corefile")},
 		provision: {"--kubeconfig=" + kubeconfig(provision), "--root=" + in.Volumes()},
+		networkPolicies: {
+			"--kubeconfig=" + kubeconfig(networkPolicies), "--node-ip=" + NodeIP, "--outcome=" + in.Policies(),
+		},
 		kubelet: {
 			"--config=" + in.Path("etc", "kubelet.yaml"), "--kubeconfig=" + kubeconfig(kubelet),
 			"--root-dir=" + in.Path("kubelet"), "--cert-dir=" + in.Path("kubelet", "pki"),
@@ -116,7 +120,7 @@ func newDaemons(config state.Config, reaper *reaper) (map[string]*daemon, error)
 }
 
 // kubeconfigs are the identities for which a daemon has a kubeconfig.
-var kubeconfigs = []string{controllerManager, scheduler, kubelet, kubeProxy, coredns, provision, "admin"}
+var kubeconfigs = []string{controllerManager, scheduler, kubelet, kubeProxy, coredns, provision, networkPolicies, "admin"}
 
 // writeKubeconfigs writes the kubeconfigs of the daemons, which reach the API
 // server without a detour over the host.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/dynamic"
@@ -109,8 +110,14 @@ func (s *supervisor) startControlPlane(ctx context.Context, client kubernetes.In
 	if err := s.daemons[apiserver].waitReady(ctx, func(ctx context.Context) error { return applyObjects(ctx, objects) }); err != nil {
 		return err
 	}
-	s.keep(coredns, provision)
-	return nil
+	s.keep(coredns, provision, networkPolicies)
+	return s.daemons[networkPolicies].waitReady(ctx, func(context.Context) error {
+		outcome, err := os.ReadFile(state.Inside.Policies())
+		if err == nil {
+			s.event(control.Starting, "network policies are %s", strings.TrimSpace(string(outcome)))
+		}
+		return err
+	})
 }
 
 // startNode starts the node and waits until a pod would be scheduled to it,

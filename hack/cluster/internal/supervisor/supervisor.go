@@ -107,7 +107,8 @@ func (s *supervisor) prepare(dir state.Dir) error {
 		return err
 	}
 	in := state.Inside
-	if err := os.RemoveAll(in.Path("tmp")); err != nil {
+	// The second is of the last time.
+	if err := errors.Join(os.RemoveAll(in.Path("tmp")), os.RemoveAll(in.Policies())); err != nil {
 		return err
 	}
 	for _, sub := range []string{"tmp", "log", "pv", "etc", "volume-plugins"} {
@@ -138,7 +139,7 @@ func (s *supervisor) prepare(dir state.Dir) error {
 // Pods are not stopped: they end with the PID namespace, as at a power loss.
 func (s *supervisor) shutdown() {
 	for _, group := range [][]string{
-		{kubelet, kubeProxy, coredns, provision, scheduler, controllerManager},
+		{kubelet, kubeProxy, coredns, provision, networkPolicies, scheduler, controllerManager},
 		{containerd, apiserver},
 		{etcd},
 	} {

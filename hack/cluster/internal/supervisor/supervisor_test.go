@@ -47,7 +47,7 @@ func TestObjectsAreOfKnownKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	objects, err := parseObjects(bytes.NewReader(data))
-	if err != nil || len(objects) != 5 {
+	if err != nil || len(objects) != 7 {
 		t.Fatalf("%d objects, error %v", len(objects), err)
 	}
 	for _, object := range objects {
