@@ -16,14 +16,20 @@ import (
 // never: nothing in a campaign sets a kernel, its huge pages or its limits, so that cells are taken to be the same there.
 func never(environments, int, int) bool { return false }
 
+// otherCluster: one of two cells is at an endpoint that is not the other's: another cluster, of which the campaign says
+// nothing at all. What it shows of itself is listed.
+func otherCluster(e environments, x, y int) bool {
+	return e.cells[x].Spec.Pool.Endpoint != e.cells[y].Spec.Pool.Endpoint
+}
+
 // otherMachine: other nodes are selected. Tolerations select none, they only allow more.
 func otherMachine(e environments, x, y int) bool {
-	return !maps.Equal(e.cells[x].Spec.Pool.NodeSelector, e.cells[y].Spec.Pool.NodeSelector)
+	return otherCluster(e, x, y) || !maps.Equal(e.cells[x].Spec.Pool.NodeSelector, e.cells[y].Spec.Pool.NodeSelector)
 }
 
 // otherStorage: another volume.
 func otherStorage(e environments, x, y int) bool {
-	return e.cells[x].Spec.OpenSearch.Storage != e.cells[y].Spec.OpenSearch.Storage
+	return otherCluster(e, x, y) || e.cells[x].Spec.OpenSearch.Storage != e.cells[y].Spec.OpenSearch.Storage
 }
 
 // otherDisk: another volume, or another machine with the disks that it has.
@@ -32,7 +38,7 @@ func otherDisk(e environments, x, y int) bool { return otherStorage(e, x, y) || 
 // otherVersion: an image brings its OpenSearch and its JVM.
 func otherVersion(e environments, x, y int) bool {
 	a, b := e.cells[x].Spec.OpenSearch, e.cells[y].Spec.OpenSearch
-	return a.Version != b.Version || a.Image != b.Image
+	return otherCluster(e, x, y) || a.Version != b.Version || a.Image != b.Image
 }
 
 // otherImage: some runtimes tell the digest of the architecture's own image rather than of the list that the tag names.
@@ -59,7 +65,7 @@ func (e environments) architectures(cell int) []string {
 // Parallel) reports a smaller maximum of the same -Xmx.
 func otherHeap(e environments, x, y int) bool {
 	a, b := e.cells[x].Spec.OpenSearch, e.cells[y].Spec.OpenSearch
-	if a.Heap != b.Heap {
+	if a.Heap != b.Heap || otherCluster(e, x, y) {
 		return true
 	}
 	if a.Heap == "" && a.Resources.Memory != b.Resources.Memory {
@@ -86,7 +92,7 @@ var processorOptions = regexp.MustCompile(`^-XX:ActiveProcessorCount=`)
 // otherMemoryLock: whether memory is locked is up to the machine as well, but asked for by one setting.
 func otherMemoryLock(e environments, x, y int) bool {
 	const lock = "bootstrap.memory_lock"
-	return e.cells[x].Spec.OpenSearch.Settings[lock] != e.cells[y].Spec.OpenSearch.Settings[lock]
+	return otherCluster(e, x, y) || e.cells[x].Spec.OpenSearch.Settings[lock] != e.cells[y].Spec.OpenSearch.Settings[lock]
 }
 
 // otherJavaOption tells whether one of the options of a kind is another.
