@@ -83,10 +83,10 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 			r.writeStatus(ctx, &c, invalidStatus(&c, invalid))))
 	}
 	now := r.Clock.Now()
-	found := observed.memo.input(&c, p)
+	found := observed.memo.findings(&c, p)
 	decision := decide.Next(p, found.Assessment, observed.world, c.Spec, now)
 	applyErr := r.apply(ctx, &c, p, decision.Actions)
-	reports, reportErr := r.writeReports(ctx, &c, found, observed.memo.madeOf())
+	reports, reportErr := r.writeReports(ctx, &c, found.Input, observed.memo.madeOf())
 	trouble := errors.Join(applyErr, reportErr)
 	status := nextStatus(&c, found, decision, reports, trouble)
 	if err := r.writeStatus(ctx, &c, status); err != nil {

@@ -62,7 +62,7 @@ type memo struct {
 	records    []record.Record
 	holders    []decide.Record // the objects that hold them, in the same order
 	generation int64           // of the campaign when found was made
-	found      *report.Input
+	found      *findings
 	digest     string
 }
 
@@ -136,13 +136,32 @@ func readRecord(ctx context.Context, cm *corev1.ConfigMap) reading {
 	return reading{cm.Name, rec, true}
 }
 
-// input is what the records that were read last say, judged by the campaign's spec.
-func (m *memo) input(c *v1alpha1.BenchmarkCampaign, p plan.Plan) report.Input {
-	if m.found == nil || m.generation != c.Generation {
-		found := report.NewInput(c, p, m.records, version.Version)
-		m.found, m.generation, m.digest = &found, c.Generation, ""
+// findings are what a campaign's records say, and what is said of them while they stay the same.
+type findings struct {
+	report.Input
+	status     v1alpha1.BenchmarkCampaignStatus // only what follows from the records
+	conclusive bool
+	reason     string
+	message    string // why it is conclusive, or is not
+	sentence   string // of a campaign whose trials are done
+}
+
+func findingsOf(in report.Input) *findings {
+	f := &findings{Input: in, status: report.Status(in)}
+	f.conclusive, f.reason, f.message = in.Assessment.Conclusive()
+	if in.Assessment.Finished {
+		f.sentence = report.Sentence(in)
 	}
-	return *m.found
+	return f
+}
+
+// findings are what the records that were read last say, judged by the campaign's spec.
+func (m *memo) findings(c *v1alpha1.BenchmarkCampaign, p plan.Plan) *findings {
+	if m.found == nil || m.generation != c.Generation {
+		m.found = findingsOf(report.NewInput(c, p, m.records, version.Version))
+		m.generation, m.digest = c.Generation, ""
+	}
+	return m.found
 }
 
 // madeOf identifies all that a report is made of: this program, the campaign's spec, and the records.

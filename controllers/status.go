@@ -14,7 +14,6 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
-	"github.com/knee-bench/knee/internal/report"
 )
 
 // What keeps the status readable, and below its bound of 20 KiB.
@@ -25,8 +24,8 @@ const (
 )
 
 // nextStatus is what the status should say: what the records show, what runs, and what a person has to do.
-func nextStatus(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decision, reports []string, trouble error) v1alpha1.BenchmarkCampaignStatus {
-	status := report.Status(found)
+func nextStatus(c *v1alpha1.BenchmarkCampaign, found *findings, d decide.Decision, reports []string, trouble error) v1alpha1.BenchmarkCampaignStatus {
+	status := *found.status.DeepCopy()
 	status.ObservedGeneration = c.Generation
 	status.Reports = reports
 	status.Running = listed(d.Running)
@@ -36,8 +35,7 @@ func nextStatus(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Deci
 	}
 	ready, stalled := readiness(c, found, d, status, trouble)
 	setReady(&status, c.Generation, ready, stalled)
-	ok, reason, message := found.Assessment.Conclusive()
-	set(&status, c.Generation, v1alpha1.ConditionConclusive, truth(ok), reason, message)
+	set(&status, c.Generation, v1alpha1.ConditionConclusive, truth(found.conclusive), found.reason, found.message)
 	return status
 }
 
@@ -53,7 +51,7 @@ func invalidStatus(c *v1alpha1.BenchmarkCampaign, invalid error) v1alpha1.Benchm
 
 // readiness is the reason and message of Ready, and whether a person has to act. A campaign that is neither
 // stalled nor over is at work, unless it is suspended.
-func readiness(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decision,
+func readiness(c *v1alpha1.BenchmarkCampaign, found *findings, d decide.Decision,
 	status v1alpha1.BenchmarkCampaignStatus, trouble error) (decide.Problem, bool) {
 	switch {
 	case errors.Is(trouble, errNameConflict):
@@ -67,7 +65,7 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found report.Input, d decide.Decis
 	case d.Over && !found.Assessment.Measured:
 		return decide.Problem{Reason: v1alpha1.ReasonNothingMeasured, Message: nothingMeasured(status)}, true
 	case d.Over:
-		return decide.Problem{Reason: v1alpha1.ReasonFinished, Message: report.Sentence(found)}, false
+		return decide.Problem{Reason: v1alpha1.ReasonFinished, Message: found.sentence}, false
 	case ptr.Deref(c.Spec.Suspend, false) && len(d.Running) == 0:
 		return decide.Problem{Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true: nothing new is started"}, false
 	}

@@ -38,7 +38,7 @@ func TestTheStatusStaysBelow20KiB(t *testing.T) {
 		r.Nodes[0].Environment.Kernel = "kernel of " + t.Variant
 		return r
 	})
-	found := report.NewInput(c, p, records, "v0.1.0")
+	found := findingsOf(report.NewInput(c, p, records, "v0.1.0"))
 	d := decide.Decision{Phases: map[string]string{}}
 	for _, cell := range p.Cells {
 		d.Phases[cell.Name] = decide.PhaseProvisioning
