@@ -148,6 +148,7 @@ func (c *Child) exitCode() int {
 // running), and after grace ends all that is left.
 func (c *Child) Stop(grace time.Duration) {
 	_ = c.cmd.Process.Signal(syscall.SIGINT)
+	_ = c.cmd.Process.Signal(syscall.SIGCONT) // one that is stopped takes no other signal
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	select {
