@@ -196,9 +196,10 @@ type WorkloadSource struct {
 
 // GitSource is a git repository.
 type GitSource struct {
-	// url of the repository, https or http.
+	// url of the repository, https or http, without user and password.
 	// +required
 	// +kubebuilder:validation:Pattern=`^https?://[^\s]+$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^https?://[^/?#]*@')",message="url must not hold a user or a password, which everybody who may read the campaign would see: bring a private workload as an image or on a volume"
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
 	// ref is a branch, tag or commit; unset means the repository's default branch.

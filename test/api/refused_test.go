@@ -89,6 +89,7 @@ var refusals = []refused{
 	{"clients by hand in a variant", `spec: {variants: [{name: arm, params: {bulk_indexing_clients: "8"}}, {name: intel}]}`, []string{"spec.variants", "must not set workload.osb.clientsParam"}},
 	{"param whose name is none", `spec: {workload: {osb: {params: {"a,b": c}}}}`, []string{"spec.workload.osb.params", "keyed by names"}},
 	{"no workload source", `spec: {workload: {osb: {from: {}}}}`, []string{"spec.workload.osb.from", "exactly one of git, image, volume and configMap"}},
+	{"a password in a URL", `spec: {workload: {osb: {from: {git: {url: "https://me:secret@example.com/w"}}}}}`, []string{"spec.workload.osb.from.git.url", "must not hold a user or a password"}},
 	{"two workload sources", `spec: {workload: {osb: {from: {configMap: a, volume: {claimName: b}}}}}`, []string{"spec.workload.osb.from", "exactly one of git, image, volume and configMap"}},
 	{"OSB too old", `spec: {workload: {osb: {version: 1.10.0}}}`, []string{"spec.workload.osb.version", "must be 2.x or 1.15.x"}},
 	{"search without tasks", `spec: {workload: {osb: {searchTasks: null}}}`, []string{"spec.final.search", "needs workload.osb.searchTasks"}},

@@ -1,0 +1,125 @@
+// Package rbac runs the real manager, as a process of its own, with exactly the rights and the flags that the manifests
+// in config give it, against a real API server that keeps an audit log.
+package rbac_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/knee-bench/knee/internal/scheme"
+)
+
+var (
+	ctx         context.Context
+	environment *envtest.Environment
+	cluster     client.Client // of an administrator
+	folder      string        // of this run's files
+)
+
+func TestRBAC(t *testing.T) {
+	RegisterFailHandler(Fail)
+	SetDefaultEventuallyTimeout(60 * time.Second)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	RunSpecs(t, "RBAC")
+}
+
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules: [{level: Metadata}]
+`
+
+var _ = BeforeSuite(func() {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	var cancel context.CancelFunc
+	ctx, cancel = context.WithCancel(context.Background())
+	folder = GinkgoT().TempDir()
+	build := exec.CommandContext(ctx, "go", "build", "-o", program(), "../../cmd/manager")
+	out, err := build.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "build the manager: %s", out)
+
+	policy := filepath.Join(folder, "audit.yaml")
+	Expect(os.WriteFile(policy, []byte(auditPolicy), 0o600)).To(Succeed())
+	environment = &envtest.Environment{}
+	environment.ControlPlane.GetAPIServer().Configure().
+		Set("audit-policy-file", policy).
+		Set("audit-log-path", auditLog()).
+		Set("audit-log-mode", "blocking"). // what has been answered has been written
+		// Clusters that have it let only those who may finalize an owner make what blocks its deletion.
+		Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
+	config, err := environment.Start()
+	Expect(err).NotTo(HaveOccurred(), "a real API server: `make test` sets KUBEBUILDER_ASSETS")
+	DeferCleanup(environment.Stop)
+	startControllerManager()
+
+	cluster, err = client.New(config, client.Options{Scheme: scheme.New()})
+	Expect(err).NotTo(HaveOccurred())
+	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme.New(), Metrics: server.Options{BindAddress: "0"}})
+	Expect(err).NotTo(HaveOccurred())
+	Expect((&fakeNode{mgr.GetClient()}).SetupWithManager(mgr)).To(Succeed())
+	stopped := make(chan struct{})
+	go func() {
+		defer GinkgoRecover()
+		defer close(stopped)
+		Expect(mgr.Start(ctx)).To(Succeed())
+	}()
+	DeferCleanup(func() { // before the API server stops, which waits for open watches
+		cancel()
+		Eventually(stopped).Should(BeClosed(), "the fake node ends")
+	})
+})
+
+func program() string  { return filepath.Join(folder, "manager") }
+func auditLog() string { return filepath.Join(folder, "audit.log") }
+
+// kubeconfigOf gives a user's way to the API server. A certificate's name stands for a service account's token.
+func kubeconfigOf(name string, groups ...string) string {
+	GinkgoHelper()
+	user, err := environment.AddUser(envtest.User{Name: name, Groups: groups}, nil)
+	Expect(err).NotTo(HaveOccurred())
+	kubeconfig, err := user.KubeConfig()
+	Expect(err).NotTo(HaveOccurred())
+	f, err := os.CreateTemp(folder, "kubeconfig-")
+	Expect(err).NotTo(HaveOccurred())
+	defer f.Close()
+	_, err = f.Write(kubeconfig)
+	Expect(err).NotTo(HaveOccurred())
+	return f.Name()
+}
+
+// startControllerManager runs Kubernetes' own controllers of StatefulSets, Jobs, volumes and garbage.
+func startControllerManager() {
+	GinkgoHelper()
+	kcm := exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kube-controller-manager"),
+		"--kubeconfig="+kubeconfigOf("kcm", "system:masters"), "--leader-elect=false", "--secure-port=0",
+		"--kube-api-qps=500", "--kube-api-burst=1000",
+		"--controllers=statefulset-controller,job-controller,garbage-collector-controller,persistentvolumeclaim-protection-controller")
+	kcm.Stdout, kcm.Stderr = GinkgoWriter, GinkgoWriter
+	Expect(kcm.Start()).To(Succeed())
+	DeferCleanup(func() {
+		Expect(kcm.Process.Kill()).To(Succeed())
+		_ = kcm.Wait() // it was killed: its error says just that
+	})
+}
+
+// kubectl runs the real kubectl as an administrator.
+func kubectl(args ...string) {
+	GinkgoHelper()
+	admin := filepath.Join(folder, "admin")
+	Expect(os.WriteFile(admin, environment.KubeConfig, 0o600)).To(Succeed())
+	out, err := exec.CommandContext(ctx, environment.ControlPlane.KubectlPath, append([]string{"--kubeconfig", admin}, args...)...).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), "kubectl %v: %s", args, out)
+}
