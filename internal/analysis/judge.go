@@ -40,7 +40,11 @@ func Judge(r record.Record, g v1alpha1.Gates) Judgement {
 	if failures := problems(r); len(failures) > 0 {
 		return Judgement{Verdict: Errored, Failures: failures}
 	}
-	if failures := failedGates(r, g); len(failures) > 0 {
+	failures := failedGates(r, g)
+	if refused(r) { // whatever number of rejections the gate allows
+		failures = append([]Failure{{Gate: "maxRejections", Message: fmt.Sprintf("0 docs/s: all requests were rejected (%d rejections)", r.Rejections.Total())}}, failures...)
+	}
+	if len(failures) > 0 {
 		return Judgement{Verdict: Gated, Failures: failures}
 	}
 	return Judgement{Verdict: Measured}
@@ -67,7 +71,7 @@ func problems(r record.Record) []Failure {
 		fail(record.ReasonDriverIncomplete, "no load was measured")
 		return out
 	}
-	if d := r.Ingest.DocsPerSecond; !positive(d) {
+	if d := r.Ingest.DocsPerSecond; !positive(d) && !refused(r) {
 		fail(record.ReasonCountersUnusable, "docs/s of %v is no measurement", d)
 	}
 	taskErrors(r, fail)
@@ -85,7 +89,7 @@ func taskErrors(r record.Record, fail func(reason, format string, args ...any)) 
 		} else {
 			ingests++
 		}
-		if !positive(t.Throughput) {
+		if !positive(t.Throughput) && !refused(r) {
 			fail(record.ReasonDriverIncomplete, "%s gave no throughput for task %q", driverName(r), t.Name)
 		}
 		if t.ErrorRate != 0 && explained == 0 {
@@ -120,6 +124,12 @@ func countErrors(in record.Ingest, rejections record.Rejections, fail func(reaso
 		fail(record.ReasonCountMismatch, "%d of the corpus's %d documents are missing, and %d rejections do not explain it",
 			missing, in.Corpus, rejections.Total())
 	}
+}
+
+// refused tells of a load that OpenSearch rejected altogether: its docs/s are a measurement of 0.
+func refused(r record.Record) bool {
+	in := r.Ingest
+	return in != nil && in.DocsPerSecond == 0 && in.Count == 0 && in.TotalIndexed == 0 && in.IndexFailed == 0 && r.Rejections.Total() > 0
 }
 
 func driverName(r record.Record) string {

@@ -98,7 +98,10 @@ func (a *attempt) measure(ctx context.Context) error {
 	a.watch.mu.Unlock()
 	whole, err := steady.Whole(samples)
 	if err != nil {
-		return unmeasured(err, a.watch.total(), a.facts.osb.errors, a.facts.osb.output, a.record.Rejections)
+		if refused(a.watch.total(), a.facts.osb.errors, a.record.Rejections) && len(samples) > 0 {
+			return a.measureNothing(ctx, samples)
+		}
+		return unmeasured(err, a.watch.total(), a.facts.osb.output)
 	}
 	load := loadFacts{corpus: a.facts.corpus, timed: a.ingest.Timed, firstEnd: a.facts.firstEnd, samples: samples, whole: whole}
 	window, kind, note := choose(a.Config, load)
@@ -113,6 +116,19 @@ func (a *attempt) measure(ctx context.Context) error {
 		}
 	}
 	a.facts.whole = whole
+	a.telemetry(ctx, window)
+	a.loader(window)
+	a.tasks(samples)
+	return nil
+}
+
+// measureNothing is the measurement of a load that was refused altogether: 0 docs/s, from the driver's start to its end.
+func (a *attempt) measureNothing(ctx context.Context, samples []steady.Sample) error {
+	window := steady.Window{From: a.clock.at, To: a.facts.osb.ended}
+	a.record.Ingest = &record.Ingest{From: window.From.UnixMilli(), To: window.To.UnixMilli(), Seconds: window.Seconds(), Window: record.WindowWhole,
+		WindowNote: fmt.Sprintf("all requests were rejected (%d rejections): no document was accepted", a.record.Rejections.Total()),
+		Corpus:     a.facts.corpus, BulkSize: a.ingest.BulkSize}
+	a.facts.whole = window
 	a.telemetry(ctx, window)
 	a.loader(window)
 	a.tasks(samples)
@@ -231,7 +247,7 @@ func (a *attempt) verify(ctx context.Context) error {
 	f := &a.facts
 	f.made, f.want = made, a.topology()
 	f.problem = a.watch.problem
-	if f.upheaval == "" {
+	if f.upheaval == "" && last.Total > 0 { // where nothing was indexed, nobody noted where the shards were
 		f.upheaval = movedShards(a.watch.shards, shards)
 	}
 	f.count, f.total, f.failed, f.bulk = in.Count, in.TotalIndexed, in.IndexFailed, in.BulkSize

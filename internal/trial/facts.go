@@ -153,16 +153,17 @@ func (a *attempt) indexMissing() error {
 	return fail(record.ReasonIndexNotMade, "there is no index %s after the load: %s", a.Config.Index.Name, strings.Join(a.facts.osb.errors.Lines, "; "))
 }
 
-// unmeasured is the failure of a load that left no window to measure: all of it was refused, it failed, or it was
-// too short to be seen.
-func unmeasured(why error, accepted int64, e driver.OSBErrors, output string, r record.Rejections) error {
-	switch {
-	case accepted > 0:
+// refused says whether a load was refused altogether, for no other reason than that there was too much of it.
+func refused(accepted int64, e driver.OSBErrors, r record.Rejections) bool {
+	return accepted == 0 && e.Other == 0 && r.Total() > 0
+}
+
+// unmeasured is the failure of a load that left no window to measure: it failed, or it was too short to be seen.
+func unmeasured(why error, accepted int64, output string) error {
+	if accepted > 0 {
 		return fail(record.ReasonCountersUnusable, "%d documents were accepted, but %v: give the load more documents", accepted, why)
-	case e.Other > 0 || r.Total() == 0:
-		return fail(record.ReasonRequestsFailed, "%v: %s", why, driver.TellingOSBOutput(output, maxMessage))
 	}
-	return fail(record.ReasonCountersUnusable, "%v: all requests were rejected (%d rejections)", why, r.Total())
+	return fail(record.ReasonRequestsFailed, "%v: %s", why, driver.TellingOSBOutput(output, maxMessage))
 }
 
 // decreased says which counter of a node went down. That of shard indexing pressure, a part of another, is there

@@ -188,17 +188,22 @@ func TestUnmeasured(t *testing.T) {
 		accepted   int64
 		errors     driver.OSBErrors
 		rejections int64
+		refused    bool
 		reason     string
 	}{
-		"over at once":       {500, driver.OSBErrors{}, 0, record.ReasonCountersUnusable},
-		"all rejected":       {0, driver.OSBErrors{Rejected: 20}, 20, record.ReasonCountersUnusable},
-		"all failed":         {0, driver.OSBErrors{Other: 20}, 0, record.ReasonRequestsFailed},
-		"nothing was said":   {0, driver.OSBErrors{}, 0, record.ReasonRequestsFailed},
-		"rejected and worse": {0, driver.OSBErrors{Rejected: 5, Other: 1}, 5, record.ReasonRequestsFailed},
+		"over at once":       {500, driver.OSBErrors{}, 0, false, record.ReasonCountersUnusable},
+		"all rejected":       {0, driver.OSBErrors{Rejected: 20}, 20, true, ""},
+		"all failed":         {0, driver.OSBErrors{Other: 20}, 0, false, record.ReasonRequestsFailed},
+		"nothing was said":   {0, driver.OSBErrors{}, 0, false, record.ReasonRequestsFailed},
+		"rejected and worse": {0, driver.OSBErrors{Rejected: 5, Other: 1}, 5, false, record.ReasonRequestsFailed},
 	} {
-		err := unmeasured(none, c.accepted, c.errors, "", record.Rejections{WritePool: c.rejections})
-		var got *failure
-		if !errors.As(err, &got) || got.reason != c.reason {
+		if got := refused(c.accepted, c.errors, record.Rejections{WritePool: c.rejections}); got != c.refused {
+			t.Errorf("%s: refused altogether: %t", name, got)
+		}
+		if c.refused {
+			continue
+		}
+		if err := unmeasured(none, c.accepted, ""); reasonOf(err) != c.reason {
 			t.Errorf("%s: %v, want %s", name, err, c.reason)
 		}
 	}

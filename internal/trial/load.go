@@ -54,6 +54,7 @@ func (a *attempt) findOSB(ctx context.Context) error {
 
 // osbOutcome is what one call of opensearch-benchmark came to.
 type osbOutcome struct {
+	ended  time.Time
 	exit   int
 	result driver.OSBResult
 	errors driver.OSBErrors
@@ -107,7 +108,7 @@ func (a *attempt) runOSB(ctx context.Context, run driver.OSBRun, w *watch) (osbO
 	left, endErr := a.Programs.EndAll(ctx)
 	exit, err := child.End(stopGrace)
 	_ = clean.flush() // never fails
-	o := osbOutcome{exit: exit, output: output.Text(), errors: output.Errors()}
+	o := osbOutcome{ended: time.Now(), exit: exit, output: output.Text(), errors: output.Errors()}
 	if ctx.Err() != nil {
 		a.say("stopped the driver, %d processes had to be killed: %v", left, errors.Join(endErr, err))
 		return o, ctx.Err()

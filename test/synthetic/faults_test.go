@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial"
@@ -69,6 +71,24 @@ func TestTrialsThatGoWrong(t *testing.T) {
 				t.Errorf("%+v, want %s with %q", r.Error, c.reason, c.words)
 			}
 		})
+	}
+}
+
+// A load that is refused altogether is a measurement: of 0 docs/s, shown, Gated whatever the gate allows, and in no peak.
+func TestALoadThatIsRefusedAltogether(t *testing.T) {
+	r := newWorkshop(t).suffer(t, misfortune{after: time.Millisecond, then: (*opensearch.Server).RejectAll})
+	if r.Error != nil {
+		t.Fatalf("%+v", r.Error)
+	}
+	in := r.Ingest
+	if in.DocsPerSecond != 0 || in.Count != 0 || in.TotalIndexed != 0 || in.Corpus != corpus || r.Rejections.WritePool != corpus/bulkSize || in.Seconds <= 0 ||
+		!strings.Contains(in.WindowNote, "rejected") {
+		t.Errorf("%+v, %+v", in, r.Rejections)
+	}
+	for _, limit := range []int64{0, 1 << 40} {
+		if j := analysis.Judge(r, v1alpha1.Gates{MaxRejections: &limit}); j.Verdict != analysis.Gated || !strings.Contains(j.Failures[0].Message, "all requests were rejected") {
+			t.Errorf("up to %d rejections allowed: %+v", limit, j)
+		}
 	}
 }
 

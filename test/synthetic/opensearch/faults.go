@@ -60,6 +60,13 @@ func (s *Server) Forget() {
 	clear(s.indices)
 }
 
+// RejectAll has it refuse every bulk from now on, each after 100 ms.
+func (s *Server) RejectAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue.RejectAbove, s.queue.RejectShare, s.queue.refusal = -1, 1, 100*time.Millisecond
+}
+
 // Mute has it answer nothing any more, as a process that is stopped does.
 func (s *Server) Mute() { s.muted.Store(true) }
 

@@ -46,7 +46,8 @@ type queue struct {
 	stallAt time.Time // the next stall
 	stalls  int64
 	stalled time.Duration
-	pending int // bulks under way
+	refusal time.Duration // how long a refusal takes
+	pending int           // bulks under way
 }
 
 func newQueue(m Machine) *queue {
@@ -66,7 +67,7 @@ func spread(rng *rand.Rand, cv float64) float64 { return math.Exp(cv * rng.NormF
 
 // rejects says whether a bulk that comes now is refused.
 func (q *queue) rejects() bool {
-	return q.RejectAbove > 0 && q.pending >= q.RejectAbove && q.rng.Float64() < q.RejectShare
+	return q.RejectAbove != 0 && q.pending >= q.RejectAbove && q.rng.Float64() < q.RejectShare
 }
 
 // enter takes a bulk in and says when it is done. The caller calls leave then.

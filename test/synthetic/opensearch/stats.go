@@ -27,7 +27,9 @@ func (s *Server) bulk(r *http.Request) (int, any) {
 	}
 	if s.queue.rejects() {
 		s.rejected++
+		takes := s.queue.refusal
 		s.mu.Unlock()
+		time.Sleep(takes)
 		return http.StatusOK, items(documents, http.StatusTooManyRequests)
 	}
 	done := s.queue.enter(time.Now(), documents)
