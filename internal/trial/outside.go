@@ -39,3 +39,6 @@ func (machine) Start(name string, args, env []string, dir string, output io.Writ
 func (machine) EndAll(ctx context.Context) (int, error) { return process.EndAll(ctx) }
 
 func (machine) Sample(u *process.Usage) { u.Sample() }
+
+// OwnMachine are the machine's own programs, for who looks at what they are started with.
+func OwnMachine() Programs { return machine{} }

@@ -96,14 +96,25 @@ type guarded struct {
 	*httptest.Server
 	behind *opensearch.Server
 	trust  authority
+
+	refuseBulks bool // with status 401
 }
 
 func newGuarded(t *testing.T) *guarded {
 	t.Helper()
-	g := &guarded{behind: opensearch.New(opensearch.Machine{Curve: func(int) float64 { return 2000 }, Seed: 1}), trust: newAuthority(t)}
-	open := httptest.NewServer(g.behind)
+	behind := opensearch.New(opensearch.Machine{Curve: func(int) float64 { return 2000 }, Seed: 1})
+	open := httptest.NewServer(behind)
 	t.Cleanup(open.Close)
-	target, err := url.Parse(open.URL)
+	g := guard(t, open.URL)
+	g.behind = behind
+	return g
+}
+
+// guard puts the stand-in before a cluster.
+func guard(t *testing.T, cluster string) *guarded {
+	t.Helper()
+	g := &guarded{trust: newAuthority(t)}
+	target, err := url.Parse(cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +124,11 @@ func newGuarded(t *testing.T) *guarded {
 		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = w.Write([]byte("Unauthorized: " + r.Header.Get("Authorization"))) // tactless, as some proxies are
+			return
+		}
+		if g.refuseBulks && strings.HasSuffix(r.URL.Path, "/_bulk") {
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte("Unauthorized: " + r.Header.Get("Authorization")))
 			return
 		}
 		proxy.ServeHTTP(w, r)
@@ -158,6 +174,7 @@ type endpointTrial struct {
 	output bytes.Buffer
 	seen   spy
 	dirs   []string // all that the trial writes to
+	strict bool     // the driver's own log is looked at, too
 }
 
 func (g *guarded) trial(t *testing.T) *endpointTrial {
@@ -241,7 +258,7 @@ func (e *endpointTrial) mustHide(t *testing.T) {
 // ownLog tells the driver's own log in the scratch folder, which ends with the pod: only its copy among the artifacts is
 // the agent's doing.
 func (e *endpointTrial) ownLog(path string) bool {
-	return strings.HasPrefix(path, e.dirs[0]) && strings.HasSuffix(path, ".log")
+	return !e.strict && strings.HasPrefix(path, e.dirs[0]) && strings.HasSuffix(path, ".log")
 }
 
 func TestTrialAtAGuardedEndpoint(t *testing.T) {
