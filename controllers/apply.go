@@ -61,7 +61,7 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 	case decide.StartCluster:
 		return r.startCluster(ctx, c, p, cell, a)
 	case decide.StopCluster:
-		return r.scale(ctx, c, a.Cell, 0)
+		return r.stopCluster(ctx, c, a)
 	case decide.DeleteCluster:
 		return r.deleteCluster(ctx, c, a)
 	case decide.StartTrial:
@@ -135,8 +135,11 @@ func (r *CampaignReconciler) scale(ctx context.Context, c *v1alpha1.BenchmarkCam
 	return refusal(err, "StatefulSet "+name)
 }
 
-// startTrial creates an attempt's Job, unless the attempt has a record that the cache has not shown yet.
+// startTrial creates an attempt's Job, unless the attempt has a record, or the cell Jobs, that the cache has not shown yet.
 func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {
+	if stale, err := r.stale(ctx, c, a); stale || err != nil {
+		return err
+	}
 	job, err := resources.Job(c, p, cell, a.Attempt, resources.Running{JVM: a.JVM, Images: a.Images}, r.Options)
 	if err != nil {
 		return err

@@ -59,7 +59,11 @@ type decider struct {
 	letsGo bool // nor may nodes be kept
 }
 
-func (d *decider) act(a Action) { d.Actions = append(d.Actions, a) }
+func (d *decider) act(a Action) {
+	there, going := d.jobs(a.Cell)
+	a.Jobs = there + going
+	d.Actions = append(d.Actions, a)
+}
 
 func (d *decider) wait(format string, args ...any) {
 	d.Waiting = append(d.Waiting, fmt.Sprintf(format, args...))

@@ -114,6 +114,7 @@ type Action struct {
 	JVM     string            // of StartTrial
 	Images  map[string]string // of StartTrial: digest of OpenSearch's image, by pod
 	Job     string            // of Collect
+	Jobs    int               // of the cell, as they were seen: a StartTrial or StopCluster that rests on fewer is not done
 
 	Placement int32    // of StartCluster, as trials name it
 	Avoid     []string // of StartCluster: hosts of earlier placements, to keep off where the pool allows
