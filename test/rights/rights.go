@@ -150,24 +150,24 @@ type Verdict struct {
 	Unused  []Right // allowed, never asked for, and not excepted
 	Outside []Right // asked for and allowed by something else
 	Denied  []Right // asked for and refused
-	Needed  []Right // excepted as never asked for, but asked for, or not in the role at all
+	Stale   []Right // excepted, but not in the role
 }
 
-// Judge compares a role with what was asked for. Exceptions are rights that are needed without being asked for.
+// Judge compares a role with what was asked for. Exceptions are rights that are needed but may go without a request. To
+// list is used by whoever watches: a cache lists first where the API server does not stream lists, and after some errors.
 func Judge(role []Right, uses Uses, exceptions map[Right]string) Verdict {
 	var v Verdict
 	for _, right := range role {
 		_, excepted := exceptions[right]
-		switch used := uses.Allowed[right] > 0; {
-		case !used && !excepted:
+		watch := Right{right.Group, right.Resource, "watch"}
+		listed := right.Verb == "list" && uses.Allowed[watch] > 0
+		if uses.Allowed[right] == 0 && !listed && !excepted {
 			v.Unused = append(v.Unused, right)
-		case used && excepted:
-			v.Needed = append(v.Needed, right)
 		}
 	}
 	for right := range exceptions {
 		if !slices.Contains(role, right) {
-			v.Needed = append(v.Needed, right)
+			v.Stale = append(v.Stale, right)
 		}
 	}
 	for right := range uses.Allowed {
@@ -178,7 +178,7 @@ func Judge(role []Right, uses Uses, exceptions map[Right]string) Verdict {
 	for right := range uses.Denied {
 		v.Denied = append(v.Denied, right)
 	}
-	for _, list := range [][]Right{v.Unused, v.Outside, v.Denied, v.Needed} {
+	for _, list := range [][]Right{v.Unused, v.Outside, v.Denied, v.Stale} {
 		slices.SortFunc(list, Compare)
 	}
 	return v

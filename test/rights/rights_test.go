@@ -36,6 +36,7 @@ kind: ClusterRole
 metadata: {name: m}
 rules:
 - {apiGroups: [""], resources: [pods], verbs: [list, watch, get]}
+- {apiGroups: [""], resources: [services], verbs: [list]}
 - {apiGroups: [batch], resources: [jobs], verbs: [create, delete]}
 `,
 	} {
@@ -44,7 +45,7 @@ rules:
 		}
 	}
 	role, err := OfFiles(filepath.Join(dir, "role.yaml"))
-	if err != nil || len(role) != 5 {
+	if err != nil || len(role) != 6 {
 		t.Fatalf("role %v, error %v", role, err)
 	}
 	uses, err := ReadAudit(filepath.Join(dir, "audit*.jsonl"), "m", time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC))
@@ -55,12 +56,12 @@ rules:
 	if uses.Allowed[pods] != 2 || uses.Allowed[Right{"", "pods", "watch"}] != 1 || uses.Allowed[jobs] != 1 || len(uses.Allowed) != 4 {
 		t.Errorf("allowed: %v", uses.Allowed)
 	}
-	exceptions := map[Right]string{{"batch", "jobs", "delete"}: "a test's", jobs: "a test's", {"", "nodes", "get"}: "a test's"}
+	exceptions := map[Right]string{{"batch", "jobs", "delete"}: "a test's", {"", "nodes", "get"}: "a test's"}
 	want := Verdict{
-		Unused:  []Right{{"", "pods", "get"}},
+		Unused:  []Right{{"", "pods", "get"}, {"", "services", "list"}},
 		Outside: []Right{{"batch", "jobs/status", "update"}},
 		Denied:  []Right{{"", "secrets", "get"}},
-		Needed:  []Right{{"", "nodes", "get"}, jobs},
+		Stale:   []Right{{"", "nodes", "get"}},
 	}
 	if got := Judge(role, uses, exceptions); !reflect.DeepEqual(got, want) {
 		t.Errorf("verdict %+v, want %+v", got, want)
