@@ -35,6 +35,8 @@ var auditSince time.Time
 func watchRights(ctx context.Context) {
 	GinkgoHelper()
 	auditSince = time.Now()
+	// Kept from an earlier manager, it would not have to be made.
+	kubectl(ctx, "-n", "knee-system", "delete", "leases", "--all")
 	kubectl(ctx, "-n", "knee-system", "delete", "pods", "-l", "app.kubernetes.io/component=manager", "--timeout=60s")
 	kubectl(ctx, "-n", "knee-system", "rollout", "status", "deployment/knee-manager", "--timeout=120s")
 }
