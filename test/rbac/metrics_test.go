@@ -21,16 +21,16 @@ import (
 func checkMetrics(m *manager) {
 	GinkgoHelper()
 	Expect(m.metrics).NotTo(BeEmpty(), "config/default serves metrics")
-	Expect(get(m, "")).To(Equal(http.StatusUnauthorized))
-	Expect(get(m, "nonsense")).To(Equal(http.StatusInternalServerError), "controller-runtime's word for a token that is none")
-	token := tokenOf("prometheus")
-	Expect(get(m, token)).To(Equal(http.StatusForbidden))
+	curious, prometheus := tokenOf("curious"), tokenOf("prometheus")
 	Expect(cluster.Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "prometheus"},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "knee-metrics-reader"},
 		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: "default", Name: "prometheus"}},
 	})).To(Succeed())
-	Eventually(func() int { return get(m, token) }).Should(Equal(http.StatusOK), "a refusal is remembered for some seconds")
+	Expect(get(m, "")).To(Equal(http.StatusUnauthorized))
+	Expect(get(m, "nonsense")).To(Equal(http.StatusInternalServerError), "controller-runtime's word for a token that is none")
+	Expect(get(m, curious)).To(Equal(http.StatusForbidden))
+	Eventually(func() int { return get(m, prometheus) }).Should(Equal(http.StatusOK), "at once, unless the role was not known yet: a refusal holds for 30 s")
 }
 
 // get reads the metrics with a token and gives the answer's status.

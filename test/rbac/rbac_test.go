@@ -25,7 +25,7 @@ import (
 // cache, and what it mounts.
 func campaign(namespace string) *v1alpha1.BenchmarkCampaign {
 	GinkgoHelper()
-	w := wrappers.MakeCampaign("small").Namespace(namespace).VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2).Repetitions(2)
+	w := wrappers.MakeCampaign("small").Namespace(namespace).VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(1)
 	w.Spec.OpenSearch.Storage.Size = "1Gi"
 	w.Spec.Loader.Cache.Size = "1Gi"
 	w.Spec.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "body", Key: "index.json"}

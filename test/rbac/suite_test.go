@@ -30,7 +30,7 @@ var (
 
 func TestRBAC(t *testing.T) {
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(60 * time.Second)
+	SetDefaultEventuallyTimeout(120 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "RBAC")
 }
@@ -53,7 +53,7 @@ var _ = BeforeSuite(func() {
 
 	policy := filepath.Join(folder, "audit.yaml")
 	Expect(os.WriteFile(policy, []byte(auditPolicy), 0o600)).To(Succeed())
-	environment = &envtest.Environment{}
+	environment = &envtest.Environment{ControlPlaneStartTimeout: 2 * time.Minute}
 	environment.ControlPlane.GetAPIServer().Configure().
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", auditLog()).
