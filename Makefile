@@ -89,7 +89,8 @@ verify-vulnerabilities: $(SUPPLY_CHAIN) $(GOVULNCHECK)
 
 .PHONY: test
 test: go assets cluster-test supply-chain-test ## Run the unit tests and the tests on a real API server.
-	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -timeout 10m $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/scale)
+	KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points go test -timeout 15m $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/scale)
+	@cat $(BIN)/fault-points # go test shows nothing of what passes
 
 FUZZTIME ?= 20s
 .PHONY: fuzz

@@ -2,6 +2,8 @@ package controllers_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,8 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,21 +46,17 @@ var _ = BeforeSuite(func() {
 	var cancel context.CancelFunc
 	ctx, cancel = context.WithCancel(context.Background())
 
-	env := &envtest.Environment{
-		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-	}
-	config, err := env.Start()
+	config, stop, err := startKubernetes(GinkgoT().TempDir(), GinkgoWriter)
 	Expect(err).NotTo(HaveOccurred(), "a real API server: `make test` sets KUBEBUILDER_ASSETS")
-	DeferCleanup(env.Stop)
-	startControllerManager(env)
+	DeferCleanup(stop)
 
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme.New(), Cache: controllers.CacheOptions(""), Metrics: server.Options{BindAddress: "0"},
 	})
 	Expect(err).NotTo(HaveOccurred())
+	recorder := &transitionsOnly{EventRecorder: mgr.GetEventRecorder("knee"), last: map[types.UID]string{}}
 	reconciler := &controllers.CampaignReconciler{
-		Client: mgr.GetClient(), Uncached: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder("knee"),
+		Client: mgr.GetClient(), Uncached: mgr.GetAPIReader(), Recorder: recorder,
 		Clock:   clock.RealClock{},
 		Options: resources.Options{OpenSearchImage: "opensearch", OSBImage: "osb", AgentImage: "knee:test"},
 	}
@@ -65,6 +65,14 @@ var _ = BeforeSuite(func() {
 	Expect(nodes.SetupWithManager(mgr)).To(Succeed())
 	cluster, err = client.New(config, client.Options{Scheme: scheme.New()})
 	Expect(err).NotTo(HaveOccurred())
+	rules, err := watchInvariants(ctx, mgr.GetCache())
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { // after the manager ended
+		broken, seen := rules.violations()
+		Expect(broken).To(BeEmpty(), "what every status has to obey")
+		Expect(seen).To(BeNumerically(">", 0), "statuses were looked at")
+		Expect(recorder.violations()).To(BeEmpty(), "events tell transitions only")
+	})
 	stopped := make(chan struct{})
 	go func() {
 		defer GinkgoRecover()
@@ -77,24 +85,47 @@ var _ = BeforeSuite(func() {
 	})
 })
 
-// startControllerManager runs Kubernetes' own controllers of StatefulSets, Jobs, volumes and garbage, so that
-// only the scheduler and the kubelet are missing.
-func startControllerManager(env *envtest.Environment) {
+// startKubernetes runs a real API server, and Kubernetes' own controllers of StatefulSets, Jobs, volumes and garbage,
+// so that only the scheduler and the kubelet are missing.
+func startKubernetes(dir string, log io.Writer) (*rest.Config, func() error, error) {
+	env := &envtest.Environment{
+		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
+		ErrorIfCRDPathMissing: true,
+	}
+	config, err := env.Start()
+	if err != nil {
+		return nil, nil, err
+	}
+	kcm, err := startControllerManager(env, dir, log)
+	if err != nil {
+		return nil, nil, errors.Join(err, env.Stop())
+	}
+	stop := func() error {
+		err := kcm.Process.Kill()
+		_ = kcm.Wait() // it was killed: its error says just that
+		return errors.Join(err, env.Stop())
+	}
+	return config, stop, nil
+}
+
+func startControllerManager(env *envtest.Environment, dir string, log io.Writer) (*exec.Cmd, error) {
 	user, err := env.AddUser(envtest.User{Name: "kcm", Groups: []string{"system:masters"}}, nil)
-	Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		return nil, err
+	}
 	kubeconfig, err := user.KubeConfig()
-	Expect(err).NotTo(HaveOccurred())
-	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-	Expect(os.WriteFile(path, kubeconfig, 0o600)).To(Succeed())
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "kubeconfig")
+	if err := os.WriteFile(path, kubeconfig, 0o600); err != nil {
+		return nil, err
+	}
 	kcm := exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kube-controller-manager"),
 		"--kubeconfig="+path, "--leader-elect=false", "--secure-port=0", "--kube-api-qps=500", "--kube-api-burst=1000",
 		"--controllers=statefulset-controller,job-controller,garbage-collector-controller,persistentvolumeclaim-protection-controller")
-	kcm.Stdout, kcm.Stderr = GinkgoWriter, GinkgoWriter
-	Expect(kcm.Start()).To(Succeed())
-	DeferCleanup(func() {
-		Expect(kcm.Process.Kill()).To(Succeed())
-		_ = kcm.Wait() // it was killed: its error says just that
-	})
+	kcm.Stdout, kcm.Stderr = log, log
+	return kcm, kcm.Start()
 }
 
 // newNamespace makes a namespace for one spec, so that specs do not meet.

@@ -1,0 +1,139 @@
+package controllers_test
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// recordsOf are the records of a phase in a namespace, by attempt's title.
+func recordsOf(ns string, phase record.Phase) map[string]record.Record {
+	var maps corev1.ConfigMapList
+	Expect(cluster.List(ctx, &maps, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(phase)})).To(Succeed())
+	out := map[string]record.Record{}
+	for _, cm := range maps.Items {
+		if cm.Labels[resources.LabelComponent] == resources.ComponentRecord {
+			rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
+			Expect(err).NotTo(HaveOccurred())
+			out[trialTitle(rec.Trial)] = rec
+		}
+	}
+	return out
+}
+
+var _ = Describe("a trial that goes wrong", func() {
+	measured := func(cfg record.Config) string {
+		b, err := record.Encode(wrappers.MeasuredRecord(cfg.Trial, 1000))
+		Expect(err).NotTo(HaveOccurred())
+		return string(b)
+	}
+	withMessage := func(text func(cfg record.Config) string) func(record.Config) *corev1.PodStatus {
+		return func(cfg record.Config) *corev1.PodStatus { return ended(resources.ContainerTrial, 0, text(cfg)) }
+	}
+	DescribeTable("is Errored with its cause, retried, and then shown as failed while the rest goes on",
+		func(how func(cfg record.Config) *corev1.PodStatus, cause string) {
+			ns := newNamespace()
+			nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+				if cfg.Trial.Phase == record.Sweep && cfg.Trial.Clients == 2 {
+					return how(cfg)
+				}
+				return withMessage(measured)(cfg)
+			}})
+			c := start(wrappers.MakeCampaign("wrong").Namespace(ns).VariantOnAnyNode("a").Repetitions(0).Retries(1))
+			Eventually(ready(c)).Should(Equal("True/Finished"))
+			Expect(get(c).Status.Cells[0].NotMeasured).To(ConsistOf(And(HavePrefix("2 clients Errored"), ContainSubstring(cause))))
+			sweep := recordsOf(ns, record.Sweep)
+			Expect(sweep).To(HaveLen(4), "1, 4, and two attempts at 2")
+			for title, rec := range sweep {
+				Expect(rec.Error != nil).To(Equal(strings.Contains(title, "/2 clients/")), title)
+				Expect(rec.Error != nil && rec.Ingest != nil).To(BeFalse(), "a figure of a trial that went wrong")
+			}
+		},
+		Entry("when its pod is evicted", func(record.Config) *corev1.PodStatus {
+			return &corev1.PodStatus{
+				Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory.",
+				Conditions: []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet"}},
+			}
+		}, "Evicted: The node was low on resource: memory."),
+		Entry("when the loader is killed for its memory", func(record.Config) *corev1.PodStatus {
+			s := ended(resources.ContainerTrial, 137, "")
+			s.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
+			return s
+		}, "OOMKilled, exit code 137"),
+		Entry("when it ends well without a record", withMessage(func(record.Config) string { return "" }), "without a record"),
+		Entry("when its record is cut off", withMessage(func(cfg record.Config) string {
+			m := measured(cfg)
+			return m[:len(m)/2]
+		}), record.ReasonRecordUnreadable),
+		Entry("when its record is of a version that is not known", withMessage(func(cfg record.Config) string {
+			return strings.Replace(measured(cfg), `"version":1`, `"version":99`, 1)
+		}), "version 99"),
+		Entry("when its record is of another attempt", withMessage(func(cfg record.Config) string {
+			cfg.Trial.Repetition += 7
+			return measured(cfg)
+		}), "of another attempt"),
+		Entry("when it says itself that OpenSearch was restarted", withMessage(func(cfg record.Config) string {
+			b, err := record.Encode(wrappers.ErroredRecord(cfg.Trial, "NodeRestarted", "node-0 started anew in mid-trial"))
+			Expect(err).NotTo(HaveOccurred())
+			return string(b)
+		}), "started anew in mid-trial"),
+	)
+
+	It("is measured again, without a retry, when its pod is deleted in mid-run", func() {
+		ns := newNamespace()
+		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+			if cfg.Trial.Phase == record.Sweep && cfg.Trial.Attempt == 1 {
+				return &corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+					Name: resources.ContainerTrial, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+				}}}
+			}
+			return withMessage(measured)(cfg)
+		}})
+		c := start(wrappers.MakeCampaign("drained").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0).Retries(0))
+		var pod corev1.Pod
+		Eventually(func() bool {
+			var pods corev1.PodList
+			Expect(cluster.List(ctx, &pods, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(record.Sweep)}, client.HasLabels{batchv1.JobNameLabel})).To(Succeed())
+			for _, p := range pods.Items {
+				pod = p
+			}
+			return pod.Status.Phase == corev1.PodRunning
+		}).Should(BeTrue())
+		Expect(cluster.Delete(ctx, &pod, client.GracePeriodSeconds(0))).To(Succeed())
+		Expect(cluster.Get(ctx, client.ObjectKeyFromObject(&pod), &pod)).To(Succeed())
+		pod.Status = *ended(resources.ContainerTrial, 143, "") // as a kubelet ends what is deleted
+		Expect(cluster.Status().Update(ctx, &pod)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		sweep := recordsOf(ns, record.Sweep)
+		Expect(sweep).To(HaveLen(2))
+		lost := sweep["a/1p0r/Sweep/1 clients/repetition 1/attempt 1"]
+		Expect(lost.Error).NotTo(BeNil())
+		Expect(lost.Error.Reason).To(Equal(record.ReasonRecordLost))
+		Expect(get(c).Status.Cells[0].NotMeasured).To(BeEmpty())
+	})
+})
+
+// A record that was cut off, wherever, is never taken for one.
+func TestATruncatedRecordIsNeverAFigure(t *testing.T) {
+	whole, err := record.Encode(wrappers.MeasuredRecord(record.Trial{Campaign: "u", Cell: "c", Phase: record.Sweep, Clients: 8, Repetition: 1, Attempt: 1}, 123456))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := record.Decode(whole); err != nil {
+		t.Fatal(err)
+	}
+	for n := range whole {
+		if rec, err := record.Decode(whole[:n]); err == nil {
+			t.Errorf("%d of %d bytes are read as %+v", n, len(whole), rec)
+		}
+	}
+}

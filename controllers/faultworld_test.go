@@ -1,0 +1,282 @@
+package controllers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// settleDeadline is how long Kubernetes' own controllers may take to do what they were asked for.
+const settleDeadline = 90 * time.Second
+
+// childLists are all kinds that a campaign makes, or that are made for it.
+func childLists() []client.ObjectList {
+	return []client.ObjectList{
+		&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.ConfigMapList{},
+		&corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{},
+	}
+}
+
+// watcher sees every change of every namespace: what was made, and what of it was lost.
+type watcher struct {
+	mu      sync.Mutex
+	changed map[string]chan struct{}                 // by namespace; closed at the next change
+	jobs    map[string]map[string]map[types.UID]bool // by namespace and name
+	lost    map[string][]string                      // records that were deleted, by namespace
+}
+
+func watchAll(ctx context.Context, c cache.Cache) (*watcher, error) {
+	w := &watcher{changed: map[string]chan struct{}{}, jobs: map[string]map[string]map[types.UID]bool{}, lost: map[string][]string{}}
+	for _, o := range []client.Object{
+		&v1alpha1.BenchmarkCampaign{}, &appsv1.StatefulSet{}, &batchv1.Job{}, &corev1.Pod{}, &corev1.ConfigMap{},
+		&corev1.PersistentVolumeClaim{}, &corev1.Service{}, &networkingv1.NetworkPolicy{},
+	} {
+		informer, err := c.GetInformer(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc:    func(o any) { w.see(o.(client.Object), false) },
+			UpdateFunc: func(_, o any) { w.see(o.(client.Object), false) },
+			DeleteFunc: func(o any) {
+				if object, ok := o.(client.Object); ok {
+					w.see(object, true)
+				}
+			},
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+func (w *watcher) see(o client.Object, deleted bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ns := o.GetNamespace()
+	if c := w.changed[ns]; c != nil {
+		close(c)
+		delete(w.changed, ns)
+	}
+	switch o.(type) {
+	case *batchv1.Job:
+		if w.jobs[ns] == nil {
+			w.jobs[ns] = map[string]map[types.UID]bool{}
+		}
+		if w.jobs[ns][o.GetName()] == nil {
+			w.jobs[ns][o.GetName()] = map[types.UID]bool{}
+		}
+		w.jobs[ns][o.GetName()][o.GetUID()] = true
+	case *corev1.ConfigMap:
+		if deleted && o.GetLabels()[resources.LabelComponent] == resources.ComponentRecord {
+			w.lost[ns] = append(w.lost[ns], o.GetName())
+		}
+	}
+}
+
+// next is closed at the namespace's next change.
+func (w *watcher) next(ns string) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.changed[ns] == nil {
+		w.changed[ns] = make(chan struct{})
+	}
+	return w.changed[ns]
+}
+
+// settle waits until the cache shows the session's own writes and Kubernetes' controllers and the (fake) node have
+// done what follows from them, so that every run sees the same worlds. It returns the world's shape and the records.
+func (s *session) settle(ctx context.Context, w *watcher) (shape string, records int, err error) {
+	deadline, cancel := context.WithTimeout(ctx, settleDeadline)
+	defer cancel()
+	for {
+		changed := w.next(s.namespace)
+		why, err := s.restless(deadline)
+		if err != nil {
+			return "", 0, err
+		}
+		if why == "" {
+			return s.world(deadline)
+		}
+		select {
+		case <-changed:
+		case <-time.After(time.Second): // what left the cache makes no event any more
+		case <-deadline.Done():
+			return "", 0, fmt.Errorf("%s: %w", why, deadline.Err())
+		}
+	}
+}
+
+// restless says what is still on its way.
+func (s *session) restless(ctx context.Context) (string, error) {
+	for len(s.own) > 0 {
+		seen, err := s.seen(ctx, s.own[0])
+		if err != nil || !seen {
+			return "the cache does not show the write of " + s.own[0].object.GetName(), err
+		}
+		s.own = s.own[1:]
+	}
+	pods := &corev1.PodList{}
+	if err := s.cached.List(ctx, pods, client.InNamespace(s.namespace)); err != nil {
+		return "", err
+	}
+	for _, list := range childLists() {
+		if err := s.cached.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
+			return "", err
+		}
+		var why string
+		if err := meta.EachListItem(list, func(o runtime.Object) error {
+			if w := unsettled(o.(client.Object), pods.Items); w != "" {
+				why = w
+			}
+			return nil
+		}); err != nil || why != "" {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
+// seen says whether the cache shows a write, or something newer.
+func (s *session) seen(ctx context.Context, w ownWrite) (bool, error) {
+	is := blank(w.object)
+	err := s.cached.Get(ctx, client.ObjectKeyFromObject(w.object), is)
+	switch {
+	case apierrors.IsNotFound(err) && w.deleted:
+		return true, nil
+	case apierrors.IsNotFound(err): // not yet, or no more
+		err := s.direct.Get(ctx, client.ObjectKeyFromObject(w.object), is)
+		return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+	case err != nil:
+		return false, err
+	case is.GetUID() != w.object.GetUID():
+		return true, nil
+	case w.deleted:
+		return !is.GetDeletionTimestamp().IsZero(), nil
+	}
+	cached, err := strconv.ParseUint(is.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return false, err
+	}
+	written, err := strconv.ParseUint(w.object.GetResourceVersion(), 10, 64)
+	return cached >= written, err
+}
+
+// unsettled says what an object still waits for from Kubernetes' controllers or the node.
+func unsettled(o client.Object, pods []corev1.Pod) string {
+	what := kindOf(o) + " " + o.GetName()
+	if !o.GetDeletionTimestamp().IsZero() {
+		return what + " is being deleted"
+	}
+	switch o := o.(type) {
+	case *appsv1.StatefulSet:
+		want, ready := ptr.Deref(o.Spec.Replicas, 1), int32(0)
+		for i := range pods {
+			if pods[i].Labels[resources.LabelComponent] == resources.ComponentOpenSearch &&
+				pods[i].Labels[resources.LabelCellName] == o.Name {
+				ready++
+			}
+		}
+		if o.Status.ObservedGeneration != o.Generation || o.Status.Replicas != want || o.Status.ReadyReplicas != want || ready != want {
+			return what + " has not the pods that it asks for"
+		}
+	case *batchv1.Job:
+		if !jobEnded(o) || o.Status.Active > 0 || ptr.Deref(o.Status.Terminating, 0) > 0 {
+			return what + " has not ended"
+		}
+	case *corev1.Pod:
+		if o.Status.Phase == corev1.PodPending {
+			return what + " has not started"
+		}
+	}
+	return ""
+}
+
+func jobEnded(j *batchv1.Job) bool {
+	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
+	})
+}
+
+// world is the shape of all that there is, and how many records.
+func (s *session) world(ctx context.Context) (string, int, error) {
+	var shapes []string
+	records := 0
+	for _, list := range append(childLists(), &v1alpha1.BenchmarkCampaignList{}) {
+		if err := s.cached.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
+			return "", 0, err
+		}
+		shapes = append(shapes, listShape(list))
+		if maps, ok := list.(*corev1.ConfigMapList); ok {
+			for i := range maps.Items {
+				if maps.Items[i].Labels[resources.LabelComponent] == resources.ComponentRecord {
+					records++
+				}
+			}
+		}
+	}
+	return strings.Join(shapes, "\n"), records, nil
+}
+
+// listShape is what of a list the reconciler could tell from another: not its order.
+func listShape(list client.ObjectList) string {
+	var shapes []string
+	_ = meta.EachListItem(list, func(o runtime.Object) error { // the function gives no error
+		shapes = append(shapes, shapeOf(o.(client.Object)))
+		return nil
+	})
+	slices.Sort(shapes)
+	return strings.Join(shapes, "\n")
+}
+
+// shapeOf is what of an object the reconciler could tell from another; what Kubernetes' controllers write into a status
+// in their own time is not in it.
+func shapeOf(o client.Object) string {
+	id := fmt.Sprint(kindOf(o), o.GetName(), o.GetUID(), !o.GetDeletionTimestamp().IsZero())
+	switch o := o.(type) {
+	case *appsv1.StatefulSet:
+		return fmt.Sprint(id, o.Generation)
+	case *batchv1.Job:
+		return fmt.Sprint(id, jobEnded(o))
+	case *corev1.Pod:
+		return fmt.Sprint(id, o.Status.Phase)
+	case *corev1.ConfigMap, *v1alpha1.BenchmarkCampaign:
+		return fmt.Sprint(id, o.GetResourceVersion())
+	}
+	return id
+}
+
+// attemptTitle names an attempt without the campaign's UID and the cell's hash.
+func attemptTitle(annotation string) string {
+	var t record.Trial
+	if err := json.Unmarshal([]byte(annotation), &t); err != nil {
+		panic(err)
+	}
+	return trialTitle(t)
+}
+
+func trialTitle(t record.Trial) string {
+	return fmt.Sprintf("%s/%s/%s/%d clients/repetition %d/attempt %d", t.Variant, t.Topology, t.Phase, t.Clients, t.Repetition, t.Attempt)
+}

@@ -1,0 +1,189 @@
+package controllers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// maxStatus is what a status may take, in bytes of JSON.
+const maxStatus = 20 << 10
+
+// invariants holds what every status of every campaign of the suite has to obey, at every step.
+type invariants struct {
+	mu       sync.Mutex
+	progress map[types.UID]progress
+	seen     int
+	broken   []string
+}
+
+// progress is the last of a campaign, and of which generation.
+type progress struct {
+	generation int64
+	done       int
+}
+
+func watchInvariants(ctx context.Context, c cache.Cache) (*invariants, error) {
+	v := &invariants{progress: map[types.UID]progress{}}
+	campaigns, err := c.GetInformer(ctx, &v1alpha1.BenchmarkCampaign{})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := campaigns.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(o any) { v.check(&v1alpha1.BenchmarkCampaign{}, o.(*v1alpha1.BenchmarkCampaign)) },
+		UpdateFunc: func(before, o any) {
+			v.check(before.(*v1alpha1.BenchmarkCampaign), o.(*v1alpha1.BenchmarkCampaign))
+		},
+	}); err != nil {
+		return nil, err
+	}
+	maps, err := c.GetInformer(ctx, &corev1.ConfigMap{})
+	if err != nil {
+		return nil, err
+	}
+	_, err = maps.AddEventHandler(toolscache.ResourceEventHandlerFuncs{DeleteFunc: func(o any) {
+		if cm, ok := o.(*corev1.ConfigMap); ok && cm.Labels[resources.LabelComponent] == resources.ComponentRecord {
+			v.forget(types.UID(cm.Labels[resources.LabelCampaign]))
+		}
+	}})
+	return v, err
+}
+
+// forget lets progress go back: a record was removed.
+func (v *invariants) forget(uid types.UID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.progress, uid)
+}
+
+func (v *invariants) check(before, after *v1alpha1.BenchmarkCampaign) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.seen++
+	wrong := statusViolations(before.Status, after)
+	if done, ok := doneTrials(after.Status.Progress); ok {
+		last := v.progress[after.UID]
+		if last.generation == after.Status.ObservedGeneration && done < last.done {
+			wrong = append(wrong, fmt.Sprintf("progress went from %d back to %d", last.done, done))
+		}
+		v.progress[after.UID] = progress{after.Status.ObservedGeneration, done}
+	}
+	if len(wrong) > 0 {
+		v.broken = append(v.broken, fmt.Sprintf("%s/%s: %s\nbefore: %s\nafter:  %s", after.Namespace, after.Name,
+			strings.Join(wrong, "; "), statusJSON(before.Status), statusJSON(after.Status)))
+	}
+}
+
+// violations are those so far, and how many states were looked at.
+func (v *invariants) violations() (broken []string, seen int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.broken, v.seen
+}
+
+func statusJSON(s v1alpha1.BenchmarkCampaignStatus) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// doneTrials is a of a progress "a/b"; false before there is one.
+func doneTrials(progress string) (int, bool) {
+	var done, all int
+	n, err := fmt.Sscanf(progress, "%d/%d", &done, &all)
+	return done, n == 2 && err == nil
+}
+
+// statusViolations says what of a status is against the rules of kstatus, or of Knee.
+func statusViolations(before v1alpha1.BenchmarkCampaignStatus, c *v1alpha1.BenchmarkCampaign) (wrong []string) {
+	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	now := c.Status
+	if n := len(statusJSON(now)); n > maxStatus {
+		bad("the status takes %d bytes", n)
+	}
+	var done, all int
+	if _, err := fmt.Sscanf(now.Progress, "%d/%d", &done, &all); now.Progress != "" && (err != nil || done > all) {
+		bad("progress %q", now.Progress)
+	}
+	if now.ObservedGeneration > c.Generation || now.ObservedGeneration < before.ObservedGeneration {
+		bad("observedGeneration %d after %d of generation %d", now.ObservedGeneration, before.ObservedGeneration, c.Generation)
+	}
+	count := map[string]int{}
+	for _, cond := range now.Conditions {
+		count[cond.Type]++
+		was := meta.FindStatusCondition(before.Conditions, cond.Type)
+		if cond.ObservedGeneration > c.Generation || was != nil && cond.ObservedGeneration < was.ObservedGeneration {
+			bad("%s: observedGeneration %d of generation %d", cond.Type, cond.ObservedGeneration, c.Generation)
+		}
+		if was != nil && was.Status == cond.Status && !was.LastTransitionTime.Equal(&cond.LastTransitionTime) {
+			bad("%s: lastTransitionTime moved, its status did not", cond.Type)
+		}
+	}
+	ready := meta.FindStatusCondition(now.Conditions, v1alpha1.ConditionReady)
+	reconciling := meta.FindStatusCondition(now.Conditions, v1alpha1.ConditionReconciling)
+	stalled := meta.FindStatusCondition(now.Conditions, v1alpha1.ConditionStalled)
+	switch {
+	case len(now.Conditions) == 0: // not looked at yet
+		return wrong
+	case count[v1alpha1.ConditionReady] != 1:
+		bad("%d conditions Ready", count[v1alpha1.ConditionReady])
+		return wrong
+	case reconciling != nil && stalled != nil:
+		bad("Reconciling and Stalled")
+	case ready.Status == metav1.ConditionTrue && (reconciling != nil || stalled != nil):
+		bad("Ready, and Reconciling or Stalled")
+	case stalled != nil && ready.Status != metav1.ConditionFalse:
+		bad("Stalled, and Ready is %s", ready.Status)
+	case stalled == nil && ready.Status == metav1.ConditionFalse:
+		bad("Ready is False, and nothing says that a person has to act")
+	}
+	for _, companion := range []*metav1.Condition{reconciling, stalled} {
+		if companion != nil && companion.Status != metav1.ConditionTrue {
+			bad("%s is there and %s", companion.Type, companion.Status)
+		}
+	}
+	return wrong
+}
+
+// transitionsOnly passes events on, and notes those that say of an object what the one before said.
+type transitionsOnly struct {
+	events.EventRecorder
+	mu     sync.Mutex
+	last   map[types.UID]string
+	broken []string
+}
+
+func (t *transitionsOnly) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+	t.mu.Lock()
+	o := regarding.(metav1.Object)
+	what := reason + ": " + fmt.Sprintf(note, args...)
+	if t.last[o.GetUID()] == what {
+		t.broken = append(t.broken, fmt.Sprintf("%s/%s: twice in a row: %s", o.GetNamespace(), o.GetName(), what))
+	}
+	t.last[o.GetUID()] = what
+	t.mu.Unlock()
+	t.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
+}
+
+// violations are the events so far that told no transition.
+func (t *transitionsOnly) violations() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.broken
+}

@@ -1,0 +1,164 @@
+package controllers_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/controllers"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// expectNothingLeft waits until nothing of Knee's is left in a namespace.
+func expectNothingLeft(ns string) {
+	GinkgoHelper()
+	for _, list := range []client.ObjectList{
+		&batchv1.JobList{}, &appsv1.StatefulSetList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{},
+		&corev1.PodList{}, &corev1.PersistentVolumeClaimList{}, &networkingv1.NetworkPolicyList{},
+	} {
+		Eventually(func() int { return count(list, ns, "") }).Should(BeZero(), "%T left", list)
+	}
+}
+
+// trialsHang leaves the trials of a phase running, and lets the others end.
+func trialsHang(phase record.Phase) behaviour {
+	return behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+		if cfg.Trial.Phase == phase {
+			return nil
+		}
+		return figures(cfg)
+	}}
+}
+
+// phaseOf is the phase of a campaign's first cell.
+func phaseOf(c *v1alpha1.BenchmarkCampaign) func() string {
+	return func() string {
+		if cells := get(c).Status.Cells; len(cells) > 0 {
+			return cells[0].Phase
+		}
+		return ""
+	}
+}
+
+var _ = Describe("the life of a campaign", func() {
+	stages := map[string]behaviour{
+		"Provisioning": {openSearch: func(corev1.Pod) *corev1.PodStatus { return nil }},
+		"Warmup":       trialsHang(record.Warmup),
+		"Sweep":        trialsHang(record.Sweep),
+		"Final":        trialsHang(record.Final),
+	}
+	for phase, b := range stages {
+		for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationBackground} {
+			It("leaves nothing when it is deleted in its "+phase+", "+string(policy), func() {
+				ns := newNamespace()
+				nodes.behave(ns, b)
+				w := wrappers.MakeCampaign("gone").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(1)
+				w.Spec.OpenSearch.Storage.Size = "1Gi"
+				c := start(w)
+				Eventually(phaseOf(c)).Should(Equal(phase))
+				Expect(cluster.Delete(ctx, c, client.PropagationPolicy(policy))).To(Succeed())
+				expectNothingLeft(ns)
+			})
+		}
+	}
+
+	It("is not mixed up with one of the same name in another namespace, nor with the one before it", func() {
+		one, other := newNamespace(), newNamespace()
+		make := func(ns string) *v1alpha1.BenchmarkCampaign {
+			return start(wrappers.MakeCampaign("same").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+		}
+		first, second := make(one), make(other)
+		Eventually(ready(first)).Should(Equal("True/Finished"))
+		Eventually(ready(second)).Should(Equal("True/Finished"))
+		Expect(cluster.Delete(ctx, first)).To(Succeed())
+		again := make(one)
+		Expect(again.UID).NotTo(Equal(first.UID))
+		Eventually(ready(again)).Should(Equal("True/Finished"))
+		Eventually(func(g Gomega) { // the garbage collector has what the first one left
+			for title, rec := range recordsOf(one, record.Sweep) {
+				g.Expect(rec.Trial.Campaign).To(Equal(string(again.UID)), title)
+			}
+		}).Should(Succeed())
+		Expect(recordsOf(one, record.Sweep)).To(HaveLen(1))
+		for title, rec := range recordsOf(other, record.Sweep) {
+			Expect(rec.Trial.Campaign).To(Equal(string(second.UID)), title)
+		}
+	})
+
+	It("measures again with another rerun token, and keeps what was measured before", func() {
+		ns := newNamespace()
+		c := start(wrappers.MakeCampaign("rerun").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		c = get(c)
+		c.Spec.Rerun = "again"
+		Expect(cluster.Update(ctx, c)).To(Succeed())
+		Eventually(func() int64 { return get(c).Status.ObservedGeneration }).Should(Equal(c.Generation))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(4), "a Warmup and a Sweep, twice")
+	})
+
+	It("finishes the trial that runs when it is suspended, and goes on where it was", func() {
+		ns := newNamespace()
+		nodes.behave(ns, trialsHang(record.Sweep))
+		c := start(wrappers.MakeCampaign("pause").Namespace(ns).VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
+		Eventually(phaseOf(c)).Should(Equal("Sweep"))
+		c = get(c)
+		c.Spec.Suspend = ptr.To(true)
+		Expect(cluster.Update(ctx, c)).To(Succeed())
+		var pods corev1.PodList
+		Eventually(func() int {
+			Expect(cluster.List(ctx, &pods, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(record.Sweep)})).To(Succeed())
+			return len(pods.Items)
+		}).Should(Equal(1))
+		pod := pods.Items[0]
+		cfg, err := trialConfig(pod)
+		Expect(err).NotTo(HaveOccurred())
+		pod.Status = *figures(cfg)
+		Expect(cluster.Status().Update(ctx, &pod)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("Unknown/Suspended"))
+		Expect(recordsOf(ns, record.Sweep)).To(HaveLen(1), "the trial that ran is measured")
+		Expect(count(&appsv1.StatefulSetList{}, ns, "")).To(Equal(1), "its OpenSearch is kept")
+		nodes.behave(ns, behaviour{trial: figures})
+		c = get(c)
+		c.Spec.Suspend = nil
+		Expect(cluster.Update(ctx, c)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(recordsOf(ns, record.Sweep)).To(HaveLen(2))
+		Expect(recordsOf(ns, record.Warmup)).To(HaveLen(1), "its JVM was never stopped")
+	})
+
+	It("is left alone by another version of the manager while it runs", func() {
+		ns := newNamespace()
+		nodes.behave(ns, trialsHang(record.Sweep))
+		c := start(wrappers.MakeCampaign("upgrade").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+		Eventually(phaseOf(c)).Should(Equal("Sweep"))
+		objects := func() []string {
+			var out []string
+			for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.ServiceList{}} {
+				Expect(cluster.List(ctx, list, client.InNamespace(ns))).To(Succeed())
+				out = append(out, listShape(list))
+			}
+			return out
+		}
+		Eventually(func() int { return count(&corev1.PodList{}, ns, resources.ComponentLoader) }).Should(Equal(2), "the Warmup's and the Sweep's")
+		before := objects()
+		newer := &controllers.CampaignReconciler{
+			Client: cluster, Uncached: cluster, Recorder: &told{}, Clock: clock.RealClock{},
+			Options: resources.Options{OpenSearchImage: "mirror/opensearch", OSBImage: "mirror/osb", AgentImage: "knee:newer"},
+		}
+		_, err := newer.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c)})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(objects()).To(Equal(before))
+	})
+})
