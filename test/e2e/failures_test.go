@@ -250,7 +250,7 @@ var _ = Describe("an API server that refuses", func() {
 
 	It("is quoted: a namespace without privileged pods, and the campaign goes on when it needs none", func(ctx SpecContext) {
 		const flag = "--allow-sysctl-init"
-		manager := func(patch string) {
+		manager := func(ctx context.Context, patch string) {
 			kubectl(ctx, "-n", "knee-system", "patch", "deployment", "knee-manager", "--type=json", "-p", patch)
 			kubectl(ctx, "-n", "knee-system", "rollout", "status", "deployment/knee-manager", "--timeout=2m")
 		}
@@ -258,9 +258,9 @@ var _ = Describe("an API server that refuses", func() {
 		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: "knee-system", Name: "knee-manager"}, &before)).To(Succeed())
 		args := before.Spec.Template.Spec.Containers[0].Args
 		Expect(args).NotTo(ContainElement(flag), "it is not so by default")
-		manager(`[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":"` + flag + `"}]`)
+		manager(ctx, `[{"op":"add","path":"/spec/template/spec/containers/0/args/-","value":"`+flag+`"}]`)
 		DeferCleanup(func(ctx SpecContext) {
-			manager(fmt.Sprintf(`[{"op":"remove","path":"/spec/template/spec/containers/0/args/%d"}]`, len(args)))
+			manager(ctx, fmt.Sprintf(`[{"op":"remove","path":"/spec/template/spec/containers/0/args/%d"}]`, len(args)))
 		})
 
 		ns := newNamespace(ctx)
