@@ -36,7 +36,8 @@ func (a *attempt) awaitCluster(ctx context.Context) error {
 			return false, fmt.Sprintf("the cluster has %d nodes, not %d", h.Nodes, a.Config.Nodes)
 		}
 		if a.known, err = a.cluster.NodeInfos(ctx); err != nil {
-			return false, err.Error()
+			refused = a.refused(err)
+			return refused != nil, err.Error()
 		}
 		return true, ""
 	})
