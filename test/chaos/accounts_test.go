@@ -149,10 +149,10 @@ func againstReadings(in record.Ingest, path string) []string {
 		if err != nil {
 			return []string{err.Error()}
 		}
-		switch {
-		case row[1] == "0":
+		switch row[1] {
+		case "0":
 			before = at
-		case row[1] == end:
+		case end:
 			if after == 0 {
 				after = at
 			}
