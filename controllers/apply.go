@@ -66,6 +66,8 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 		return r.deleteCluster(ctx, c, a)
 	case decide.StartTrial:
 		return r.startTrial(ctx, c, p, cell, a)
+	case decide.DeleteRecords:
+		return r.deleteRecords(ctx, c.Namespace, a.Records)
 	}
 	return fmt.Errorf("unknown action %q", a.Kind)
 }

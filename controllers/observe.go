@@ -70,6 +70,9 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 		w.Jobs[job.Name] = job
 	}
 	r.askWhy(ctx, &w, sets.Items, jobs.Items, pods.Items)
+	if err := r.observeRivals(ctx, c, &w); err != nil {
+		return observed{}, err
+	}
 	return observed{world: w, memo: memo}, nil
 }
 

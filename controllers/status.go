@@ -66,8 +66,10 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found *findings, d decide.Decision
 		return decide.Problem{Reason: v1alpha1.ReasonNothingMeasured, Message: nothingMeasured(status)}, true
 	case d.Over:
 		return decide.Problem{Reason: v1alpha1.ReasonFinished, Message: found.sentence}, false
-	case ptr.Deref(c.Spec.Suspend, false) && len(d.Running) == 0:
-		return decide.Problem{Reason: v1alpha1.ReasonSuspended, Message: "spec.suspend is true: nothing new is started"}, false
+	case ptr.Deref(c.Spec.Suspend, false):
+		return decide.Problem{Reason: v1alpha1.ReasonSuspended, Message: suspended(c, d, trouble)}, false
+	case d.Queued != "":
+		return decide.Problem{Reason: v1alpha1.ReasonQueued, Message: d.Queued + "; " + progressing(status, d, trouble)}, false
 	}
 	return decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: progressing(status, d, trouble)}, false
 }
@@ -82,8 +84,22 @@ func nothingMeasured(status v1alpha1.BenchmarkCampaignStatus) string {
 	return s
 }
 
+// suspended says what goes on although nothing new is started, and what is kept.
+func suspended(c *v1alpha1.BenchmarkCampaign, d decide.Decision, trouble error) string {
+	parts := []string{"spec.suspend is true: nothing new is started"}
+	if len(d.Kept) > 0 && c.Spec.WhenSuspended != v1alpha1.SuspendReleaseNodes {
+		parts = append(parts, "nodes of "+strings.Join(d.Kept, ", ")+" are kept (whenSuspended: ReleaseNodes lets them go)")
+	}
+	return strings.Join(append(parts, goingOn(d, trouble)...), "; ")
+}
+
 func progressing(status v1alpha1.BenchmarkCampaignStatus, d decide.Decision, trouble error) string {
-	parts := []string{status.Progress + " trials done"}
+	return strings.Join(append([]string{status.Progress + " trials done"}, goingOn(d, trouble)...), "; ")
+}
+
+// goingOn is what runs, what is waited for, and what failed.
+func goingOn(d decide.Decision, trouble error) []string {
+	var parts []string
 	if len(d.Running) > 0 {
 		parts = append(parts, "running "+strings.Join(d.Running, ", "))
 	}
@@ -93,7 +109,7 @@ func progressing(status v1alpha1.BenchmarkCampaignStatus, d decide.Decision, tro
 	if trouble != nil {
 		parts = append(parts, "trying again: "+trouble.Error())
 	}
-	return strings.Join(parts, "; ")
+	return parts
 }
 
 // setReady writes Ready and its two companions, which follow kstatus: Reconciling and Stalled are there only
@@ -109,7 +125,7 @@ func setReady(status *v1alpha1.BenchmarkCampaignStatus, generation int64, p deci
 	set(status, generation, v1alpha1.ConditionReady, ready, p.Reason, p.Message)
 	for kind, present := range map[string]bool{
 		v1alpha1.ConditionStalled:     stalled,
-		v1alpha1.ConditionReconciling: p.Reason == v1alpha1.ReasonProgressing,
+		v1alpha1.ConditionReconciling: p.Reason == v1alpha1.ReasonProgressing || p.Reason == v1alpha1.ReasonQueued,
 	} {
 		if present {
 			set(status, generation, kind, metav1.ConditionTrue, p.Reason, shorten(p.Message, maxCompanion))

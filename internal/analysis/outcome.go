@@ -57,10 +57,11 @@ func rulesOf(spec v1alpha1.BenchmarkCampaignSpec, retries int32) rules {
 }
 
 // outcome judges the attempts at a trial. A trial is done when an attempt gave a valid measurement of all that is
-// asked, or when the Errored attempts that are charged exceed the retries. A valid measurement without the search
+// asked, or when the Errored attempts that are charged exceed the retries, or when its records keep getting lost. A valid measurement without the search
 // tasks that are asked by now is neither: the trial is measured anew, with all its retries.
 func outcome(trial record.Trial, attempts []record.Record, rules rules) Outcome {
 	o := Outcome{Trial: trial}
+	lost := 0
 	slices.SortFunc(attempts, func(a, b record.Record) int { return int(a.Trial.Attempt - b.Trial.Attempt) })
 	for i := range attempts {
 		j := Judge(attempts[i], rules.gates)
@@ -68,9 +69,11 @@ func outcome(trial record.Trial, attempts []record.Record, rules rules) Outcome 
 		complete := j.Verdict != Errored && !rules.lacksSearch(attempts[i])
 		switch {
 		case j.Verdict != Errored && !complete:
-			o.Charged = 0
+			o.Charged, lost = 0, 0
 		case j.Verdict == Errored && charged(attempts[i]):
 			o.Charged++
+		case j.Verdict == Errored:
+			lost++
 		}
 		if !complete && o.Done {
 			continue // an earlier attempt gave all that is asked
@@ -78,11 +81,14 @@ func outcome(trial record.Trial, attempts []record.Record, rules rules) Outcome 
 		o.Done = complete
 		o.Record, o.Judgement = &attempts[i], j
 	}
-	if !o.Done && o.Charged > rules.retries {
+	if !o.Done && (o.Charged > rules.retries || lost >= maxLost) {
 		o.Done, o.Failed = true, true
 	}
 	return o
 }
+
+// maxLost is how many records of one trial may be lost on their way before something must keep losing them.
+const maxLost = 10
 
 // charged tells whether an Errored attempt counts against the retries: a record that was lost on its way says
 // nothing of the trial.

@@ -33,6 +33,13 @@ func TestAttempts(t *testing.T) {
 	}
 	lost := record.ReasonRecordLost
 	pod := record.ReasonPodFailed
+	lostTimes := func(n int32) []record.Record {
+		var out []record.Record
+		for i := range n {
+			out = append(out, bad(i+1, lost))
+		}
+		return out
+	}
 	for _, tt := range []struct {
 		name         string
 		records      []record.Record
@@ -49,6 +56,9 @@ func TestAttempts(t *testing.T) {
 		{"in any order", []record.Record{bad(2, pod), bad(1, pod)}, true, true, 2, analysis.Errored, 2},
 		{"a lost record is not charged", []record.Record{bad(1, lost), bad(2, pod), bad(3, lost)}, false, false, 3, analysis.Errored, 3},
 		{"lost and used up", []record.Record{bad(1, lost), bad(2, pod), bad(3, pod)}, true, true, 3, analysis.Errored, 3},
+		{"lost once more", lostTimes(9), false, false, 9, analysis.Errored, 9},
+		{"lost for good", lostTimes(10), true, true, 10, analysis.Errored, 10},
+		{"measured beyond the losses", append(lostTimes(10), good(11)), true, false, 11, analysis.Measured, 11},
 		{"measured at last", []record.Record{bad(1, pod), good(2)}, true, false, 2, analysis.Measured, 2},
 		{"measured beyond the retries", []record.Record{bad(1, pod), bad(2, pod), good(3)}, true, false, 3, analysis.Measured, 3},
 		{"the latest valid attempt counts", []record.Record{good(1), gated(2)}, true, false, 2, analysis.Gated, 2},

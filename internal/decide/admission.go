@@ -53,6 +53,9 @@ func admit(self Claimant, rivals []Claimant) admission {
 	return out
 }
 
+// ReasonDeleted is a claimant's where the campaign is gone, or about to be, and its pods are not yet.
+const ReasonDeleted = "Deleted"
+
 // maxNamed is how many of those that are waited for are named.
 const maxNamed = 3
 
@@ -91,7 +94,7 @@ func (c Claimant) obstacle() string {
 // hint is what a person can do about a campaign that is not about to end by itself.
 func (c Claimant) hint() string {
 	switch c.Reason {
-	case "", v1alpha1.ReasonProgressing, v1alpha1.ReasonQueued:
+	case "", v1alpha1.ReasonProgressing, v1alpha1.ReasonQueued, ReasonDeleted:
 		return ""
 	case v1alpha1.ReasonSuspended:
 		return ": resume it, delete it, or set its whenSuspended to ReleaseNodes"
