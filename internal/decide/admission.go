@@ -84,7 +84,7 @@ func (c Claimant) obstacle() string {
 	}
 	switch {
 	case !c.holds():
-		return who + ", which is older and wants nodes that both may use" + c.hint()
+		return who + ", which comes first to nodes that both may use" + c.hint()
 	case len(c.Wants) == 0:
 		return who + ", which still has nodes that both may use" + c.hint()
 	}

@@ -1,0 +1,306 @@
+package decide_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// crowd is a world of several campaigns. Nodes take a while to come and to go, and so do trials; what a campaign sees of
+// the others may be one step old.
+type crowd struct {
+	t     *testing.T
+	rng   *rand.Rand
+	sims  []*sim
+	stale bool
+	over  []bool
+	past  []decide.Claimant // a step ago
+	ran   []int             // which campaign's trials ran, in order
+	waits int
+}
+
+func (c *crowd) add(w *wrappers.Campaign) *sim {
+	n := len(c.sims)
+	s := newSim(c.t, w)
+	s.campaign.Name = fmt.Sprintf("c%d", n)
+	s.campaign.UID = types.UID(fmt.Sprintf("uid-%d", 9-n)) // not in the order of age
+	s.campaign.CreationTimestamp = metav1.NewTime(start.Add(time.Duration(n) * time.Second))
+	s.plan = plan.Build(s.campaign)
+	c.sims, c.over = append(c.sims, s), append(c.over, false)
+	return s
+}
+
+// claimants are the campaigns as a manager sees them that knows no records.
+func (c *crowd) claimants() []decide.Claimant {
+	var out []decide.Claimant
+	for i, s := range c.sims {
+		claimant := decide.Claimant{
+			Campaign: types.NamespacedName{Namespace: "ns", Name: s.campaign.Name}, UID: s.campaign.UID, Created: s.campaign.CreationTimestamp.Time,
+			Holds: s.held(),
+		}
+		if !s.world.Suspended && !c.over[i] {
+			claimant.Wants = plan.Needs(s.campaign)
+		}
+		out = append(out, claimant)
+	}
+	return out
+}
+
+// held are the pools of a campaign's nodes.
+func (s *sim) held() []plan.Pool {
+	var out []plan.Pool
+	for _, cell := range s.plan.Cells {
+		if cluster := s.world.Clusters[cell.Name]; cluster.Replicas > 0 || cluster.Pods > 0 {
+			out = append(out, cell.Spec.Pool)
+		}
+	}
+	return out
+}
+
+// loaded are the pools on which a campaign's trials run.
+func (s *sim) loaded() []plan.Pool {
+	var out []plan.Pool
+	for _, j := range s.world.Jobs {
+		if j.State == decide.JobLive {
+			out = append(out, s.cell(j.Cell).Spec.Pool)
+		}
+	}
+	return out
+}
+
+// step lets one campaign act, and then the world go on.
+func (c *crowd) step() {
+	i := c.rng.IntN(len(c.sims))
+	s := c.sims[i]
+	now := c.claimants()
+	seen := now
+	if c.stale && c.rng.IntN(2) == 0 && c.past != nil {
+		seen = c.past
+	}
+	s.world.Self = now[i]
+	s.world.Rivals = nil
+	for k := range seen {
+		if k != i {
+			s.world.Rivals = append(s.world.Rivals, seen[k])
+		}
+	}
+	d := s.next()
+	c.over[i] = d.Over
+	if d.Queued != "" {
+		c.waits++
+	}
+	for _, a := range d.Actions {
+		s.do(a)
+		switch a.Kind {
+		case decide.StartCluster:
+			cluster := s.world.Clusters[a.Cell]
+			cluster.Ready = 0
+			s.world.Clusters[a.Cell] = cluster
+		case decide.StopCluster:
+			cluster := s.world.Clusters[a.Cell]
+			cluster.Pods = int(s.cell(a.Cell).Spec.Topology.Nodes)
+			s.world.Clusters[a.Cell] = cluster
+		case decide.StartTrial:
+			c.ran = append(c.ran, i)
+			name := s.cell(a.Cell).AttemptName(a.Attempt)
+			job := s.world.Jobs[name]
+			job.State, job.Started = decide.JobLive, true
+			s.world.Jobs[name] = job
+		}
+	}
+	c.past = now
+	c.check()
+	for _, s := range c.sims {
+		s.goOn(c.rng)
+	}
+}
+
+// goOn lets some nodes come up or go, and some trials end.
+func (s *sim) goOn(rng *rand.Rand) {
+	for _, cell := range s.plan.Cells {
+		cluster, exists := s.world.Clusters[cell.Name]
+		switch {
+		case !exists || rng.IntN(2) == 0:
+			continue
+		case cluster.Replicas == 0:
+			cluster.Pods = 0
+		default:
+			cluster.Ready = cluster.Replicas
+		}
+		s.world.Clusters[cell.Name] = cluster
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.world.Jobs)) {
+		if job := s.world.Jobs[name]; job.State == decide.JobLive && rng.IntN(3) == 0 {
+			job.State = decide.JobFinished
+			s.world.Jobs[name] = job
+		}
+	}
+}
+
+// check holds that no two campaigns' OpenSearch may share a node, nor, where a view may be old, do trials run while they
+// may.
+func (c *crowd) check() {
+	c.t.Helper()
+	for i, a := range c.sims {
+		for k, b := range c.sims[:i] {
+			if !c.stale && plan.MayShare(a.held(), b.held()) {
+				c.t.Fatalf("campaigns %d and %d both have nodes: %+v, %+v", k, i, b.held(), a.held())
+			}
+			if plan.MayShare(a.loaded(), b.loaded()) {
+				c.t.Fatalf("campaigns %d and %d both run trials on nodes that they may share", k, i)
+			}
+		}
+	}
+}
+
+func (c *crowd) done() bool { return !slices.Contains(c.over, false) }
+
+// disturb suspends or resumes one of the campaigns.
+func (c *crowd) disturb() {
+	s := c.sims[c.rng.IntN(len(c.sims))]
+	s.world.Suspended = !s.world.Suspended
+	s.campaign.Spec.WhenSuspended = []v1alpha1.SuspendPolicy{v1alpha1.SuspendKeepNodes, v1alpha1.SuspendReleaseNodes}[c.rng.IntN(2)]
+}
+
+func TestCampaignsShareNodesInTurn(t *testing.T) {
+	trials, waits := 0, 0
+	for seed := range uint64(150) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		c := &crowd{t: t, rng: rng, stale: seed%2 == 1}
+		for range 2 + rng.IntN(3) {
+			c.add(anyCampaign(rng))
+		}
+		for n := 0; !c.done(); n++ {
+			if n > 20_000 {
+				for i, s := range c.sims {
+					t.Logf("%d: over %v, suspended %v: %q", i, c.over[i], s.world.Suspended, s.next().Queued)
+				}
+				t.Fatalf("seed %d: the campaigns do not all end", seed)
+			}
+			if n < 400 && rng.IntN(40) == 0 {
+				c.disturb()
+			}
+			if n == 400 {
+				for _, s := range c.sims {
+					s.world.Suspended = false
+				}
+			}
+			c.step()
+		}
+		trials += len(c.ran)
+		waits += c.waits
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	if waits == 0 {
+		t.Error("no campaign ever waited")
+	}
+	t.Logf("%d trials, %d looks that found somebody ahead", trials, waits)
+}
+
+// anyCampaign is one of one to three variants on any of three pools, or on any node.
+func anyCampaign(rng *rand.Rand) *wrappers.Campaign {
+	w := wrappers.MakeCampaign("x").Clients(1, 2).Repetitions(int32(rng.IntN(3)))
+	names := []string{"x", "y", "z"}
+	rng.Shuffle(3, func(i, j int) { names[i], names[j] = names[j], names[i] })
+	for _, name := range names[:1+rng.IntN(3)] {
+		if rng.IntN(5) == 0 {
+			w.VariantOnAnyNode(name)
+		} else {
+			w.Variant(name)
+		}
+	}
+	if rng.IntN(4) > 0 {
+		w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+	}
+	return w
+}
+
+// On one pool the oldest runs first, to its end, whatever the order of the looks at them.
+func TestTheOldestCampaignRunsFirst(t *testing.T) {
+	for seed := range uint64(20) {
+		c := &crowd{t: t, rng: rand.New(rand.NewPCG(seed, 5))}
+		for range 3 {
+			c.add(wrappers.MakeCampaign("x").Variant("a").Clients(1, 2))
+		}
+		for n := 0; !c.done(); n++ {
+			if n > 5000 {
+				t.Fatal("the campaigns do not all end")
+			}
+			c.step()
+		}
+		if !slices.IsSorted(c.ran) || slices.Max(c.ran) != 2 {
+			t.Fatalf("seed %d: trials of campaigns %v, want those of the oldest first", seed, c.ran)
+		}
+	}
+}
+
+// Whom a campaign waits for, by what it needs and what the other has.
+func TestWhomACampaignWaitsFor(t *testing.T) {
+	pool := func(name string) []plan.Pool { return []plan.Pool{{NodeSelector: map[string]string{"pool": name}}} }
+	any := []plan.Pool{{}}
+	for _, tt := range []struct {
+		what      string
+		rival     decide.Claimant
+		have      bool // this campaign has nodes
+		want      string
+		letsGo    bool
+		suspended bool
+	}{
+		{"nobody", decide.Claimant{}, false, "", false, false},
+		{"an older one on the pool", decide.Claimant{Created: start.Add(-1), Wants: pool("a")}, false, "campaign ns/o, which comes first", false, false},
+		{"an older one on another pool", decide.Claimant{Created: start.Add(-1), Wants: pool("b"), Holds: pool("b")}, false, "", false, false},
+		{"an older one on any node", decide.Claimant{Created: start.Add(-1), Wants: any}, false, "comes first", false, false},
+		{"a younger one that wants", decide.Claimant{Created: start.Add(1), Wants: pool("a")}, false, "", false, false},
+		{"a younger one that has nodes", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, false, "which has nodes", false, false},
+		{"one of the same age, by its UID", decide.Claimant{Created: start, UID: "a", Wants: pool("a")}, false, "comes first", false, false},
+		{"both have nodes, the other is older", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Holds: pool("a")}, true, "has nodes", true, false},
+		{"both have nodes, the other is younger", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, true, "has nodes", false, false},
+		{"an older one without nodes, this one runs", decide.Claimant{Created: start.Add(-1), Wants: pool("a")}, true, "", false, false},
+		{"a suspended one that keeps its nodes", decide.Claimant{Created: start.Add(1), Holds: pool("a"), Reason: v1alpha1.ReasonSuspended}, false,
+			"campaign ns/o (Suspended), which still has nodes that both may use: resume it, delete it, or set its whenSuspended to ReleaseNodes", false, false},
+		{"one that is over and retains", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonFinished}, false, "ttlSecondsAfterFinished", false, false},
+		{"one that is deleted", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, false, "(Deleted), which still has nodes", false, false},
+		{"one that cannot be scheduled", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Reason: v1alpha1.ReasonUnschedulable}, false, "mend, suspend or delete it", false, false},
+		{"a suspended campaign waits for nobody", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Holds: pool("a")}, true, "", false, true},
+	} {
+		w := wrappers.MakeCampaign("x").Variant("a")
+		w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+		s := newSim(t, w)
+		name := s.plan.Cells[0].Name
+		s.world.Self = decide.Claimant{UID: "m", Created: start}
+		if tt.have {
+			s.do(s.next().Actions[0])
+			s.world.Self.Holds = pool("a")
+		}
+		s.world.Suspended = tt.suspended
+		tt.rival.Campaign = types.NamespacedName{Namespace: "ns", Name: "o"}
+		if len(tt.rival.Wants)+len(tt.rival.Holds) > 0 {
+			s.world.Rivals = []decide.Claimant{tt.rival}
+		}
+		d := s.next()
+		if (d.Queued == "") != (tt.want == "") || !strings.Contains(d.Queued, tt.want) {
+			t.Errorf("%s: queued %q, want %q", tt.what, d.Queued, tt.want)
+		}
+		lets := len(d.Actions) == 1 && d.Actions[0].Kind == decide.StopCluster && d.Actions[0].Cell == name
+		if starts := len(d.Actions) > 0 && !lets; lets != tt.letsGo || starts != (tt.want == "" && !tt.suspended) {
+			t.Errorf("%s: actions %+v", tt.what, d.Actions)
+		}
+		if d.Stalled != nil || d.Over {
+			t.Errorf("%s: %+v", tt.what, d)
+		}
+	}
+}
