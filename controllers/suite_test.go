@@ -30,7 +30,7 @@ import (
 
 var (
 	ctx     context.Context
-	cluster client.Client
+	cluster client.WithWatch
 	nodes   *fakeNode
 )
 
@@ -63,7 +63,7 @@ var _ = BeforeSuite(func() {
 	Expect(reconciler.SetupWithManager(mgr)).To(Succeed())
 	nodes = &fakeNode{Client: mgr.GetClient()}
 	Expect(nodes.SetupWithManager(mgr)).To(Succeed())
-	cluster, err = client.New(config, client.Options{Scheme: scheme.New()})
+	cluster, err = client.NewWithWatch(config, client.Options{Scheme: scheme.New()})
 	Expect(err).NotTo(HaveOccurred())
 	rules, err := watchInvariants(ctx, mgr.GetCache())
 	Expect(err).NotTo(HaveOccurred())
