@@ -146,7 +146,8 @@ func (d *decider) advance(group int) {
 		d.wait("%s waits for the other cells before %s", cell.Variant(), describe(turn.Trials[0]))
 		return
 	}
-	if d.othersGone(group, turn.Cell) && d.straysGone() && d.ready(cell, turn) {
+	free := d.othersGone(group, turn.Cell) && d.straysGone()
+	if (free || d.busy(cell.Name)) && d.ready(cell, turn) {
 		d.runTrial(cell, turn)
 	}
 }

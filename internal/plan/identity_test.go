@@ -61,6 +61,10 @@ func TestWhatAnIdentityIsMadeOf(t *testing.T) {
 		{"parallelism", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Parallelism = p(int32(1)) }, false},
 		{"seed", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Seed = p(int64(7)) }, false},
 		{"suspend", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = p(true) }, false},
+		{"what becomes of nodes, clusters and records", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.WhenSuspended, s.Retain = v1alpha1.SuspendReleaseNodes, v1alpha1.RetainAlways
+			s.TTLSecondsAfterFinished, s.HistoryLimit = p(int32(9)), p(int32(9))
+		}, false},
 		{"another variant", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[1].Architecture = "" }, false},
 		{"disk limits", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.DiskLimits.IOPS = p(int32(9)) }, false},
 		{"disk limits of the variant", func(s *v1alpha1.BenchmarkCampaignSpec) {

@@ -1,0 +1,229 @@
+package decide_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// runs is a trial of a cell that runs.
+func (s *sim) runs(cell string) string {
+	for name, j := range s.world.Jobs {
+		if j.Cell == cell && !s.world.Recorded[j.Attempt] {
+			j.State, j.Started = decide.JobLive, true
+			s.world.Jobs[name] = j
+			return name
+		}
+	}
+	s.t.Fatalf("no trial of %s", cell)
+	return ""
+}
+
+func TestSuspendedNodesAreReleasedOnceNoTrialRuns(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
+	for range 2 {
+		s.do(s.next().Actions[0])
+	}
+	cell := s.plan.Cells[0].Name
+	job := s.runs(cell)
+	s.world.Suspended = true
+	s.campaign.Spec.WhenSuspended = v1alpha1.SuspendReleaseNodes
+	if d := s.next(); len(d.Actions) > 0 || len(d.Running) != 1 || d.Queued != "" {
+		t.Errorf("while a trial runs: %+v", d)
+	}
+	j := s.world.Jobs[job]
+	j.State = decide.JobFinished
+	s.world.Jobs[job] = j
+	d := s.next()
+	if len(d.Actions) != 1 || d.Actions[0].Kind != decide.Collect {
+		t.Errorf("its record comes first: %+v", d.Actions)
+	}
+	s.do(d.Actions[0])
+	s.campaign.Spec.WhenSuspended = v1alpha1.SuspendKeepNodes
+	if d := s.next(); len(d.Actions) > 0 || !cmp.Equal(d.Kept, []string{cell}) {
+		t.Errorf("nodes that are kept: %+v", d)
+	}
+	s.campaign.Spec.WhenSuspended = v1alpha1.SuspendReleaseNodes
+	d = s.next()
+	if want := []decide.Action{{Kind: decide.StopCluster, Cell: cell, Jobs: 1}}; !cmp.Equal(d.Actions, want) {
+		t.Errorf("actions %+v, want %+v", d.Actions, want)
+	}
+	s.do(d.Actions[0])
+	if d := s.next(); len(d.Actions)+len(d.Kept)+len(d.Waiting) > 0 || d.Over {
+		t.Errorf("nodes released: %+v", d)
+	}
+	s.world.Suspended = false
+	s.run()
+	want := []string{"up a", "a Warmup 2/1#1", "down a", "up a", "a Warmup 2/2#1", "a Sweep 1/1#1", "a Sweep 2/1#1", "delete a"}
+	if diff := cmp.Diff(want, s.log); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a suspended campaign cannot do asks for nobody.
+func TestASuspendedCampaignDoesNotStall(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
+	cell := s.plan.Cells[0].Name
+	s.world.Clusters[cell] = decide.Cluster{Name: cell, Pods: 1, Since: start.Add(-time.Hour)}
+	if d := s.next(); d.Stalled == nil {
+		t.Fatalf("a pod that does not go: %+v", d)
+	}
+	s.world.Suspended = true
+	d := s.next()
+	if d.Stalled != nil || !strings.Contains(strings.Join(d.Waiting, ""), v1alpha1.ReasonCleanUpBlocked) {
+		t.Errorf("suspended: %+v", d)
+	}
+}
+
+func TestWhatIsKeptHasAnEnd(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Repetitions(0))
+	s.campaign.Spec.Retain = v1alpha1.RetainAlways
+	s.run()
+	ended := start.Add(-10 * time.Minute)
+	s.world.Records = append(held(s.records, ended), decide.Record{Name: "earlier", Attempt: record.Trial{Cell: "earlier"}, FinishedAt: start})
+	for _, tt := range []struct {
+		ttl   *int32
+		wakes time.Time
+		goes  bool
+	}{
+		{nil, time.Time{}, false},
+		{ptr.To[int32](3600), ended.Add(time.Hour), false},
+		{ptr.To[int32](600), time.Time{}, true},
+		{ptr.To[int32](0), time.Time{}, true},
+	} {
+		s.campaign.Spec.TTLSecondsAfterFinished = tt.ttl
+		d := s.next()
+		if goes := len(d.Actions) == 1 && d.Actions[0].Kind == decide.DeleteCluster; goes != tt.goes || d.Over == goes || !d.WakeAt.Equal(tt.wakes) {
+			t.Errorf("after %v s: %+v", ptr.Deref(tt.ttl, -1), d)
+		}
+	}
+}
+
+// held are the objects of records that all ended then.
+func held(records []record.Record, ended time.Time) []decide.Record {
+	var out []decide.Record
+	for i, r := range records {
+		out = append(out, decide.Record{Name: fmt.Sprintf("record-%d", i), UID: types.UID(fmt.Sprint(i)), Attempt: r.Trial, FinishedAt: ended})
+	}
+	return out
+}
+
+func TestHistory(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(0))
+	earlier := func(name, variant, cell string, ago int) decide.Record {
+		return decide.Record{
+			Name: name, Attempt: record.Trial{Variant: variant, Topology: "1p0r", Cell: cell}, FinishedAt: start.Add(-time.Duration(ago) * time.Hour),
+		}
+	}
+	old := []decide.Record{
+		earlier("a3", "a", "hash3", 1), earlier("a1-late", "a", "hash1", 2), earlier("a1", "a", "hash1", 9), earlier("a2", "a", "hash2", 3),
+		earlier("b1", "b", "hash4", 5), earlier("gone", "c", "hash5", 7),
+	}
+	s.world.Records = old
+	s.campaign.Spec.HistoryLimit = ptr.To[int32](0)
+	deleted := func() []string {
+		var names []string
+		for _, a := range s.next().Actions {
+			for _, r := range a.Records {
+				names = append(names, r.Name)
+			}
+		}
+		return names
+	}
+	if got := deleted(); len(got) > 0 {
+		t.Errorf("before the present is measured: %v", got)
+	}
+	s.campaign.Spec.HistoryLimit = nil
+	s.run()
+	s.world.Records = append(held(s.records, start), old...)
+	for limit, want := range [][]string{
+		{"a3", "a1-late", "a1", "a2", "b1", "gone"}, {"a1-late", "a1", "a2"}, {"a2"}, nil,
+	} {
+		s.campaign.Spec.HistoryLimit = ptr.To(int32(limit))
+		if diff := cmp.Diff(want, deleted()); diff != "" {
+			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
+		}
+	}
+	s.campaign.Spec.HistoryLimit = nil
+	if got := deleted(); len(got) > 0 {
+		t.Errorf("without a limit: %v", got)
+	}
+	s.campaign.Spec.HistoryLimit = ptr.To[int32](0)
+	s.records = nil
+	if got := deleted(); len(got) > 0 {
+		t.Errorf("with nothing measured: %v", got)
+	}
+}
+
+// An edit in mid-run ends the cell that it changes, and leaves alone the one that it does not, and its trial.
+func TestAnEditInMidRunTouchesOnlyWhatItChanges(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(1, 2).Repetitions(1))
+	for range 2 {
+		for _, a := range s.next().Actions {
+			s.do(a)
+		}
+	}
+	before := s.plan.Cells
+	changed, same := before[0], before[1]
+	s.runs(changed.Name)
+	running := s.runs(same.Name)
+	s.campaign.Spec.Variants[0].OpenSearch.Heap = "2Gi"
+	s.plan = plan.Build(s.campaign)
+	if s.plan.Cells[1].Hash != same.Hash || s.plan.Cells[0].Hash == changed.Hash {
+		t.Fatalf("cells %+v", s.plan.Cells)
+	}
+	d := s.next()
+	if want := []decide.Action{{Kind: decide.DeleteCluster, Cell: changed.Name, Jobs: 1}}; !cmp.Equal(d.Actions, want) {
+		t.Errorf("actions %+v, want %+v", d.Actions, want)
+	}
+	if len(d.Running) != 1 || !strings.HasPrefix(d.Running[0], "b 1p0r Warmup") {
+		t.Errorf("running %q", d.Running)
+	}
+	delete(s.world.Clusters, changed.Name)
+	for name, j := range s.world.Jobs {
+		if j.Cell == changed.Name {
+			delete(s.world.Jobs, name)
+		}
+	}
+	cluster := s.world.Clusters[same.Name]
+	s.do(s.next().Actions[0])
+	if _, there := s.world.Jobs[running]; !there || !cmp.Equal(cluster, s.world.Clusters[same.Name]) {
+		t.Error("the trial that ran, or its cluster, was touched")
+	}
+	j := s.world.Jobs[running]
+	j.State = decide.JobFinished
+	s.world.Jobs[running] = j
+	if d := s.run(); !d.Over {
+		t.Fatalf("not over: %+v", d)
+	}
+	ups := slices.DeleteFunc(slices.Clone(s.log), func(l string) bool { return l != "up b" })
+	if sweeps := s.trials(record.Sweep); len(ups) != 1 || len(sweeps) != 4 {
+		t.Errorf("%d starts of b, sweeps %q", len(ups), sweeps)
+	}
+	// A shorter list hides trials, the longer one again asks for no more than is new; a rerun measures all.
+	for _, step := range []struct {
+		clients []int32
+		rerun   string
+		more    int
+	}{{[]int32{1}, "", 0}, {[]int32{1, 2, 3}, "", 2}, {[]int32{1, 2, 3}, "again", 6}} {
+		n := len(s.trials(record.Sweep))
+		s.campaign.Spec.Sweep.Clients, s.campaign.Spec.Rerun = step.clients, step.rerun
+		s.plan = plan.Build(s.campaign)
+		done := s.run()
+		if more := len(s.trials(record.Sweep)) - n; more != step.more || !done.Over {
+			t.Errorf("clients %v, rerun %q: %d more sweep trials, want %d; over %v", step.clients, step.rerun, more, step.more, done.Over)
+		}
+	}
+}
