@@ -75,6 +75,7 @@ type revision struct {
 // reading is a record as it was read, or nothing where it is of no known trial.
 type reading struct {
 	name   string // of the ConfigMap
+	made   time.Time
 	record record.Record
 	known  bool
 }
@@ -102,7 +103,7 @@ func (m *memo) readRecords(ctx context.Context, maps []corev1.ConfigMap) []recor
 		if is := read[key]; is.known {
 			m.records = append(m.records, is.record)
 			m.holders = append(m.holders, decide.Record{
-				Name: is.name, UID: key.uid, Attempt: is.record.Trial, FinishedAt: time.UnixMilli(is.record.FinishedAt),
+				Name: is.name, UID: key.uid, Attempt: is.record.Trial, Made: is.made,
 			})
 		}
 	}
@@ -124,7 +125,7 @@ func (m *memo) revisions() []revision {
 func readRecord(ctx context.Context, cm *corev1.ConfigMap) reading {
 	rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
 	if err == nil {
-		return reading{cm.Name, rec, true}
+		return reading{cm.Name, cm.CreationTimestamp.Time, rec, true}
 	}
 	rec = record.Record{Version: record.Version, Error: &record.Error{
 		Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf("ConfigMap %s: %v", cm.Name, err),
@@ -133,7 +134,7 @@ func readRecord(ctx context.Context, cm *corev1.ConfigMap) reading {
 		log.FromContext(ctx).Error(err, "ignoring a record that is of no known trial", "configMap", cm.Name)
 		return reading{}
 	}
-	return reading{cm.Name, rec, true}
+	return reading{cm.Name, cm.CreationTimestamp.Time, rec, true}
 }
 
 // findings are what a campaign's records say, and what is said of them while they stay the same.

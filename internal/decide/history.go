@@ -23,8 +23,8 @@ func (d *decider) earlier(limit int) []Record {
 		if ends[at] == nil {
 			ends[at] = map[string]time.Time{}
 		}
-		if r.FinishedAt.After(ends[at][t.Cell]) {
-			ends[at][t.Cell] = r.FinishedAt
+		if r.Made.After(ends[at][t.Cell]) {
+			ends[at][t.Cell] = r.Made
 		}
 	}
 	kept := map[string]bool{}

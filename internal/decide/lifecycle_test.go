@@ -92,7 +92,7 @@ func TestWhatIsKeptHasAnEnd(t *testing.T) {
 	s.campaign.Spec.Retain = v1alpha1.RetainAlways
 	s.run()
 	ended := start.Add(-10 * time.Minute)
-	s.world.Records = append(held(s.records, ended), decide.Record{Name: "earlier", Attempt: record.Trial{Cell: "earlier"}, FinishedAt: start})
+	s.world.Records = append(held(s.records, ended), decide.Record{Name: "earlier", Attempt: record.Trial{Cell: "earlier"}, Made: start})
 	for _, tt := range []struct {
 		ttl   *int32
 		wakes time.Time
@@ -115,7 +115,7 @@ func TestWhatIsKeptHasAnEnd(t *testing.T) {
 func held(records []record.Record, ended time.Time) []decide.Record {
 	var out []decide.Record
 	for i, r := range records {
-		out = append(out, decide.Record{Name: fmt.Sprintf("record-%d", i), UID: types.UID(fmt.Sprint(i)), Attempt: r.Trial, FinishedAt: ended})
+		out = append(out, decide.Record{Name: fmt.Sprintf("record-%d", i), UID: types.UID(fmt.Sprint(i)), Attempt: r.Trial, Made: ended})
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func TestHistory(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(0))
 	earlier := func(name, variant, cell string, ago int) decide.Record {
 		return decide.Record{
-			Name: name, Attempt: record.Trial{Variant: variant, Topology: "1p0r", Cell: cell}, FinishedAt: start.Add(-time.Duration(ago) * time.Hour),
+			Name: name, Attempt: record.Trial{Variant: variant, Topology: "1p0r", Cell: cell}, Made: start.Add(-time.Duration(ago) * time.Hour),
 		}
 	}
 	old := []decide.Record{

@@ -25,13 +25,13 @@ func (d *decider) kept(spec v1alpha1.BenchmarkCampaignSpec) bool {
 	return true
 }
 
-// end is when the last attempt at a trial of the plan's cells ended, as the records say.
+// end is when the last attempt at a trial of the plan's cells was collected.
 func (d *decider) end() time.Time {
 	var end time.Time
 	planned := d.hashes()
 	for _, r := range d.world.Records {
-		if planned[r.Attempt.Cell] && r.FinishedAt.After(end) {
-			end = r.FinishedAt
+		if planned[r.Attempt.Cell] && r.Made.After(end) {
+			end = r.Made
 		}
 	}
 	return end

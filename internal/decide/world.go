@@ -37,10 +37,10 @@ type Claimant struct {
 
 // Record is the object that holds an attempt's record.
 type Record struct {
-	Name       string
-	UID        types.UID
-	Attempt    record.Trial
-	FinishedAt time.Time // of the attempt
+	Name    string
+	UID     types.UID
+	Attempt record.Trial
+	Made    time.Time // by the clock of the API server: a loader's may be wrong, and a record that cannot be read tells no time
 }
 
 // Job is one attempt's Job.
