@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	parallelRuns = 24
+	parallelRuns = 40 // each mostly waits for the Job controller
 	fewestPoints = 150
 	// faultsFile names the file that the number of points is written to, since `go test` shows nothing of what passes.
 	faultsFile = "KNEE_FAULT_POINTS"
@@ -41,7 +41,7 @@ var only = flag.String("faults.only", "", "a regular expression of fault points"
 // go wrong with it: whatever does, it comes to the same records and the same verdict. The API server and the controllers
 // of StatefulSets, Jobs and garbage are Kubernetes' own; the node is a fake.
 func TestFaults(t *testing.T) {
-	ctrl.SetLogger(logr.Discard())
+	t.Parallel()
 	w := startFaultWorld(t)
 	w.log = func(f failure) { t.Log(f) } // at once: the rest may take a while
 	want, reference, err := w.run(t.Context())

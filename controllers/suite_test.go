@@ -34,7 +34,14 @@ var (
 	nodes   *fakeNode
 )
 
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	os.Exit(m.Run())
+}
+
+// The specs mostly wait, and TestFaults mostly computes, each with a Kubernetes of its own: they run side by side.
 func TestControllers(t *testing.T) {
+	t.Parallel()
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
@@ -42,7 +49,6 @@ func TestControllers(t *testing.T) {
 }
 
 var _ = BeforeSuite(func() {
-	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
 	var cancel context.CancelFunc
 	ctx, cancel = context.WithCancel(context.Background())
 
