@@ -1,6 +1,8 @@
 package controllers_test
 
 import (
+	"slices"
+
 	"context"
 	"sync"
 
@@ -104,7 +106,7 @@ var _ = Describe("campaigns on one node pool", func() {
 		Expect(got.Status.StartedAt).To(BeNil())
 		Expect(count(&corev1.PodList{}, second, "")).To(BeZero())
 
-		endTrial(first)
+		endTrials(first, 1)
 		nodes.behave(first, behaviour{})
 		Eventually(ready(older)).Should(Equal("True/Finished"))
 		Eventually(ready(younger)).Should(Equal("True/Finished"))
@@ -121,7 +123,7 @@ var _ = Describe("campaigns on one node pool", func() {
 		Eventually(phaseOf(holder)).Should(Equal("Sweep"))
 		change(holder, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = ptr.To(true) })
 		Eventually(ready(holder)).Should(Equal("Unknown/Suspended"))
-		endTrial(first)
+		endTrials(first, 1)
 		waiting := create(shared("waiting", second, first))
 		Eventually(func() string { return message(waiting) }).Should(ContainSubstring("holder (Suspended)"))
 		Expect(message(waiting)).To(ContainSubstring("ReleaseNodes"))
@@ -191,15 +193,18 @@ func change(c *v1alpha1.BenchmarkCampaign, edit func(*v1alpha1.BenchmarkCampaign
 	}).Should(Succeed())
 }
 
-// endTrial ends the Sweep trial that hangs in a namespace.
-func endTrial(ns string) {
+// endTrials ends the n Sweep trials that hang in a namespace.
+func endTrials(ns string, n int) {
 	var pods corev1.PodList
 	Eventually(func() int {
 		Expect(cluster.List(ctx, &pods, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(record.Sweep)})).To(Succeed())
+		pods.Items = slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return !p.DeletionTimestamp.IsZero() })
 		return len(pods.Items)
-	}).Should(Equal(1))
-	cfg, err := trialConfig(pods.Items[0])
-	Expect(err).NotTo(HaveOccurred())
-	pods.Items[0].Status = *figures(cfg)
-	Expect(cluster.Status().Update(ctx, &pods.Items[0])).To(Succeed())
+	}).Should(Equal(n))
+	for i := range pods.Items {
+		cfg, err := trialConfig(pods.Items[i])
+		Expect(err).NotTo(HaveOccurred())
+		pods.Items[i].Status = *figures(cfg)
+		Expect(cluster.Status().Update(ctx, &pods.Items[i])).To(Succeed())
+	}
 }

@@ -108,6 +108,38 @@ var _ = Describe("the life of a campaign", func() {
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(4), "a Warmup and a Sweep, twice")
 	})
 
+	It("measures anew only what an edit in mid-run changed", func() {
+		ns := newNamespace()
+		nodes.behave(ns, trialsHang(record.Sweep))
+		c := start(wrappers.MakeCampaign("edit").Namespace(ns).Variant("a").Variant("b").Clients(1).Repetitions(0))
+		sweeps := func() map[string]batchv1.Job { // that are not being deleted, by variant
+			var jobs batchv1.JobList
+			Expect(cluster.List(ctx, &jobs, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(record.Sweep)})).To(Succeed())
+			out := map[string]batchv1.Job{}
+			for _, j := range jobs.Items {
+				if j.DeletionTimestamp.IsZero() {
+					out[j.Labels[resources.LabelVariant]] = j
+				}
+			}
+			return out
+		}
+		Eventually(sweeps).Should(HaveLen(2), "both sweep, on nodes of their own")
+		before := sweeps()
+		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Variants[1].Params = map[string]v1alpha1.ParamValue{"bulk_size": "500"}
+		})
+		Eventually(func() bool {
+			now := sweeps()
+			return len(now) == 2 && now["b"].UID != before["b"].UID && now["b"].Labels[resources.LabelCell] != before["b"].Labels[resources.LabelCell]
+		}).Should(BeTrue(), "b is another cell, whose trial is another Job")
+		Expect(sweeps()["a"].UID).To(Equal(before["a"].UID), "a's trial runs on")
+		nodes.behave(ns, behaviour{trial: figures})
+		endTrials(ns, 2)
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(recordsOf(ns, record.Sweep)).To(HaveLen(2), "one of a, one of b as it is now")
+		Expect(count(&batchv1.JobList{}, ns, "")).To(BeZero())
+	})
+
 	It("finishes the trial that runs when it is suspended, and goes on where it was", func() {
 		ns := newNamespace()
 		nodes.behave(ns, trialsHang(record.Sweep))
@@ -116,16 +148,7 @@ var _ = Describe("the life of a campaign", func() {
 		c = get(c)
 		c.Spec.Suspend = ptr.To(true)
 		Expect(cluster.Update(ctx, c)).To(Succeed())
-		var pods corev1.PodList
-		Eventually(func() int {
-			Expect(cluster.List(ctx, &pods, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(record.Sweep)})).To(Succeed())
-			return len(pods.Items)
-		}).Should(Equal(1))
-		pod := pods.Items[0]
-		cfg, err := trialConfig(pod)
-		Expect(err).NotTo(HaveOccurred())
-		pod.Status = *figures(cfg)
-		Expect(cluster.Status().Update(ctx, &pod)).To(Succeed())
+		endTrials(ns, 1)
 		Eventually(ready(c)).Should(Equal("Unknown/Suspended"))
 		Eventually(func() int { return len(recordsOf(ns, record.Sweep)) }).Should(Equal(1), "the trial that ran is measured")
 		Eventually(func() string { return message(c) }).Should(ContainSubstring("are kept"))
