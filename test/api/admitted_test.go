@@ -67,6 +67,9 @@ func TestAdmitted(t *testing.T) {
 		"prices of nodes and volumes":         `spec: {variants: [{name: arm, pricePerHour: "0.72", storagePricePerHour: "0.1"}, {name: intel, pricePerHour: 1, storagePricePerHour: 0}]}`,
 		"every gate":                          `spec: {gates: {maxErrorRate: "0.001", maxIOPressurePercent: 20, maxThrottledPercent: 0, minClientUtilization: "0.9", minSteadySeconds: 60, maxCVPercent: "7.5"}}`,
 		"a gate of one's own":                 `spec: {gates: {expressions: [{name: calm, expression: "trial.nodes.all(n, n.ioWaitPercent < 10)", message: "a disk is busy"}]}}`,
+		"suspended without nodes":             `spec: {suspend: true, whenSuspended: ReleaseNodes}`,
+		"clusters kept for an hour":           `spec: {retain: Always, ttlSecondsAfterFinished: 3600}`,
+		"no history":                          `spec: {historyLimit: 0}`,
 		"toleration of everything":            `spec: {loader: {nodePool: {tolerations: [{operator: Exists}]}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +94,7 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]any{
-		"retain": "Never", "retries": int64(2), "seed": int64(1),
+		"retain": "Never", "whenSuspended": "KeepNodes", "retries": int64(2), "seed": int64(1),
 		"workload.measure": "Whole", "workload.osb.clientsParam": "bulk_indexing_clients",
 		"workload.osb.setupTasks": []any{"type:create-index"},
 	} {

@@ -166,6 +166,9 @@ var refusals = []refused{
 	{"a task name with a comma", `spec: {workload: {osb: {ingestTasks: ["index,update"]}}}`, []string{"spec.workload.osb.ingestTasks[0]", "should match"}},
 	{"settling as long as the trial", `spec: {timeouts: {trialSeconds: 200}}`, []string{"spec.timeouts", "settleSeconds (300 when unset) must be below trialSeconds"}},
 	{"rerun token with a blank", `spec: {rerun: "once more"}`, []string{"spec.rerun", "should match"}},
+	{"whenSuspended that is none", `spec: {whenSuspended: Stop}`, []string{"spec.whenSuspended", `supported values: "KeepNodes", "ReleaseNodes"`}},
+	{"clusters kept for less than no time", `spec: {ttlSecondsAfterFinished: -1}`, []string{"spec.ttlSecondsAfterFinished", "greater than or equal to 0"}},
+	{"a negative history", `spec: {historyLimit: -1}`, []string{"spec.historyLimit", "greater than or equal to 0"}},
 	{"retain that is none", `spec: {retain: Sometimes}`, []string{"spec.retain", `supported values: "Never", "OnFailure", "Always"`}},
 }
 
