@@ -83,6 +83,6 @@ func freeAddress() string {
 	GinkgoHelper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
-	defer l.Close()
+	defer func() { _ = l.Close() }() // it was for its port alone
 	return l.Addr().String()
 }
