@@ -28,7 +28,7 @@ func Next(p plan.Plan, a analysis.Assessment, w World, spec v1alpha1.BenchmarkCa
 		d.turns = append(d.turns, p.Turns(g, a.Asked()))
 	}
 	d.collect()
-	d.removeStrays()
+	d.straysGone = d.removeStrays()
 	d.queue(spec.WhenSuspended)
 	over := a.Finished && !d.kept(spec)
 	for g := range p.Groups {
@@ -55,8 +55,9 @@ type decider struct {
 	now        time.Time
 	turns      [][]plan.Turn // by group
 
-	paused bool // nothing may start
-	letsGo bool // nor may nodes be kept
+	paused     bool // nothing may start
+	letsGo     bool // nor may nodes be kept
+	straysGone bool // nothing is left of cells that the plan no longer has: they may share a node with any
 }
 
 func (d *decider) act(a Action) {
@@ -122,14 +123,21 @@ func (d *decider) strays() map[string]bool {
 	return out
 }
 
-// removeStrays deletes the clusters and Jobs of cells that the plan no longer has. Records stay.
-func (d *decider) removeStrays() {
+// removeStrays deletes the clusters and Jobs of cells that the plan no longer has, and says whether nothing is left of
+// them. Records stay.
+func (d *decider) removeStrays() (gone bool) {
 	strays := d.strays()
 	for _, name := range slices.Sorted(maps.Keys(strays)) {
+		what := "what is left of " + name + " goes"
 		if strays[name] {
 			d.act(Action{Kind: DeleteCluster, Cell: name})
+			d.wait("%s", what)
+			continue
 		}
+		since, left := d.leaving(name)
+		d.gone(what, since, left)
 	}
+	return len(strays) == 0
 }
 
 // advance moves one group on: its cells take turns, and only the cell whose turn it is has nodes.
@@ -146,7 +154,7 @@ func (d *decider) advance(group int) {
 		d.wait("%s waits for the other cells before %s", cell.Variant(), describe(turn.Trials[0]))
 		return
 	}
-	free := d.othersGone(group, turn.Cell) && d.straysGone()
+	free := d.othersGone(group, turn.Cell) && d.straysGone
 	if (free || d.busy(cell.Name)) && d.ready(cell, turn) {
 		d.runTrial(cell, turn)
 	}
@@ -221,20 +229,6 @@ func (d *decider) othersGone(group, current int) bool {
 		}
 	}
 	return gone
-}
-
-// straysGone says whether nothing is left of cells that the plan no longer has: they may share a node with any.
-func (d *decider) straysGone() bool {
-	strays := d.strays()
-	for _, name := range slices.Sorted(maps.Keys(strays)) {
-		if strays[name] {
-			d.wait("what is left of %s goes", name)
-			continue
-		}
-		since, left := d.leaving(name)
-		d.gone("what is left of "+name+" goes", since, left)
-	}
-	return len(strays) == 0
 }
 
 // tearDown deletes what is no longer needed when all trials are done.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/test/wrappers"
 )
@@ -171,9 +172,10 @@ func (s *sim) ask(now time.Time) {
 	}
 }
 
-// What is left of a cell that an edit took out of the plan keeps nobody waiting for ever.
+// What is left of a cell that an edit took out of the plan keeps nobody waiting for ever, and is not forgotten by a
+// campaign that has nothing else to do.
 func TestStraysThatStayAreNamed(t *testing.T) {
-	for name, stray := range map[string]func(*sim){
+	strays := map[string]func(*sim){
 		"a cluster": func(s *sim) {
 			s.world.Clusters["old"] = decide.Cluster{Name: "old", Deleting: true, Since: start, Left: "PersistentVolumeClaim data-old-0"}
 		},
@@ -181,12 +183,24 @@ func TestStraysThatStayAreNamed(t *testing.T) {
 			s.world.Jobs["old-s1-1-1"] = decide.Job{Name: "old-s1-1-1", Cell: "old", State: decide.JobDeleting, Ending: start, Left: "Job old-s1-1-1",
 				Attempt: record.Trial{Campaign: "uid-1", Cell: "old", Phase: record.Sweep, Clients: 1, Repetition: 1, Attempt: 1}}
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
-			stray(s)
-			s.mustStall(name, "old")
-		})
+	}
+	campaigns := map[string]func(*sim){
+		"at its start":              func(*sim) {},
+		"that has measured all":     func(s *sim) { s.run() },
+		"that retains its clusters": func(s *sim) { s.campaign.Spec.Retain = v1alpha1.RetainAlways; s.run() },
+		"that waits for an older one": func(s *sim) {
+			s.world.Self.Created, s.world.Rivals = start, []decide.Claimant{{UID: "uid-0", Wants: []plan.Pool{{}}}}
+		},
+	}
+	for what, stray := range strays {
+		for when, campaign := range campaigns {
+			t.Run(what+" of a campaign "+when, func(t *testing.T) {
+				s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Repetitions(0))
+				campaign(s)
+				stray(s)
+				s.mustStall(what, "old")
+			})
+		}
 	}
 }
 
