@@ -226,7 +226,12 @@ func imageDigest(pod corev1.Pod) string {
 	return ""
 }
 
+// unreadySince is since when a pod has not been ready. One that is being deleted may call itself ready to its end: of it,
+// since when it should be gone.
 func unreadySince(pod corev1.Pod) time.Time {
+	if t := pod.DeletionTimestamp; !t.IsZero() {
+		return t.Time
+	}
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady {
 			return c.LastTransitionTime.Time

@@ -1,0 +1,31 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// A pod that is being deleted may call itself ready to its end, since hours: its deadline counts from when it should be
+// gone.
+func TestAPodThatGoesIsNotOverdueAtOnce(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	made := metav1.NewTime(now.Add(-5 * time.Hour))
+	labels := map[string]string{resources.LabelCellName: "x", resources.LabelComponent: resources.ComponentOpenSearch}
+	set := appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "x", Labels: labels, CreationTimestamp: made}}
+	pod := corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "x-0", Labels: labels, CreationTimestamp: made, DeletionTimestamp: &metav1.Time{Time: now}},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: made},
+		}},
+	}
+	c := clusters([]appsv1.StatefulSet{set}, []corev1.Pod{pod}, nil, nil)["x"]
+	if c.Ready != 0 || c.Pods != 1 || !c.Since.Equal(now) {
+		t.Errorf("ready %d of %d pods, since %s, want %s", c.Ready, c.Pods, c.Since, now)
+	}
+}
