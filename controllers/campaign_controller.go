@@ -137,6 +137,7 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&v1alpha1.BenchmarkCampaign{}, r.wakeActive(), builder.WithPredicates(comes())).
 		Watches(&v1alpha1.BenchmarkCampaign{}, r.wakeQueued(), builder.WithPredicates(stands())).
 		Watches(&appsv1.StatefulSet{}, r.wakeQueued(), builder.WithPredicates(letsGo())).
+		Watches(&batchv1.Job{}, r.wakeQueued(), builder.WithPredicates(letsGo())).
 		Watches(&corev1.Pod{}, r.wakeQueued(), builder.WithPredicates(letsGo())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(r)

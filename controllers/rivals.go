@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,18 +28,20 @@ func (r *CampaignReconciler) observeRivals(ctx context.Context, c *v1alpha1.Benc
 	var (
 		campaigns v1alpha1.BenchmarkCampaignList
 		sets      appsv1.StatefulSetList
+		jobs      batchv1.JobList
 		pods      corev1.PodList
 	)
+	// All of them are looked at each time, and only read: no copies.
 	ours := client.MatchingLabels{resources.LabelManagedBy: resources.ManagedBy}
-	if err := r.List(ctx, &campaigns); err != nil {
+	if err := r.List(ctx, &campaigns, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the campaigns: %w", err)
 	}
-	for _, list := range []client.ObjectList{&sets, &pods} {
-		if err := r.List(ctx, list, ours); err != nil {
+	for _, list := range []client.ObjectList{&sets, &jobs, &pods} {
+		if err := r.List(ctx, list, ours, client.UnsafeDisableDeepCopy); err != nil {
 			return fmt.Errorf("list who has nodes: %w", err)
 		}
 	}
-	claimants := claimants(campaigns.Items, sets.Items, pods.Items)
+	claimants := claimants(campaigns.Items, sets.Items, jobs.Items, pods.Items)
 	w.Self, w.Rivals = claimants[c.UID], nil
 	w.Self.Campaign, w.Self.UID, w.Self.Created = client.ObjectKeyFromObject(c), c.UID, c.CreationTimestamp.Time
 	delete(claimants, c.UID)
@@ -48,7 +52,9 @@ func (r *CampaignReconciler) observeRivals(ctx context.Context, c *v1alpha1.Benc
 }
 
 // claimants are the campaigns that want or have nodes, by UID, those that are gone but for their pods among them.
-func claimants(campaigns []v1alpha1.BenchmarkCampaign, sets []appsv1.StatefulSet, pods []corev1.Pod) map[types.UID]decide.Claimant {
+func claimants(
+	campaigns []v1alpha1.BenchmarkCampaign, sets []appsv1.StatefulSet, jobs []batchv1.Job, pods []corev1.Pod,
+) map[types.UID]decide.Claimant {
 	out := map[types.UID]decide.Claimant{}
 	hold := func(o client.Object, held []plan.Pool) {
 		uid := types.UID(o.GetLabels()[resources.LabelCampaign])
@@ -66,6 +72,9 @@ func claimants(campaigns []v1alpha1.BenchmarkCampaign, sets []appsv1.StatefulSet
 	}
 	for i := range sets {
 		hold(&sets[i], heldBySet(sets[i]))
+	}
+	for i := range jobs {
+		hold(&jobs[i], heldByJob(jobs[i]))
 	}
 	for i := range pods {
 		hold(&pods[i], heldByPod(pods[i]))
@@ -90,27 +99,39 @@ func heldBySet(s appsv1.StatefulSet) []plan.Pool {
 	return []plan.Pool{{NodeSelector: s.Spec.Template.Spec.NodeSelector}}
 }
 
-// heldByPod is where a pod disturbs others, from its making until it has ended: OpenSearch on its nodes, a trial at its
-// endpoint, and a trial that is not kept off the nodes of OpenSearch on its own, too. Tolerations say nothing of where a
-// pod cannot be.
+// heldByJob is where the pod of a trial disturbs others that is there or about to be made.
+func heldByJob(j batchv1.Job) []plan.Pool {
+	if jobEnded(j) || !j.DeletionTimestamp.IsZero() {
+		return nil // what is left of its pods tells
+	}
+	return heldBy(j.Spec.Template.ObjectMeta, j.Spec.Template.Spec)
+}
+
+// heldByPod is where a pod disturbs others, from its making until it has ended.
 func heldByPod(pod corev1.Pod) []plan.Pool {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return nil
 	}
-	var held []plan.Pool
-	nodes := plan.Pool{NodeSelector: pod.Spec.NodeSelector}
-	switch pod.Labels[resources.LabelComponent] {
+	return heldBy(pod.ObjectMeta, pod.Spec)
+}
+
+// heldBy is where a pod disturbs others: OpenSearch on its nodes, a trial at its endpoint, and a trial that is not kept off
+// the nodes of OpenSearch on its own, too. Tolerations say nothing of where a pod cannot be.
+func heldBy(o metav1.ObjectMeta, spec corev1.PodSpec) []plan.Pool {
+	var out []plan.Pool
+	nodes := plan.Pool{NodeSelector: spec.NodeSelector}
+	switch o.Labels[resources.LabelComponent] {
 	case resources.ComponentOpenSearch:
-		held = append(held, nodes)
+		out = append(out, nodes)
 	case resources.ComponentLoader:
-		if pod.Spec.Affinity == nil {
-			held = append(held, nodes)
+		if spec.Affinity == nil {
+			out = append(out, nodes)
 		}
-		if endpoint := pod.Annotations[resources.AnnotationEndpoint]; endpoint != "" {
-			held = append(held, plan.Pool{Endpoint: endpoint})
+		if endpoint := o.Annotations[resources.AnnotationEndpoint]; endpoint != "" {
+			out = append(out, plan.Pool{Endpoint: endpoint})
 		}
 	}
-	return held
+	return out
 }
 
 // wants are the pools that a campaign is going to use, as far as its spec and status tell without a look at its

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/ptr"
@@ -38,7 +39,7 @@ func (r *CampaignReconciler) active(ctx context.Context, o client.Object) []reco
 
 func (r *CampaignReconciler) others(ctx context.Context, o client.Object, wake func(*v1alpha1.BenchmarkCampaign) bool) []reconcile.Request {
 	var list v1alpha1.BenchmarkCampaignList
-	if err := r.List(ctx, &list); err != nil {
+	if err := r.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "cannot wake the campaigns that wait")
 		return nil
 	}
@@ -91,6 +92,8 @@ func holds(o client.Object) bool {
 	switch o := o.(type) {
 	case *appsv1.StatefulSet:
 		return len(heldBySet(*o)) > 0
+	case *batchv1.Job:
+		return len(heldByJob(*o)) > 0
 	case *corev1.Pod:
 		return len(heldByPod(*o)) > 0
 	}

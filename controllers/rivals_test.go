@@ -1,0 +1,47 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// A trial's Job holds its endpoint before the Job's controller has made the pod, for as long as it may make one.
+func TestAJobHoldsItsEndpointBeforeItHasAPod(t *testing.T) {
+	const endpoint = "search.example.org:443"
+	job := func(change func(*batchv1.Job)) batchv1.Job {
+		j := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "x-s1-1-1", Labels: map[string]string{resources.LabelCampaign: "uid-x"}}}
+		j.Spec.Template = corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{
+				Labels:      map[string]string{resources.LabelComponent: resources.ComponentLoader},
+				Annotations: map[string]string{resources.AnnotationEndpoint: endpoint},
+			},
+			Spec: corev1.PodSpec{Affinity: &corev1.Affinity{}},
+		}
+		change(&j)
+		return j
+	}
+	for what, tt := range map[string]struct {
+		change func(*batchv1.Job)
+		holds  bool
+	}{
+		"just made":     {func(*batchv1.Job) {}, true},
+		"of a cluster":  {func(j *batchv1.Job) { j.Spec.Template.Annotations = nil }, false},
+		"being deleted": {func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }, false},
+		"ended": {func(j *batchv1.Job) {
+			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
+		}, false},
+	} {
+		j := job(tt.change)
+		held := claimants(nil, nil, []batchv1.Job{j}, nil)["uid-x"].Holds
+		if got := plan.MayShare(held, []plan.Pool{{Endpoint: endpoint}}); got != tt.holds || holds(&j) != tt.holds {
+			t.Errorf("%s: holds %+v, want %v", what, held, tt.holds)
+		}
+	}
+}
