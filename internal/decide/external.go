@@ -9,7 +9,6 @@ package decide
 func (d *decider) endpointsFree(group, current int) bool {
 	for _, i := range d.plan.Groups[group] {
 		if cell := d.plan.Cells[i]; i != current && cell.External() && d.busy(cell.Name) {
-			d.wait("a trial of %s ends", cell.Name)
 			return false
 		}
 	}

@@ -227,3 +227,45 @@ func TestAnEditInMidRunTouchesOnlyWhatItChanges(t *testing.T) {
 		}
 	}
 }
+
+// A trial that an edit took out of the plan while it ran is waited for, with a deadline, wherever the campaign is.
+func TestATrialThatIsNoLongerAskedForIsWaitedFor(t *testing.T) {
+	for what, campaign := range map[string]*wrappers.Campaign{
+		"cells at one endpoint":  atEndpoints("https://one.example", "https://one.example"),
+		"cells on one pool":      wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b"),
+		"a cell that is kept":    wrappers.MakeCampaign("x").VariantOnAnyNode("a"),
+		"a cell at its endpoint": atEndpoints("https://one.example"),
+		"another cell is behind": wrappers.MakeCampaign("x").Variant("a").Variant("b").Repetitions(1),
+	} {
+		t.Run(what, func(t *testing.T) {
+			if what != "another cell is behind" {
+				campaign.Repetitions(0)
+			}
+			s := newSim(t, campaign.Clients(1, 2))
+			a := s.plan.Cells[0].Name
+			for range 20 {
+				for _, action := range s.next().Actions {
+					if action.Cell == a || len(s.plan.Groups) == 1 {
+						s.do(action)
+					}
+				}
+				if s.log[len(s.log)-1] == "a Sweep 2/1#1" {
+					break
+				}
+			}
+			name := s.runs(a)
+			j := s.world.Jobs[name]
+			j.Created = start
+			s.world.Jobs[name] = j
+			s.campaign.Spec.Sweep.Clients = []int32{1}
+			s.plan = plan.Build(s.campaign)
+			for _, s.campaign.Spec.Retain = range []v1alpha1.RetainPolicy{v1alpha1.RetainAlways, v1alpha1.RetainNever} {
+				d := s.next()
+				if want := []string{"a 1p0r Sweep clients=2"}; d.Over || !cmp.Equal(d.Running, want) || d.Phases[a] != string(record.Sweep) {
+					t.Errorf("over %v, running %q, want %q, phases %v", d.Over, d.Running, want, d.Phases)
+				}
+				s.mustStall(what, a)
+			}
+		})
+	}
+}

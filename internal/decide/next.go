@@ -43,7 +43,7 @@ func Next(p plan.Plan, a analysis.Assessment, w World, spec v1alpha1.BenchmarkCa
 	}
 	d.forget(spec.HistoryLimit)
 	d.unstall()
-	d.Over = a.Finished && len(d.Actions) == 0 && len(d.Waiting) == 0 && d.Stalled == nil
+	d.Over = a.Finished && len(d.Actions)+len(d.Waiting)+len(d.Running) == 0 && d.Stalled == nil
 	return d.Decision
 }
 
@@ -147,16 +147,34 @@ func (d *decider) advance(group int) {
 	}
 	turn, ok := d.currentTurn(group)
 	if !ok {
+		d.finishTrials(group, nobody)
 		return
 	}
 	cell := d.plan.Cells[turn.Cell]
 	if !d.barrierOpen(group, turn) {
+		d.finishTrials(group, nobody)
 		d.wait("%s waits for the other cells before %s", cell.Variant(), describe(turn.Trials[0]))
 		return
 	}
+	d.finishTrials(group, turn.Cell)
 	free := d.othersGone(group, turn.Cell) && d.straysGone
 	if (free || d.busy(cell.Name)) && d.ready(cell, turn) {
 		d.runTrial(cell, turn)
+	}
+}
+
+// nobody is no cell's index: it is the turn of none.
+const nobody = -1
+
+// finishTrials waits for the trials of a group's cells but the current one: an edit may have taken a trial out of the plan
+// while it ran, and its record comes first.
+func (d *decider) finishTrials(group, current int) {
+	for _, i := range d.plan.Groups[group] {
+		name := d.plan.Cells[i].Name
+		if job, running := d.unrecorded(name); running && i != current {
+			d.Phases[name] = string(job.Attempt.Phase)
+			d.waitForJob(job)
+		}
 	}
 }
 
@@ -206,7 +224,7 @@ func (d *decider) barrierOpen(group int, turn plan.Turn) bool {
 	return true
 }
 
-// othersGone lets go of the nodes of the group's other cells and says whether they are gone.
+// othersGone lets go of the nodes of the group's other cells, once no trial runs on them, and says whether they are gone.
 func (d *decider) othersGone(group, current int) bool {
 	gone := d.endpointsFree(group, current)
 	for _, i := range d.plan.Groups[group] {
@@ -215,13 +233,11 @@ func (d *decider) othersGone(group, current int) bool {
 			continue
 		}
 		if cluster.Replicas > 0 && !cluster.Deleting {
-			if job, busy := d.unrecorded(cluster.Name); busy {
-				gone = false
-				d.waitForJob(job) // a trial of an earlier turn still runs: its record comes first
+			gone = false
+			if d.busy(cluster.Name) {
 				continue
 			}
 			d.act(Action{Kind: StopCluster, Cell: cluster.Name})
-			gone = false
 			d.wait("nodes of %s are let go", cluster.Name)
 		} else if cluster.Pods > 0 {
 			gone = false
@@ -238,9 +254,7 @@ func (d *decider) tearDown() {
 		there, going := d.jobs(cell.Name)
 		switch {
 		case d.busy(cell.Name):
-			job, _ := d.unrecorded(cell.Name)
 			d.wait("a Job of %s ends", cell.Name)
-			d.waitForJob(job)
 		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
 		case exists, going > 0:
