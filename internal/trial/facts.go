@@ -75,6 +75,9 @@ func (f *facts) checkTasks() error {
 		if !found {
 			return fail(record.ReasonDriverIncomplete, "opensearch-benchmark has no figures of task %s: %s", name, driver.TellingOSBOutput(f.osb.output, maxMessage))
 		}
+		if refused(f.total, f.osb.errors, f.rejections) {
+			continue // a request that is refused whole counts as no operation: there is no throughput
+		}
 		if t.Throughput == 0 || t.ServiceTime == nil {
 			return fail(record.ReasonDriverIncomplete, "opensearch-benchmark has no throughput of task %s: does its warm-up outlast the corpus?", name)
 		}

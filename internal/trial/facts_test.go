@@ -46,6 +46,16 @@ func TestFacts(t *testing.T) {
 			f.rejections = record.Rejections{IndexingPressure: 14, CircuitBreakers: 2}
 			f.bulk, f.count, f.total = 10_000, 40_000, 40_000
 		}, "", ""},
+		// A request that is refused whole, as indexing pressure and admission control do it, counts as no operation: a task all of
+		// whose requests were has a throughput of 0, of which opensearch-benchmark makes none.
+		"all rejected, each request whole": {func(f *facts) {
+			f.osb.result.Tasks = []record.Task{{Name: "index", Unit: "ops/s", ErrorRate: 1, ServiceTime: &record.Latency{Mean: 4}}}
+			f.osb.errors.Rejected, f.rejections.IndexingPressure, f.count, f.total = 200, 200, 0, 0
+		}, "", ""},
+		"all failed, each request whole": {func(f *facts) {
+			f.osb.result.Tasks = []record.Task{{Name: "index", Unit: "ops/s", ErrorRate: 1, ServiceTime: &record.Latency{Mean: 4}}}
+			f.osb.errors.Rejected, f.osb.errors.Other, f.rejections.IndexingPressure, f.count, f.total = 199, 1, 199, 0, 0
+		}, record.ReasonDriverIncomplete, "no throughput of task index"},
 		"the index could not be created, exit 0": {func(f *facts) {
 			f.osb.result.Tasks = []record.Task{measured("create-index", 1), measured("check-cluster-health", 1), measured("index", 1)}
 			f.osb.errors = driver.OSBErrors{Other: 21, Lines: []string{"This JRE does not have support for Thai segmentation"}}
