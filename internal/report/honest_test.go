@@ -268,3 +268,57 @@ func TestFiguresOfAllNodes(t *testing.T) {
 		}
 	}
 }
+
+// A load that was refused altogether has 0 docs/s: only what is Errored has none. It is in no peak, no median and no ratio
+// of those, on either side.
+func TestRefusedAltogetherIsZero(t *testing.T) {
+	for _, variant := range []string{"a", "b"} {
+		in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
+			r := plain(trial)
+			if trial.Variant == variant {
+				refuse(&r)
+			}
+			return r
+		})
+		files := report.Files(in)
+		seen := 0
+		for _, row := range rows(t, files["results.csv"]) {
+			if row["variant"] != variant {
+				continue
+			}
+			seen++
+			if row["verdict"] != "Gated" || row["docs_per_second"] != "0" || row["whole_docs_per_second"] != "0" || row["osb_docs_per_second"] != "" {
+				t.Fatalf("%s %s: %q, whole %q, the driver's %q", row["verdict"], row["failures"], row["docs_per_second"], row["whole_docs_per_second"], row["osb_docs_per_second"])
+			}
+		}
+		if seen == 0 {
+			t.Errorf("results.csv has no rows of %s", variant)
+		}
+		for _, row := range rows(t, files["comparison.csv"]) {
+			if row["ratio"] != "" && strings.Contains(row["figure"], "docs") && row["figure"] != "highest_docs_per_second" {
+				t.Errorf("%s at %s: ratio %q of %q and %q", row["figure"], row["at"], row["ratio"], row["value"], row["baseline_value"])
+			}
+		}
+		for name, text := range files {
+			for _, bad := range []string{"NaN", "Inf"} {
+				if strings.Contains(text, bad) {
+					t.Errorf("%s holds %s", name, bad)
+				}
+			}
+		}
+	}
+}
+
+// refuse makes a record that of a load all of whose requests were refused.
+func refuse(r *record.Record) {
+	i := r.Ingest
+	i.Documents, i.DocsPerSecond, i.WholeDocsPerSec, i.DrainedDocsPerSec, i.OSBDocsPerSecond = 0, 0, 0, 0, 0
+	i.TotalIndexed, i.Count, i.IndexBytes = 0, 0, 0
+	r.Rejections.IndexingPressure = 1
+	if i.BulkSize > 0 {
+		r.Rejections.IndexingPressure += i.Corpus / i.BulkSize
+	}
+	for n := range r.Tasks {
+		r.Tasks[n].Throughput, r.Tasks[n].ErrorRate = 0, 1
+	}
+}
