@@ -69,6 +69,7 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 		}
 		w.Jobs[job.Name] = job
 	}
+	sinceTrials(w.Clusters, jobs.Items)
 	r.askWhy(ctx, &w, sets.Items, jobs.Items, pods.Items)
 	if err := r.observeRivals(ctx, c, &w); err != nil {
 		return observed{}, err
@@ -113,9 +114,31 @@ func jobState(j batchv1.Job) decide.JobState {
 }
 
 func jobEnded(j batchv1.Job) bool {
-	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
-		return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
-	})
+	_, ended := jobEnd(j)
+	return ended
+}
+
+// jobEnd is when a Job ended, if it did.
+func jobEnd(j batchv1.Job) (time.Time, bool) {
+	for _, c := range j.Status.Conditions {
+		if c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) {
+			return c.LastTransitionTime.Time, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// sinceTrials lets no cluster be waited for since earlier than the end of its last trial: while one runs nobody waits, and
+// a pod that is gone and not made again tells no time.
+func sinceTrials(clusters map[string]decide.Cluster, jobs []batchv1.Job) {
+	for _, j := range jobs {
+		name := j.Labels[resources.LabelCellName]
+		end, ended := jobEnd(j)
+		if c, there := clusters[name]; there && ended {
+			c.Since = later(c.Since, end)
+			clusters[name] = c
+		}
+	}
 }
 
 // clusters are the cells of which anything is left: a StatefulSet, pods, volumes, or settings.

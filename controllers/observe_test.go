@@ -5,6 +5,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,5 +28,33 @@ func TestAPodThatGoesIsNotOverdueAtOnce(t *testing.T) {
 	c := clusters([]appsv1.StatefulSet{set}, []corev1.Pod{pod}, nil, nil)["x"]
 	if c.Ready != 0 || c.Pods != 1 || !c.Since.Equal(now) {
 		t.Errorf("ready %d of %d pods, since %s, want %s", c.Ready, c.Pods, c.Since, now)
+	}
+}
+
+// A node that was lost under a trial and is not there again when that ends is not overdue at once: until then nothing
+// waited for it.
+func TestANodeLostUnderATrialIsNotOverdueAtOnce(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	made := metav1.NewTime(now.Add(-5 * time.Hour))
+	labels := map[string]string{resources.LabelCellName: "x", resources.LabelComponent: resources.ComponentOpenSearch}
+	set := appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "x", Labels: labels, CreationTimestamp: made}}
+	job := func(cell string, status corev1.ConditionStatus, at time.Time) batchv1.Job {
+		return batchv1.Job{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{resources.LabelCellName: cell}},
+			Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{
+				{Type: batchv1.JobFailed, Status: status, LastTransitionTime: metav1.NewTime(at)},
+			}},
+		}
+	}
+	found := clusters([]appsv1.StatefulSet{set}, nil, nil, nil)
+	sinceTrials(found, []batchv1.Job{
+		job("x", corev1.ConditionTrue, now.Add(-time.Hour)), job("x", corev1.ConditionTrue, now),
+		job("x", corev1.ConditionFalse, now.Add(time.Hour)), job("y", corev1.ConditionTrue, now.Add(time.Hour)),
+	})
+	if got := found["x"].Since; !got.Equal(now) {
+		t.Errorf("since %s, want %s", got, now)
+	}
+	if len(found) != 1 {
+		t.Errorf("clusters %v", found)
 	}
 }
