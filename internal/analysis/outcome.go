@@ -57,8 +57,9 @@ func rulesOf(spec v1alpha1.BenchmarkCampaignSpec, retries int32) rules {
 }
 
 // outcome judges the attempts at a trial. A trial is done when an attempt gave a valid measurement of all that is
-// asked, or when the Errored attempts that are charged exceed the retries, or when its records keep getting lost. A valid measurement without the search
-// tasks that are asked by now is neither: the trial is measured anew, with all its retries.
+// asked, or when the Errored attempts that are charged exceed the retries, or when its records keep getting lost. A valid
+// measurement without the search tasks that are asked by now is none of these: the trial is measured anew, with all its
+// retries.
 func outcome(trial record.Trial, attempts []record.Record, rules rules) Outcome {
 	o := Outcome{Trial: trial}
 	lost := 0

@@ -25,7 +25,7 @@ func (c Claimant) holds() bool { return len(c.Holds) > 0 }
 // admission is whom a campaign waits for.
 type admission struct {
 	ahead   []Claimant // that come first: the campaign lets its own nodes go
-	holding []Claimant // that come later, or want nothing, and have nodes all the same
+	holding []Claimant // that come later and have nodes all the same: it keeps its own
 }
 
 // admit holds a campaign against its rivals. Only what it has yet to measure is asked for: a campaign that wants nothing
