@@ -168,13 +168,14 @@ func (w *watch) note(problem string) {
 	}
 }
 
-// noteShards remembers, once, which allocations serve the index's shards as the load begins.
+// noteShards remembers, once, which allocations serve the index's shards as the load begins: once every primary has one,
+// since the first documents may come before the last primary does.
 func (w *watch) noteShards(ctx context.Context) {
 	if w.shards != nil { // only this goroutine writes it
 		return
 	}
 	shards, err := w.cluster.Allocations(ctx, w.index)
-	if err != nil {
+	if err != nil || !shards.Assigned() {
 		return
 	}
 	w.mu.Lock()

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -53,4 +54,36 @@ func TestCountersDoNotWaitForTelemetry(t *testing.T) {
 	stopped := make(chan struct{})
 	go func() { w.stop(); close(stopped) }()
 	wait(stopped, "the watch did not stop")
+}
+
+// A primary that is not assigned yet as the first documents come has not moved when it is.
+func TestShardsAreNotedOnceAllPrimariesAreAssigned(t *testing.T) {
+	const table = `{"routing_table":{"indices":{"i":{"shards":{"0":[{"primary":true,"node":"n","allocation_id":{"id":"a"}}],"1":[%s]}}}}}`
+	late := `{"primary":true,"node":null}`
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintf(w, table, late) }))
+	defer server.Close()
+	client, err := cluster.New(nil, server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	w := &watch{cluster: client, index: "i"}
+	w.noteShards(t.Context())
+	late = `{"primary":true,"node":"n","allocation_id":{"id":"b"}}`
+	w.noteShards(t.Context())
+	after, err := client.Allocations(t.Context(), "i")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := movedShards(w.shards, after); why != "" {
+		t.Error(why)
+	}
+	late = `{"primary":true,"node":"n","allocation_id":{"id":"c"}}`
+	w.noteShards(t.Context())
+	if after, err = client.Allocations(t.Context(), "i"); err != nil {
+		t.Fatal(err)
+	}
+	if why := movedShards(w.shards, after); why != "primary i/1 moved during the load" {
+		t.Errorf("%q", why)
+	}
 }

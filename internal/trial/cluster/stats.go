@@ -79,8 +79,21 @@ func (c *Client) IndexHealth(ctx context.Context, index string) (Health, error) 
 
 // Allocations tell which allocation serves each copy of an index's shards.
 type Allocations struct {
-	Primaries map[string]string // by shard, INDEX/NUMBER: node and allocation
+	Primaries map[string]string // by shard, INDEX/NUMBER: node and allocation; unassigned where there is none
 	Replicas  map[string]string // shards, by node and allocation; without those that are not assigned
+}
+
+// unassigned is where a shard is that no node has.
+const unassigned = "/"
+
+// Assigned says whether every primary has an allocation.
+func (a Allocations) Assigned() bool {
+	for _, at := range a.Primaries {
+		if at == unassigned {
+			return false
+		}
+	}
+	return true
 }
 
 // Allocations asks for them: another primary after the load means that its counters began anew, another replica that
