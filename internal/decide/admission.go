@@ -25,7 +25,7 @@ func (c Claimant) holds() bool { return len(c.Holds) > 0 }
 // admission is whom a campaign waits for.
 type admission struct {
 	ahead   []Claimant // that come first: the campaign lets its own nodes go
-	holding []Claimant // that come later and have nodes all the same: it keeps its own
+	holding []Claimant // that come later, or want nothing, and have nodes all the same: it keeps its own
 }
 
 // admit holds a campaign against its rivals. Only what it has yet to measure is asked for: a campaign that wants nothing
@@ -36,7 +36,7 @@ func admit(self Claimant, rivals []Claimant) admission {
 		holds := plan.MayShare(self.Wants, rival.Holds)
 		switch {
 		case !holds && !plan.MayShare(self.Wants, rival.Wants):
-		case rival.before(self):
+		case len(rival.Wants) > 0 && rival.before(self):
 			out.ahead = append(out.ahead, rival)
 		case holds:
 			out.holding = append(out.holding, rival)
@@ -98,6 +98,8 @@ func (c Claimant) hint() string {
 		return ""
 	case v1alpha1.ReasonSuspended:
 		return ": resume it, delete it, or set its whenSuspended to ReleaseNodes"
+	case v1alpha1.ReasonInvalidSpec:
+		return ": mend or delete it"
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured:
 		return ": delete it, or let its clusters go by retain or ttlSecondsAfterFinished"
 	}

@@ -105,7 +105,7 @@ func TestWhatIsKeptHasAnEnd(t *testing.T) {
 	} {
 		s.campaign.Spec.TTLSecondsAfterFinished = tt.ttl
 		d := s.next()
-		if goes := len(d.Actions) == 1 && d.Actions[0].Kind == decide.DeleteCluster; goes != tt.goes || d.Over == goes || !d.WakeAt.Equal(tt.wakes) {
+		if goes := len(d.Actions) == 1 && d.Actions[0].Kind == decide.DeleteCluster; goes != tt.goes || !d.Over || !d.WakeAt.Equal(tt.wakes) {
 			t.Errorf("after %v s: %+v", ptr.Deref(tt.ttl, -1), d)
 		}
 	}

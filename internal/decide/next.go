@@ -38,12 +38,14 @@ func Next(p plan.Plan, a analysis.Assessment, w World, spec v1alpha1.BenchmarkCa
 			d.advance(g)
 		}
 	}
+	d.forget(spec.HistoryLimit)
+	rests := a.Finished && d.rests()
 	if over {
 		d.tearDown()
 	}
-	d.forget(spec.HistoryLimit)
 	d.unstall()
-	d.Over = a.Finished && len(d.Actions)+len(d.Waiting)+len(d.Running) == 0 && d.Stalled == nil
+	afterwards := over && keep(spec.Retain, a) // what was kept for a time goes when the campaign has long been over
+	d.Over = rests && (afterwards || d.rests()) && d.Stalled == nil
 	return d.Decision
 }
 
@@ -65,6 +67,9 @@ func (d *decider) act(a Action) {
 	a.Jobs = there + going
 	d.Actions = append(d.Actions, a)
 }
+
+// rests says whether nothing is to be done and nothing runs or is waited for.
+func (d *decider) rests() bool { return len(d.Actions)+len(d.Waiting)+len(d.Running) == 0 }
 
 func (d *decider) wait(format string, args ...any) {
 	d.Waiting = append(d.Waiting, fmt.Sprintf(format, args...))

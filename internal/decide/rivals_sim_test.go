@@ -274,6 +274,8 @@ func TestWhomACampaignWaitsFor(t *testing.T) {
 			"campaign ns/o (Suspended), which still has nodes that both may use: resume it, delete it, or set its whenSuspended to ReleaseNodes", false, false},
 		{"one that is over and retains", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonFinished}, false, "ttlSecondsAfterFinished", false, false},
 		{"one that is deleted", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, false, "(Deleted), which still has nodes", false, false},
+		{"one that is deleted, of this one's nodes", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, true, "(Deleted)", false, false},
+		{"one whose spec was made invalid", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonInvalidSpec}, false, "mend or delete it", false, false},
 		{"one that cannot be scheduled", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Reason: v1alpha1.ReasonUnschedulable}, false, "mend, suspend or delete it", false, false},
 		{"a suspended campaign waits for nobody", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Holds: pool("a")}, true, "", false, true},
 	} {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/knee-bench/knee/internal/scheme"
 	"github.com/knee-bench/knee/test/embedded"
@@ -31,7 +32,8 @@ func connect(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	klog.SetLogger(logr.Discard()) // the client library complains of each outage of the API server
+	klog.SetLogger(logr.Discard()) // the client libraries complain of each outage of the API server
+	log.SetLogger(logr.Discard())
 	c := &cluster{Cluster: here}
 	if c.config, err = clientcmd.BuildConfigFromFlags("", here.Kubeconfig()); err != nil {
 		t.Fatalf("the embedded cluster: run `make test-chaos`: %v", err)
