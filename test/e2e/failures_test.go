@@ -126,7 +126,7 @@ var _ = Describe("a campaign that has bad luck", Ordered, func() {
 		// One retry: a trial whose OpenSearch is killed and whose pod is deleted after that is measured all the same.
 		w := campaign("unlucky", ns).VariantOnAnyNode("a").Clients(1, 2).Retries(1)
 		w.Spec.Workload.OSB.Params["time_period"] = "15"
-		w.Spec.OpenSearch.Storage.Size = "1Gi"
+		w.Spec.OpenSearch.Storage.Size, w.Spec.Loader.Cache.Size = "1Gi", "1Gi"
 		w.Spec.Timeouts.ActivitySeconds = ptr.To[int32](20)
 		c = start(ctx, w)
 	}, NodeTimeout(time.Minute))
