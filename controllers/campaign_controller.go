@@ -127,6 +127,8 @@ func again(wake time.Duration, wanted bool, trouble error) (ctrl.Result, error) 
 // SetupWithManager watches campaigns and all that is made for them.
 func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	named := handler.EnqueueRequestsFromMapFunc(campaignOf)
+	queued := handler.EnqueueRequestsFromMapFunc(r.queued)
+	active := handler.EnqueueRequestsFromMapFunc(r.active)
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkCampaign{}).
 		Owns(&appsv1.StatefulSet{}).
@@ -134,11 +136,11 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&corev1.ConfigMap{}).
 		Watches(&corev1.Pod{}, named).
 		Watches(&corev1.PersistentVolumeClaim{}, named).
-		Watches(&v1alpha1.BenchmarkCampaign{}, r.wakeActive(), builder.WithPredicates(comes())).
-		Watches(&v1alpha1.BenchmarkCampaign{}, r.wakeQueued(), builder.WithPredicates(stands())).
-		Watches(&appsv1.StatefulSet{}, r.wakeQueued(), builder.WithPredicates(letsGo())).
-		Watches(&batchv1.Job{}, r.wakeQueued(), builder.WithPredicates(letsGo())).
-		Watches(&corev1.Pod{}, r.wakeQueued(), builder.WithPredicates(letsGo())).
+		Watches(&v1alpha1.BenchmarkCampaign{}, active, builder.WithPredicates(comes())).
+		Watches(&v1alpha1.BenchmarkCampaign{}, queued, builder.WithPredicates(stands())).
+		Watches(&appsv1.StatefulSet{}, queued, builder.WithPredicates(letsGo())).
+		Watches(&batchv1.Job{}, queued, builder.WithPredicates(letsGo())).
+		Watches(&corev1.Pod{}, queued, builder.WithPredicates(letsGo())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(r)
 }

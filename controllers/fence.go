@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
-	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 )
 
@@ -26,8 +24,7 @@ func (r *CampaignReconciler) stale(ctx context.Context, c *v1alpha1.BenchmarkCam
 	}
 	known := 0
 	for i := range jobs.Items {
-		var attempt record.Trial
-		if json.Unmarshal([]byte(jobs.Items[i].Annotations[resources.AnnotationTrial]), &attempt) == nil {
+		if _, err := attemptOf(&jobs.Items[i]); err == nil {
 			known++ // one that is not readable as a trial was left out when it was observed, too
 		}
 	}

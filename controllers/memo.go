@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -130,7 +129,7 @@ func readRecord(ctx context.Context, cm *corev1.ConfigMap) reading {
 	rec = record.Record{Version: record.Version, Error: &record.Error{
 		Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf("ConfigMap %s: %v", cm.Name, err),
 	}}
-	if err := json.Unmarshal([]byte(cm.Annotations[resources.AnnotationTrial]), &rec.Trial); err != nil {
+	if rec.Trial, err = attemptOf(cm); err != nil {
 		log.FromContext(ctx).Error(err, "ignoring a record that is of no known trial", "configMap", cm.Name)
 		return reading{}
 	}

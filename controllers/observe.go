@@ -78,9 +78,9 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 }
 
 func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {
-	var attempt record.Trial
-	if err := json.Unmarshal([]byte(j.Annotations[resources.AnnotationTrial]), &attempt); err != nil {
-		return decide.Job{}, fmt.Errorf("annotation %s: %w", resources.AnnotationTrial, err)
+	attempt, err := attemptOf(&j)
+	if err != nil {
+		return decide.Job{}, err
 	}
 	job := decide.Job{
 		Name: j.Name, Cell: j.Labels[resources.LabelCellName], JVM: j.Annotations[resources.AnnotationJVM],
@@ -101,6 +101,14 @@ func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {
 		}
 	}
 	return job, nil
+}
+
+// attemptOf reads off a Job, or a record's ConfigMap, which attempt it is of.
+func attemptOf(o client.Object) (attempt record.Trial, err error) {
+	if err := json.Unmarshal([]byte(o.GetAnnotations()[resources.AnnotationTrial]), &attempt); err != nil {
+		return attempt, fmt.Errorf("annotation %s: %w", resources.AnnotationTrial, err)
+	}
+	return attempt, nil
 }
 
 func jobState(j batchv1.Job) decide.JobState {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -50,14 +49,6 @@ func (r *CampaignReconciler) others(ctx context.Context, o client.Object, wake f
 		}
 	}
 	return out
-}
-
-func (r *CampaignReconciler) wakeQueued() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(r.queued)
-}
-
-func (r *CampaignReconciler) wakeActive() handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(r.active)
 }
 
 // comes lets through what makes a campaign want nodes that it did not want: it is made or changed.
