@@ -34,8 +34,7 @@ func TestEveryFailureGivesARecord(t *testing.T) {
 		"a workload that is absent": {func(o *Options) { o.Config.OSB.Path = "/nowhere" }, record.ReasonDriverFailed, "the workload w"},
 		"the deadline passes":       {func(o *Options) { o.Config.DeadlineSeconds = 1 }, record.ReasonDeadline, "the trial's deadline of 1 s passed"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, func(t *testing.T) { // one after the other: a trial ends every process that this one has, another trial's too
 			o := options(t)
 			c.change(&o)
 			r := Run(t.Context(), o)
