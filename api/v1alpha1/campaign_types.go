@@ -44,14 +44,14 @@ type BenchmarkCampaignList struct {
 //
 // +kubebuilder:validation:XValidation:rule="size(self.variants) < 2 || has(self.baseline)",message="baseline is required when there is more than one variant: name the variant that ratios are computed against",fieldPath=.baseline,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants",fieldPath=.baseline
-// +kubebuilder:validation:XValidation:rule="size(self.variants) * size(self.topologies) <= 32",message="variants x topologies must be at most 32 cells: split the campaign",fieldPath=.topologies
+// +kubebuilder:validation:XValidation:rule="!has(self.topologies) || size(self.variants) * size(self.topologies) <= 32",message="variants x topologies must be at most 32 cells: split the campaign",fieldPath=.topologies
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, has(v.endpoint) || has(v.opensearch) && (has(v.opensearch.version) || has(v.opensearch.image)) || has(self.opensearch) && (has(self.opensearch.version) || has(self.opensearch.image)))",message="each variant needs an OpenSearch: set version or image in spec.opensearch or in the variant's opensearch, or the variant's endpoint",fieldPath=.variants,reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule="!has(self.opensearch) || !has(self.opensearch.resources) || !has(self.opensearch.resources.memory) || self.variants.all(v, !(has(v.opensearch) && has(v.opensearch.heap)) || has(v.opensearch) && has(v.opensearch.resources) && has(v.opensearch.resources.memory) || !isQuantity(v.opensearch.heap) || !isQuantity(self.opensearch.resources.memory) || quantity(v.opensearch.heap).isLessThan(quantity(self.opensearch.resources.memory)))",message="heap must be below resources.memory (the JVM needs more than its heap) also where a variant sets one and spec.opensearch the other: lower heap or raise memory",fieldPath=.variants
 // +kubebuilder:validation:XValidation:rule="!has(self.opensearch) || !has(self.opensearch.heap) || self.variants.all(v, !(has(v.opensearch) && has(v.opensearch.resources) && has(v.opensearch.resources.memory)) || has(v.opensearch) && has(v.opensearch.heap) || !isQuantity(self.opensearch.heap) || !isQuantity(v.opensearch.resources.memory) || quantity(self.opensearch.heap).isLessThan(quantity(v.opensearch.resources.memory)))",message="heap must be below resources.memory (the JVM needs more than its heap) also where a variant sets one and spec.opensearch the other: lower heap or raise memory",fieldPath=.variants
 // +kubebuilder:validation:XValidation:rule="self.variants.all(v, !v.?opensearch.?storage.?storageClassName.hasValue() && !self.?opensearch.?storage.?storageClassName.hasValue() || v.?opensearch.?storage.?size.hasValue() || self.?opensearch.?storage.?size.hasValue())",message="storage.storageClassName needs storage.size beside it, in spec.opensearch or in the variant's opensearch",fieldPath=.variants
 // +kubebuilder:validation:XValidation:rule="!has(self.workload.osb) || !has(self.workload.osb.clientsParam) || self.variants.all(v, !has(v.params) || !(self.workload.osb.clientsParam in v.params))",message="params must not set workload.osb.clientsParam: the sweep sets it",fieldPath=.variants
 // +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.search) || !self.final.search || !has(self.workload.osb) || has(self.workload.osb.searchTasks) && size(self.workload.osb.searchTasks) > 0",message="final.search needs workload.osb.searchTasks: name the search tasks to run",fieldPath=.final.search
-// +kubebuilder:validation:XValidation:rule="!has(self.comparisons) || self.comparisons.all(c, self.variants.exists(v, v.name == c.cell.variant) && self.variants.exists(v, v.name == c.baseline.variant) && self.topologies.exists(t, t.name == c.cell.topology) && self.topologies.exists(t, t.name == c.baseline.topology))",message="comparisons must name cells of the campaign: one of spec.variants on one of spec.topologies",fieldPath=.comparisons
+// +kubebuilder:validation:XValidation:rule="!has(self.comparisons) || self.comparisons.all(c, self.variants.exists(v, v.name == c.cell.variant) && self.variants.exists(v, v.name == c.baseline.variant) && has(self.topologies) && self.topologies.exists(t, t.name == c.cell.topology) && self.topologies.exists(t, t.name == c.baseline.topology))",message="comparisons must name cells of the campaign: one of spec.variants on one of spec.topologies",fieldPath=.comparisons
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep.mode) || self.sweep.mode != 'Fixed' || !has(self.final) || !has(self.final.repetitions) || self.final.repetitions > 0",message="sweep.mode Fixed measures in the Final phase alone: final.repetitions must be at least 1",fieldPath=.final
 // +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.openLoop) || has(self.workload.osb) && has(self.workload.osb.targetThroughputParam) && (!has(self.sweep.mode) || self.sweep.mode == 'Knee')",message="final.openLoop needs workload.osb.targetThroughputParam and a knee (sweep.mode Knee)",fieldPath=.final.openLoop
 // +kubebuilder:validation:XValidation:rule="!has(self.gates) || !self.variants.exists(v, has(v.endpoint)) || !has(self.gates.maxCPUPercent) && !has(self.gates.maxIOWaitPercent) && !has(self.gates.maxIOPressurePercent) && !has(self.gates.maxStealPercent) && !has(self.gates.maxThrottledPercent)",message="maxCPUPercent, maxIOWaitPercent, maxIOPressurePercent, maxStealPercent and maxThrottledPercent look at the nodes' machines, which cannot be seen at a variant's endpoint: leave them out, they would never be passed",fieldPath=.gates
@@ -74,13 +74,18 @@ type BenchmarkCampaignSpec struct {
 	// +kubebuilder:validation:MaxItems=8
 	Variants []Variant `json:"variants,omitempty"`
 	// topologies are the index and cluster shapes on which each variant is measured.
-	// A cell is a variant on a topology; a campaign has at most 32 cells.
-	// +required
+	// A cell is a variant on a topology; a campaign has at most 32 cells. Only a load by workload.command can do without:
+	// it then has one topology of the name default.
+	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Topologies []Topology `json:"topologies,omitempty"`
+	// matrix leaves cells out: of all variants on all topologies only those that it includes are measured, without those
+	// that it excludes.
+	// +optional
+	Matrix *Matrix `json:"matrix,omitempty"`
 	// loader says where the load generator runs. It is the same for every variant.
 	// +optional
 	Loader Loader `json:"loader,omitzero"`
@@ -204,6 +209,33 @@ type Comparison struct {
 	// baseline is the denominator.
 	// +required
 	Baseline CellName `json:"baseline,omitzero"`
+}
+
+// Matrix says which cells a campaign has.
+type Matrix struct {
+	// include lists the cells that there are. Unset: all.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Include []CellSelector `json:"include,omitempty"`
+	// exclude lists the cells that there are not.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Exclude []CellSelector `json:"exclude,omitempty"`
+}
+
+// CellSelector selects the cells of a variant, of a topology, or the one of both.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.variant) || has(self.topology)",message="name a variant, a topology, or both"
+type CellSelector struct {
+	// variant of the cells; unset: any.
+	// +optional
+	Variant Name `json:"variant,omitempty"`
+	// topology of the cells; unset: any.
+	// +optional
+	Topology Name `json:"topology,omitempty"`
 }
 
 // CellName names a cell.

@@ -27,6 +27,8 @@ const (
 	ReasonNothingMeasured    = "NothingMeasured"
 	// ReasonQueued: another campaign has, or comes first to, nodes that this one may share with it.
 	ReasonQueued = "Queued"
+	// ReasonPluginMissing: OpenSearch lacks a plugin that the load or the topology needs.
+	ReasonPluginMissing = "PluginMissing"
 	// ReasonForbidden: the API server refuses an object that is needed, for a quota or for the namespace's pod security.
 	ReasonForbidden = "Forbidden"
 )

@@ -40,6 +40,10 @@ type Variant struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z_][A-Za-z0-9_-]*$'))",message="params must be keyed by names of letters, digits, _ and -"
 	// +kubebuilder:validation:XValidation:rule="!('number_of_shards' in self || 'number_of_replicas' in self || 'refresh_interval' in self)",message="params must not set number_of_shards, number_of_replicas or refresh_interval: the topology sets them"
 	Params map[string]ParamValue `json:"params,omitempty"`
+	// image stands instead of workload.command.image for this variant.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
 	// pricePerHour is the price of one of the variant's nodes, in a currency of your choice.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) > 0.0",message="pricePerHour must be above 0"
@@ -234,8 +238,8 @@ type Topology struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Nodes *int32 `json:"nodes,omitempty"`
-	// primaries is the number of primary shards.
-	// +required
+	// primaries is the number of primary shards. Required where the load fills an index.
+	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024
 	Primaries int32 `json:"primaries,omitempty"`
@@ -250,4 +254,17 @@ type Topology struct {
 	// +kubebuilder:default="1s"
 	// +kubebuilder:validation:Pattern=`^(-1|[1-9][0-9]{0,5}(ms|s|m))$`
 	RefreshInterval string `json:"refreshInterval,omitempty"`
+	// replication is index.replication.type: DOCUMENT, each copy indexes by itself, or SEGMENT, replicas copy the
+	// primary's segments. Unset: the cluster's default.
+	// +optional
+	Replication Replication `json:"replication,omitempty"`
+	// ismPolicyFrom is a ConfigMap's key that holds an Index State Management policy as JSON, which is applied to the
+	// index or data stream of each trial. The cluster needs the index-management plugin.
+	// +optional
+	ISMPolicyFrom *ConfigMapKey `json:"ismPolicyFrom,omitempty"`
 }
+
+// Replication is a value of index.replication.type.
+//
+// +kubebuilder:validation:Enum=DOCUMENT;SEGMENT
+type Replication string

@@ -31,21 +31,38 @@ const (
 	LoaderShared    LoaderPlacement = "Shared"
 )
 
-// Workload is the load: the index it fills and the driver that fills it. Exactly one driver is set.
+// Workload is the load: the driver that makes it, and the index that it fills. Exactly one driver is set.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.osb)].filter(set, set).size() == 1",message="workload needs exactly one driver: set osb",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="[has(self.osb), has(self.bulk), has(self.stream), has(self.command)].filter(set, set).size() == 1",message="workload needs exactly one driver: set one of osb, bulk, stream and command",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="(has(self.osb) || has(self.bulk)) == has(self.index)",message="osb and bulk fill an index and need index; stream and command fill none: leave index out",fieldPath=.index
+// +kubebuilder:validation:XValidation:rule="!has(self.clientsPerPod) || !has(self.stream)",message="clientsPerPod does not go with stream: its clients are OpenSearch's own",fieldPath=.clientsPerPod
 type Workload struct {
 	// index is the index that the load fills.
-	// +required
+	// +optional
 	Index Index `json:"index,omitzero"`
 	// measure says over which window docs/s is taken: Whole, from the first to the last document, or Window,
 	// the steady part of a timed load.
 	// +optional
 	// +kubebuilder:default=Whole
 	Measure Measure `json:"measure,omitempty"`
+	// clientsPerPod is how many clients one loader pod has at most: a trial of more is made by several pods, which begin
+	// together. Unset: one pod has all.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=4096
+	ClientsPerPod *int32 `json:"clientsPerPod,omitempty"`
 	// osb drives the load with opensearch-benchmark.
 	// +optional
 	OSB *OSB `json:"osb,omitempty"`
+	// bulk drives the load with Knee's own loader.
+	// +optional
+	Bulk *Bulk `json:"bulk,omitempty"`
+	// stream drives the load with the Benchmark API of OpenSearch's stream transport.
+	// +optional
+	Stream *Stream `json:"stream,omitempty"`
+	// command drives the load with any program.
+	// +optional
+	Command *Command `json:"command,omitempty"`
 }
 
 // Measure says over which window docs/s is taken.
@@ -71,6 +88,9 @@ type Index struct {
 	// topology's shards, replicas and refresh interval win over it. Unset: the workload makes its own index.
 	// +optional
 	BodyFrom *ConfigMapKey `json:"bodyFrom,omitempty"`
+	// dataStream makes name a data stream, of which the body, in an index template, is that of every backing index.
+	// +optional
+	DataStream *bool `json:"dataStream,omitempty"`
 }
 
 // ConfigMapKey names one key of a ConfigMap in the campaign's namespace.

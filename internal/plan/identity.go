@@ -31,6 +31,10 @@ type CellSpec struct {
 	Measure    v1alpha1.Measure    `json:"measure"`
 	OSB        *v1alpha1.OSB       `json:"osb,omitempty"`
 	Loader     v1alpha1.Loader     `json:"loader"`
+	Bulk       *v1alpha1.Bulk      `json:"bulk,omitempty"`
+	Stream     *v1alpha1.Stream    `json:"stream,omitempty"`
+	Command    *v1alpha1.Command   `json:"command,omitempty"` // with the variant's params and image
+	PerPod     int32               `json:"clientsPerPod,omitempty"`
 	Rerun      string              `json:"rerun,omitempty"`
 	Endpoint   *Endpoint           `json:"endpoint,omitempty"` // of a cluster that is there already
 }
@@ -49,6 +53,9 @@ type Topology struct {
 	Primaries       int32  `json:"primaries"`
 	Replicas        int32  `json:"replicas"`
 	RefreshInterval string `json:"refreshInterval"`
+
+	Replication   v1alpha1.Replication   `json:"replication,omitempty"`
+	ISMPolicyFrom *v1alpha1.ConfigMapKey `json:"ismPolicyFrom,omitempty"`
 }
 
 // ArchLabel is the node label that holds the CPU architecture.

@@ -12,9 +12,17 @@ type Config struct {
 	ActivitySeconds int32       `json:"activitySeconds"` // how long a load may show no sign of life; 0: as long as it likes
 	Measure         string      `json:"measure"`         // Whole or Window
 	Index           IndexConfig `json:"index"`
-	OSB             *OSBConfig  `json:"osb,omitempty"`
-	Artifacts       string      `json:"artifacts,omitempty"` // folder on the artifacts volume for this attempt's raw files; empty: none are kept
-	External        *External   `json:"external,omitempty"`  // the cluster is not Knee's own
+	Loaders         int32       `json:"loaders,omitempty"`     // loader pods of the trial, of which this is one; 0 stands for 1
+	Coordinator     string      `json:"coordinator,omitempty"` // host:port at which the loader pod of index 0 is reached by the others; empty: there is one pod
+
+	// The driver: exactly one is set.
+	OSB     *OSBConfig     `json:"osb,omitempty"`
+	Bulk    *BulkConfig    `json:"bulk,omitempty"`
+	Stream  *StreamConfig  `json:"stream,omitempty"`
+	Command *CommandConfig `json:"command,omitempty"`
+
+	Artifacts string    `json:"artifacts,omitempty"` // folder on the artifacts volume for this attempt's raw files; empty: none are kept
+	External  *External `json:"external,omitempty"`  // the cluster is not Knee's own
 }
 
 // External is how the agent reaches a cluster that Knee did not make, and what it may do there. It names files, which are
@@ -49,10 +57,13 @@ type Probe struct {
 // IndexConfig is the index that a trial deletes and makes anew.
 type IndexConfig struct {
 	Name            string `json:"name"`
-	BodyFile        string `json:"bodyFile,omitempty"` // the mounted body; empty: OSB's setup tasks make the index
+	BodyFile        string `json:"bodyFile,omitempty"`   // the mounted body; empty: OSB's setup tasks, or the dataset's own body, make the index
+	DataStream      bool   `json:"dataStream,omitempty"` // Name is a data stream
 	Primaries       int32  `json:"primaries"`
 	Replicas        int32  `json:"replicas"`
 	RefreshInterval string `json:"refreshInterval"`
+	Replication     string `json:"replication,omitempty"`   // index.replication.type; empty: the cluster's default
+	ISMPolicyFile   string `json:"ismPolicyFile,omitempty"` // the mounted policy; empty: none
 }
 
 // OSBConfig is the load by opensearch-benchmark.
@@ -71,6 +82,63 @@ type OSBConfig struct {
 	TargetThroughputParam string `json:"targetThroughputParam,omitempty"` // of an OpenLoop trial: takes bulk requests a second
 }
 
+// BulkConfig is the load by Knee's own loader.
+type BulkConfig struct {
+	Dataset         string   `json:"dataset,omitempty"`         // one that the loader makes; empty: Files
+	Files           []string `json:"files,omitempty"`           // paths of newline-delimited JSON, packed or not
+	Documents       int64    `json:"documents,omitempty"`       // to send, over all clients; 0: DurationSeconds
+	DurationSeconds int32    `json:"durationSeconds,omitempty"` // to send for
+	FlushBytes      int64    `json:"flushBytes,omitempty"`      // size from which on a bulk request is sent; 0: FlushDocuments
+	FlushDocuments  int32    `json:"flushDocuments,omitempty"`  // documents a bulk request
+}
+
+// StreamConfig is the load by the Benchmark API of the stream transport.
+type StreamConfig struct {
+	Params map[string]string `json:"params"` // the API's query parameters, parallel_requests included
+}
+
+// CommandConfig is the load by any program.
+type CommandConfig struct {
+	Command    []string          `json:"command"`          // placeholders not replaced yet
+	Args       []string          `json:"args,omitempty"`   // the same
+	Env        map[string]string `json:"env,omitempty"`    // the same
+	Params     map[string]string `json:"params,omitempty"` // values of the placeholders $(NAME)
+	Parser     string            `json:"parser"`           // Freon or JSON
+	JSON       *JSONFigures      `json:"json,omitempty"`
+	Prometheus *PrometheusConfig `json:"prometheus,omitempty"`
+}
+
+// JSONFigures are the RFC 9535 paths of a program's figures in the last JSON object that it prints.
+type JSONFigures struct {
+	Throughput  JSONMetric        `json:"throughput"` // operations a second; its name is not looked at
+	Operations  string            `json:"operations,omitempty"`
+	Failures    string            `json:"failures,omitempty"`
+	Seconds     string            `json:"seconds,omitempty"`
+	LatencyUnit string            `json:"latencyUnit,omitempty"` // ns, us, ms or s
+	Latency     map[string]string `json:"latency,omitempty"`     // paths by mean, p50, p90, p99, p999, max
+	Metrics     []JSONMetric      `json:"metrics,omitempty"`
+}
+
+// JSONMetric is a named figure by its path.
+type JSONMetric struct {
+	Name string `json:"name,omitempty"`
+	Path string `json:"path"`
+	Unit string `json:"unit"`
+}
+
+// PrometheusConfig is a source of metrics.
+type PrometheusConfig struct {
+	URL     string            `json:"url"`
+	Queries []PrometheusQuery `json:"queries"`
+}
+
+// PrometheusQuery is an instant query that gives one number; $(KNEE_WINDOW) stands for the load's length, such as 513s.
+type PrometheusQuery struct {
+	Name  string `json:"name"`
+	Query string `json:"query"`
+	Unit  string `json:"unit"`
+}
+
 // Paths inside the trial's pod that the controller and the agent agree on.
 const (
 	AgentPath             = "/knee/bin/knee-agent"             // the agent, copied in by the pod's init container
@@ -82,7 +150,10 @@ const (
 	CredentialsPath       = "/knee/secrets/credentials"        // an endpoint's Secret of user and password
 	CAPath                = "/knee/secrets/ca"                 // an endpoint's Secret of trusted certificates
 	ClientCertificatePath = "/knee/secrets/client-certificate" // an endpoint's Secret of a client certificate
+	ISMPath               = "/knee/ism"                        // the mounted Index State Management policy
 	ProbePort             = 9209                               // the probe's port in the OpenSearch pod
+	CoordinatorPort       = 9210                               // where the loader pod of index 0 coordinates the others
+	IndexEnv              = "JOB_COMPLETION_INDEX"             // the loader pod's index, in the agent's environment: Kubernetes sets it in an Indexed Job
 	HostEnv               = "KNEE_HOST"                        // the Kubernetes node's name, in the agent's and the probe's environment
 	TerminationPath       = "/dev/termination-log"             // where the record is written
 	MaxBytes              = 4096                               // what a termination message may hold

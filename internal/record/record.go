@@ -42,7 +42,8 @@ type Record struct {
 	FinishedAt int64      `json:"finishedAt"`
 	Driver     Driver     `json:"driver,omitzero"`
 	Settle     Settle     `json:"settle,omitzero"`
-	Ingest     *Ingest    `json:"ingest,omitempty"`    // absent when no load was measured
+	Ingest     *Ingest    `json:"ingest,omitempty"`    // absent when no load was measured, or the load fills no index
+	Load       *Load      `json:"load,omitempty"`      // a load that fills no index; absent when none was measured
 	Rejections Rejections `json:"rejections,omitzero"` // deltas over the load, summed over all nodes
 	Nodes      []Node     `json:"nodes,omitempty"`     // one an OpenSearch node, ordered by name; NodesKnown tells whether all are here
 	Pooled     *Pooled    `json:"pooled,omitempty"`    // over all nodes, where there was no room for each
@@ -55,7 +56,7 @@ type Record struct {
 
 // Driver is the program that made the load.
 type Driver struct {
-	Name     string `json:"name"`              // osb
+	Name     string `json:"name"`              // osb, bulk, stream or command
 	Version  string `json:"version,omitempty"` // as the program itself says
 	ExitCode int    `json:"exitCode"`          //
 	RunID    string `json:"runID,omitempty"`   // OSB's test-run id
@@ -93,6 +94,42 @@ type Ingest struct {
 	Replicas          int32   `json:"replicas"`                   // read back from the index
 	RefreshInterval   string  `json:"refreshInterval"`            // read back from the index
 	SettingsDigest    string  `json:"settingsDigest,omitempty"`   // of the effective settings and mapping
+}
+
+// Load is a load that fills no index, by the driver's own figures: of the stream transport's Benchmark API, or of any
+// program.
+type Load struct {
+	From       int64    `json:"from"`                 // Unix ms
+	To         int64    `json:"to"`                   // Unix ms
+	Seconds    float64  `json:"seconds"`              // by the driver, where it tells
+	Rate       float64  `json:"rate"`                 // operations that succeeded, a second: what variants are compared by
+	Unit       string   `json:"unit"`                 // of Rate: rows/s, calls/s
+	Operations int64    `json:"operations,omitempty"` // that succeeded
+	Failures   int64    `json:"failures,omitempty"`   // that did not
+	MiBs       float64  `json:"mibs,omitempty"`       // payload, MiB/s
+	Latency    *Latency `json:"latency,omitempty"`    // of one request; absent where several loaders tell percentiles only
+	Metrics    []Metric `json:"metrics,omitempty"`    // other figures that the campaign asked for
+	Notes      []string `json:"notes,omitempty"`      // where the driver's figures contradict each other
+}
+
+// Metric is a named figure of the driver or of the system under test.
+type Metric struct {
+	Name  string   `json:"name"`
+	Value *float64 `json:"value,omitempty"` // absent when it could not be had
+	Unit  string   `json:"unit,omitempty"`
+	Note  string   `json:"note,omitempty"` // why it could not
+}
+
+// Rate is what variants are compared by, and its unit: accepted docs/s, or the driver's own rate of a load that fills no
+// index. It is 0 when no load was measured.
+func (r Record) Rate() (rate float64, unit string) {
+	switch {
+	case r.Ingest != nil:
+		return r.Ingest.DocsPerSecond, "docs/s"
+	case r.Load != nil:
+		return r.Load.Rate, r.Load.Unit
+	}
+	return 0, ""
 }
 
 // Work is what the index's primaries did beside indexing, from the load's start until merges had drained.
@@ -281,6 +318,8 @@ type Error struct {
 
 // Reasons of an Error.
 const (
+	ReasonPluginMissing    = "PluginMissing"    // the cluster lacks a plugin that the load or the topology needs: never retried
+	ReasonLoaderLost       = "LoaderLost"       // one of the trial's loader pods did not come, died, or fell behind
 	ReasonClusterNotReady  = "ClusterNotReady"  // no green health within the deadline
 	ReasonIndexNotMade     = "IndexNotMade"     // the index could not be created, or is not what the topology asks for
 	ReasonDriverFailed     = "DriverFailed"     // the driver's exit code was not 0

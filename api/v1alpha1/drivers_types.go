@@ -1,0 +1,264 @@
+package v1alpha1
+
+// Bulk drives the load with Knee's own loader, which sends documents that were encoded before the load begins.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.dataset) != has(self.files)",message="bulk needs either dataset or files"
+// +kubebuilder:validation:XValidation:rule="[has(self.documents), has(self.documentsPerClient), has(self.durationSeconds)].filter(set, set).size() == 1",message="bulk needs exactly one of documents, documentsPerClient and durationSeconds"
+// +kubebuilder:validation:XValidation:rule="!has(self.flushBytes) || !has(self.flushDocuments)",message="flushBytes and flushDocuments both say when a bulk request is full: leave one of them out"
+type Bulk struct {
+	// dataset is one that the loader makes itself: small (90 B documents), httplog (2.5 KB web-server log events) or
+	// otel-logs (OpenTelemetry log records of 1.6 KiB in the mean, every traceId and spanId another).
+	// +optional
+	Dataset Dataset `json:"dataset,omitempty"`
+	// files are documents of your own instead, as newline-delimited JSON.
+	// +optional
+	Files *DocumentFiles `json:"files,omitempty"`
+	// documents is how many one trial sends, over all clients.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	Documents *int64 `json:"documents,omitempty"`
+	// documentsPerClient is how many each client sends.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	DocumentsPerClient *int64 `json:"documentsPerClient,omitempty"`
+	// durationSeconds is how long each client sends.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=604800
+	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
+	// flushBytes is the size from which on a bulk request is sent, such as 2M. 3M when flushDocuments is unset too.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self.matches('[kM]i?$')",message="flushBytes needs a unit of bytes up to Mi, such as 2M"
+	FlushBytes Quantity `json:"flushBytes,omitempty"`
+	// flushDocuments is how many documents a bulk request has.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	FlushDocuments *int32 `json:"flushDocuments,omitempty"`
+}
+
+// Dataset is one that Knee's own loader makes.
+//
+// +kubebuilder:validation:Enum=small;httplog;otel-logs
+type Dataset string
+
+// The datasets.
+const (
+	DatasetSmall    Dataset = "small"
+	DatasetHTTPLog  Dataset = "httplog"
+	DatasetOTelLogs Dataset = "otel-logs"
+)
+
+// DocumentFiles are files of newline-delimited JSON, one document a line.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.from.git)",message="files come from an image, a volume or a configMap"
+type DocumentFiles struct {
+	// from says where they are.
+	// +required
+	From WorkloadSource `json:"from,omitzero"`
+	// names are the files below from's path; those that end in .gz, .bz2 or .zst are unpacked while they are read.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=255
+	// +kubebuilder:validation:items:Pattern=`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$`
+	Names []string `json:"names,omitempty"`
+}
+
+// Stream drives the load with the Benchmark API of OpenSearch's stream transport plugin (POST /_benchmark/stream), which
+// measures the transport between nodes: every topology needs two nodes at least. The client count is parallel_requests.
+type Stream struct {
+	// params are the API's query parameters; a variant's params override them. parallel_requests is set by the sweep.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=8
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k in ['rows', 'columns', 'avg_column_length', 'total_requests', 'batch_size', 'use_stream_transport'])",message="params of the stream driver are rows, columns, avg_column_length, total_requests, batch_size and use_stream_transport: the sweep sets parallel_requests"
+	Params map[string]ParamValue `json:"params,omitempty"`
+}
+
+// Command drives the load with any program. $(KNEE_CLIENTS), $(KNEE_ENDPOINT), $(KNEE_TRIAL) and $(NAME) of params are
+// replaced in command, args and env's values; what has no such name stays as it is.
+//
+// +kubebuilder:validation:XValidation:rule="(self.parser == 'JSON') == has(self.json)",message="json goes with parser JSON, and parser JSON needs it"
+type Command struct {
+	// image is a full image reference (tag or digest); a variant's image stands instead of it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Image string `json:"image,omitempty"`
+	// command is the program and what comes before args.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=4096
+	Command []string `json:"command,omitempty"`
+	// args are the program's arguments.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=4096
+	Args []string `json:"args,omitempty"`
+	// env are environment variables of the program.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z_][A-Za-z0-9_]*$') && !k.startsWith('KNEE_'))",message="env must be keyed by names of letters, digits and _, and not begin with KNEE_"
+	Env map[string]ParamValue `json:"env,omitempty"`
+	// params are values for $(NAME); a variant's params override them.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z_][A-Za-z0-9_-]*$') && !k.startsWith('KNEE_'))",message="params must be keyed by names of letters, digits, _ and -, and not begin with KNEE_"
+	Params map[string]ParamValue `json:"params,omitempty"`
+	// parser reads the program's figures: Freon, from what Ozone's freon prints, or JSON, by paths.
+	// +required
+	Parser CommandParser `json:"parser,omitempty"`
+	// json says where in the program's JSON its figures are.
+	// +optional
+	JSON *JSONFigures `json:"json,omitempty"`
+	// prometheus fills metrics of the system under test from a Prometheus, over the load.
+	// +optional
+	Prometheus *Prometheus `json:"prometheus,omitempty"`
+}
+
+// CommandParser names a parser of a program's output.
+//
+// +kubebuilder:validation:Enum=Freon;JSON
+type CommandParser string
+
+// The parsers.
+const (
+	ParserFreon CommandParser = "Freon"
+	ParserJSON  CommandParser = "JSON"
+)
+
+// JSONFigures are paths (RFC 9535) into the last JSON object that the program prints.
+type JSONFigures struct {
+	// throughput is the figure that variants are compared by: operations a second.
+	// +required
+	Throughput JSONFigure `json:"throughput,omitzero"`
+	// operations is how many succeeded.
+	// +optional
+	Operations JSONPath `json:"operations,omitempty"`
+	// failures is how many did not.
+	// +optional
+	Failures JSONPath `json:"failures,omitempty"`
+	// seconds is how long the load took. Unset: the time that the program ran.
+	// +optional
+	Seconds JSONPath `json:"seconds,omitempty"`
+	// latency is that of one operation.
+	// +optional
+	Latency *JSONLatency `json:"latency,omitempty"`
+	// metrics are other figures, for the report.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Metrics []JSONMetric `json:"metrics,omitempty"`
+}
+
+// JSONPath is a path such as $.summary.rate; it must give one number, or a string that is one.
+//
+// +kubebuilder:validation:Pattern=`^\$`
+// +kubebuilder:validation:MaxLength=255
+type JSONPath string
+
+// Unit is what a figure is counted in, such as calls/s.
+//
+// +kubebuilder:validation:Pattern=`^[A-Za-z%][A-Za-z0-9%/._ -]*$`
+// +kubebuilder:validation:MaxLength=16
+type Unit string
+
+// JSONFigure is a figure and its unit.
+type JSONFigure struct {
+	// path of the figure.
+	// +required
+	Path JSONPath `json:"path,omitempty"`
+	// unit that it is in, such as calls/s.
+	// +required
+	Unit Unit `json:"unit,omitempty"`
+}
+
+// JSONMetric is a named figure.
+type JSONMetric struct {
+	// name of the metric in the report.
+	// +required
+	Name       Name `json:"name,omitempty"`
+	JSONFigure `json:",inline"`
+}
+
+// JSONLatency are paths of a latency's distribution.
+type JSONLatency struct {
+	// unit that all of them are in.
+	// +required
+	Unit TimeUnit `json:"unit,omitempty"`
+	// mean latency.
+	// +optional
+	Mean JSONPath `json:"mean,omitempty"`
+	// p50 is the median.
+	// +optional
+	P50 JSONPath `json:"p50,omitempty"`
+	// p90 is the 90th percentile.
+	// +optional
+	P90 JSONPath `json:"p90,omitempty"`
+	// p99 is the 99th percentile.
+	// +optional
+	P99 JSONPath `json:"p99,omitempty"`
+	// p999 is the 99.9th percentile.
+	// +optional
+	P999 JSONPath `json:"p999,omitempty"`
+	// max is the highest latency.
+	// +optional
+	Max JSONPath `json:"max,omitempty"`
+}
+
+// TimeUnit is a unit of time.
+//
+// +kubebuilder:validation:Enum=ns;us;ms;s
+type TimeUnit string
+
+// Prometheus is a source of metrics of the system under test.
+type Prometheus struct {
+	// url of its HTTP API, such as http://prometheus.monitoring.svc:9090.
+	// +required
+	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$`
+	// +kubebuilder:validation:MaxLength=512
+	URL string `json:"url,omitempty"`
+	// queries are evaluated once, when the load has ended. $(KNEE_WINDOW) is the load's length, such as 513s.
+	// +required
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	Queries []PrometheusQuery `json:"queries,omitempty"`
+}
+
+// PrometheusQuery is an instant query that gives one number.
+type PrometheusQuery struct {
+	// name of the metric in the report.
+	// +required
+	Name Name `json:"name,omitempty"`
+	// query in PromQL.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Query string `json:"query,omitempty"`
+	// unit of its value.
+	// +required
+	Unit Unit `json:"unit,omitempty"`
+}
+
+// Unit is what the throughput of a load is counted in: docs/s where it fills an index.
+func (w Workload) Unit() string {
+	switch {
+	case w.Stream != nil:
+		return "rows/s"
+	case w.Command != nil && w.Command.JSON != nil:
+		return string(w.Command.JSON.Throughput.Unit)
+	case w.Command != nil:
+		return "calls/s"
+	}
+	return "docs/s"
+}
