@@ -147,7 +147,8 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 	hack/demo.sh
 
 .PHONY: test-e2e
-test-e2e: deploy report-check-test ## Run real campaigns on the embedded cluster.
+test-e2e: deploy report-check-test image-fakes ## Run real campaigns on the embedded cluster.
+	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(FAKES_IMAGE))
 	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 40m -count=1 -v ./test/e2e/...
 
 SEED ?= 0

@@ -11,6 +11,7 @@ OPENSEARCH_IMAGE ?= knee.local/opensearch:$(OPENSEARCH_VERSION)
 OSB_VERSION ?= 2.4.0
 OSB_IMAGE ?= knee.local/opensearch-benchmark:$(OSB_VERSION)
 WORKLOAD_IMAGE ?= knee.local/workload-nyc-taxis-mini:1
+FAKES_IMAGE = knee.local/fakes:1
 
 IMAGES_ENV = ARCH=$(IMAGE_ARCH) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION)
 IMAGES_DIR = $(ROOT)/hack/images
@@ -49,7 +50,7 @@ sbom: image-knee ## Write the bill of materials (CycloneDX) and the licences of 
 	@echo "$(ROOT)/dist/linux/$(IMAGE_ARCH)/sbom.cdx.json"
 	@echo "$(ROOT)/dist/linux/$(IMAGE_ARCH)/THIRD-PARTY-NOTICES"
 
-.PHONY: image-knee image-opensearch image-osb image-workload
+.PHONY: image-knee image-opensearch image-osb image-workload image-fakes
 image-knee: build image-tools ## Build Knee's own image.
 	@$(IMAGES_ENV) $(IMAGES_DIR)/knee/build.sh $(KNEE_IMAGE) $(BIN)
 image-opensearch: image-tools image-rootfs image-jars image-jre ## Build the OpenSearch image.
@@ -58,6 +59,8 @@ image-osb: image-tools image-rootfs image-packages ## Build the opensearch-bench
 	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/opensearch-benchmark/build.sh $(OSB_IMAGE)
 image-workload: image-tools ## Build the image with the demo's workload and corpus.
 	@$(IMAGES_ENV) $(IMAGES_DIR)/workload/build.sh $(WORKLOAD_IMAGE)
+image-fakes: image-tools # what the end-to-end tests have stand-ins for; no campaign needs it
+	@$(IMAGES_ENV) $(IMAGES_DIR)/fakes/build.sh $(FAKES_IMAGE)
 
 .PHONY: images-check
 images-check: images ## Run the images: OpenSearch to green, a short load, the ways to fail.
