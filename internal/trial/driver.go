@@ -1,0 +1,169 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// loadDriver makes a trial's load: opensearch-benchmark, Knee's own loader, the Benchmark API, any program. One is made for
+// one attempt, by drivers below; its methods are called one after the other, in the order of this interface. What it
+// starts, it starts through the attempt (run), which holds it to the deadline, accounts for its processes and ends them.
+// docs/drivers.md tells how to add one.
+type loadDriver interface {
+	// kind says how the load is measured. It is asked before prepare.
+	kind() kind
+
+	// prepare finds the program and lays out what it needs. The cluster has not been looked at yet.
+	prepare(ctx context.Context) error
+
+	// load makes this pod's part of the load: it gets ready to send, calls start, sends, and gives its share of the
+	// outcome. Start returns when every loader pod of the trial is ready; nothing may be sent before, and its error ends
+	// the load. A share holds times only as seconds since start returned: every pod's clock is another. When load returns,
+	// no process of it runs.
+	load(ctx context.Context, start func(context.Context) error) (share json.RawMessage, err error)
+
+	// outcome is what the shares of all loader pods come to, in the order of the pods. Of one pod there is one.
+	outcome(shares []json.RawMessage) (outcome, error)
+
+	// about is what is known of the program so far, whether or not its load succeeded.
+	about() record.Driver
+
+	// artifacts are the raw files that it left, in the order in which they are kept.
+	artifacts() []artifact
+}
+
+// kind is how a driver's load is measured.
+type kind int
+
+const (
+	fillsIndex  kind = iota // the cluster's counters measure it: its nodes and its index are watched
+	usesCluster             // its own figures do, and a cluster of known nodes is watched; no index is made
+	alone                   // its own figures do; there is no cluster to look at
+)
+
+// indexer is a driver of kind fillsIndex that has an index body of its own, for campaigns that give none. Without it, the
+// driver's load makes the index then.
+type indexer interface {
+	indexBody() ([]byte, error)
+}
+
+// searcher is a driver that can search the index that its load filled.
+type searcher interface {
+	searches() bool                                    // the campaign asks for it
+	search(ctx context.Context) ([]record.Task, error) // the tasks' figures, with or without an error
+}
+
+// outcome is what a load came to, by the driver's own figures.
+type outcome struct {
+	tasks  []record.Task // one each of the tasks that make the load; the first is that of the ingest
+	warmup time.Duration // from the load's start, that the tasks' figures leave out
+	output string        // what of the program's output tells why it failed
+
+	// Of a load that fills an index.
+	corpus   int64         // documents that were to be sent; 0: the load is timed, or the number is not known
+	timed    bool          // it was to last for a time
+	bulkSize int64         // documents a request; 0 when not known
+	firstEnd time.Duration // from start until the first client had sent all that it was to send; 0 when not known
+	accepted *accepted     // documents that were acknowledged; nil when the driver does not count them
+	failures failures
+
+	clientUtilization float64 // U: share of the clients' time spent waiting for the server; 0: the driver does not know
+
+	// What is wrong by the driver's own figures; nil when nothing is. The attempt looks at each in its turn: a cluster that
+	// changed, or an index that is another, may be the cause.
+	setup      error // the index was not made
+	missing    error // a task has no figures
+	unmeasured error // a task has no throughput: no error of a load that was refused altogether
+
+	load *record.Load // of a load that fills no index; From and To are the attempt's to fill in
+}
+
+// accepted is what a driver was told of its documents.
+type accepted struct {
+	documents int64 // acknowledged
+	uncertain int64 // sent again since no reply came: each may be in the index twice
+}
+
+// failures are the requests, or the documents where a driver counts these, that were not accepted in the end.
+type failures struct {
+	rejected int64
+	other    int64
+	lines    []string // that tell why; distinct, those of no rejection first
+}
+
+// drivers are all there are; exactly one is meant by a Config. No other place of this package knows which one it is.
+var drivers = []struct {
+	field string // of spec.workload
+	meant func(record.Config) bool
+	make  func(*attempt) loadDriver
+}{}
+
+// newDriver makes the driver that the Config means.
+func newDriver(a *attempt) (loadDriver, error) {
+	var made loadDriver
+	for _, d := range drivers {
+		switch {
+		case !d.meant(a.Config):
+		case made != nil:
+			return nil, fmt.Errorf("the trial's configuration names more drivers than one: spec.workload.%s too", d.field)
+		default:
+			made = d.make(a)
+		}
+	}
+	if made == nil {
+		return nil, fmt.Errorf("the trial's configuration names no driver that this agent knows: are the manager and its agent's image of one version?")
+	}
+	return made, nil
+}
+
+// pods are the loader pods of a trial, this one included.
+type pods interface {
+	// ready says that this pod is ready to send and returns when all are.
+	ready(ctx context.Context) error
+	// gather gives the shares of all pods, in their order, once each has ended its load.
+	gather(ctx context.Context, own json.RawMessage) ([]json.RawMessage, error)
+}
+
+// onePod is a trial that this pod makes by itself.
+type onePod struct{}
+
+func (onePod) ready(ctx context.Context) error { return ctx.Err() }
+
+func (onePod) gather(_ context.Context, own json.RawMessage) ([]json.RawMessage, error) {
+	return []json.RawMessage{own}, nil
+}
+
+// part is which of a trial's loader pods this one is.
+type part struct {
+	index int32 // 0-based
+	of    int32
+}
+
+// clients are those of a trial's that this pod runs: as many as each other pod, or one more.
+func (p part) clients(all int32) int32 {
+	return all/p.of + more(p.index < all%p.of)
+}
+
+// documents are those of a trial's that this pod sends: as many a client as each other pod, within one document a pod.
+func (p part) documents(all int64, clients int32) int64 {
+	before := int64(0)
+	for i := range p.index {
+		before += int64(part{i, p.of}.clients(clients))
+	}
+	after := before + int64(p.clients(clients))
+	until := func(c int64) int64 { // all may be 10^12, times 10^5 clients: within 63 bits
+		return all * c / int64(clients)
+	}
+	return until(after) - until(before)
+}
+
+func more(yes bool) int32 {
+	if yes {
+		return 1
+	}
+	return 0
+}
