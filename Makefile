@@ -149,7 +149,7 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 .PHONY: test-e2e
 test-e2e: deploy report-check-test image-fakes ## Run real campaigns on the embedded cluster.
 	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(FAKES_IMAGE))
-	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 40m -count=1 -v ./test/e2e/...
+	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 70m -count=1 -v ./test/e2e/...
 
 SEED ?= 0
 .PHONY: test-chaos

@@ -1,0 +1,174 @@
+package e2e_test
+
+import (
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// fakes is the image of test/fakes.
+const fakes = "knee.local/fakes:1"
+
+// fixed is a campaign without a sweep: each client count is measured in each Final repetition.
+func fixed(name, ns string, clients ...int32) *wrappers.Campaign {
+	c := campaign(name, ns).Clients(clients...).Repetitions(1)
+	c.Spec.Sweep.Mode = v1alpha1.SweepFixed
+	return c
+}
+
+// finals are the records of the Final phase, all of which must be valid.
+func finals(all []record.Record) []record.Record {
+	GinkgoHelper()
+	var out []record.Record
+	for _, r := range all {
+		Expect(r.Error).To(BeNil(), "%+v", r.Trial)
+		if r.Trial.Phase == record.Final {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+var _ = Describe("the bulk driver", func() {
+	const clients, each = 4, 5000
+
+	It("loads a data stream on one node and on three, with a pod for each client, where the matrix says so", func(ctx SpecContext) {
+		ns := newNamespace(ctx)
+		w := fixed("bulk", ns, clients).VariantOnAnyNode("a").VariantOnAnyNode("b")
+		w.Spec.OpenSearch.Heap = "384Mi"
+		w.Spec.Variants[1].OpenSearch.Heap = "448Mi"
+		w.Spec.Topologies = []v1alpha1.Topology{
+			{Name: "1n", Primaries: 1, RefreshInterval: "1s"},
+			{Name: "3n", Nodes: ptr.To[int32](3), Primaries: 3, Replicas: ptr.To[int32](1), RefreshInterval: "5s", Replication: "SEGMENT"},
+		}
+		w.Spec.Matrix = &v1alpha1.Matrix{Exclude: []v1alpha1.CellSelector{{Variant: "b", Topology: "3n"}}}
+		w.Spec.Comparisons = []v1alpha1.Comparison{{
+			Cell: v1alpha1.CellName{Variant: "a", Topology: "3n"}, Baseline: v1alpha1.CellName{Variant: "a", Topology: "1n"},
+		}}
+		w.Spec.Workload = v1alpha1.Workload{
+			Index:         v1alpha1.Index{Name: "logs-knee", DataStream: ptr.To(true)},
+			ClientsPerPod: ptr.To[int32](1),
+			Bulk:          &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, DocumentsPerClient: ptr.To[int64](each), FlushDocuments: ptr.To[int32](500)},
+		}
+		c := start(ctx, w)
+		pods := map[string]bool{}
+		Eventually(func() string {
+			var list corev1.PodList
+			Expect(cluster.List(ctx, &list, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: resources.ComponentLoader})).To(Succeed())
+			for _, p := range list.Items {
+				pods[p.Name] = true
+			}
+			return ready(ctx, c)()
+		}).WithTimeout(10 * time.Minute).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
+		Expect(ready(ctx, c)()).To(HavePrefix("True/Finished"))
+		all := records(ctx, ns)
+		Expect(len(pods)).To(Equal(clients*len(all)), "each trial had a pod for each client")
+		var cells []string
+		for _, r := range finals(all) {
+			cells = append(cells, r.Trial.Variant+"/"+r.Trial.Topology)
+			Expect(r.Driver.Name).To(Equal("bulk"))
+			Expect(r.Rejections.Total()).To(BeZero())
+			Expect(r.Ingest.Corpus).To(BeEquivalentTo(clients * each))
+			Expect(r.Ingest.Count).To(BeEquivalentTo(clients*each), "every document of every pod is in the index, once")
+			Expect(r.Tasks[0].ServiceTime).NotTo(BeNil(), "merged histograms")
+			Expect(r.Tasks[0].ServiceTime.P99).To(BeNumerically(">=", r.Tasks[0].ServiceTime.P50))
+			Expect(r.Loader.UtilizationOfTime).To(BeNumerically(">", 0))
+			nodes := map[string]int{"1n": 1, "3n": 3}[r.Trial.Topology]
+			Expect(r.Nodes).To(HaveLen(nodes), "all nodes' telemetry")
+			for _, n := range r.Nodes {
+				Expect(n.CPU).NotTo(BeNil(), n.Name)
+			}
+		}
+		slices.Sort(cells)
+		Expect(cells).To(Equal([]string{"a/1n", "a/3n", "b/1n"}))
+		Expect(report(ctx, c)["report.md"]).To(ContainSubstring("3n"))
+		Eventually(left(ctx, ns)).Should(BeEmpty())
+	}, SpecTimeout(14*time.Minute))
+})
+
+var _ = Describe("the command driver", func() {
+	It("compares what a program prints, with no OpenSearch at all", func(ctx SpecContext) {
+		ns := newNamespace(ctx)
+		w := wrappers.MakeCampaign("freon").Namespace(ns).VariantOnAnyNode("old").VariantOnAnyNode("new").Clients(10, 20).Repetitions(2)
+		w.Spec.OpenSearch = v1alpha1.OpenSearch{}
+		w.Spec.Topologies = nil
+		w.Spec.Workload = v1alpha1.Workload{Command: &v1alpha1.Command{
+			Image: fakes, Parser: v1alpha1.ParserFreon,
+			Command: []string{"/bin/freon"},
+			Args:    []string{"ockrw", "-n", "$(calls)", "-t", "$(KNEE_CLIENTS)", "--rate", "$(rate)"},
+			Params:  map[string]v1alpha1.ParamValue{"calls": "2000", "rate": "100"},
+		}}
+		w.Spec.Variants[1].Params = map[string]v1alpha1.ParamValue{"rate": "150"}
+		c := start(ctx, w)
+		Eventually(ready(ctx, c)).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
+		Expect(ready(ctx, c)()).To(HavePrefix("True/Finished"))
+		all := finals(records(ctx, ns))
+		Expect(all).To(HaveLen(4))
+		for _, r := range all {
+			Expect(r.Load).NotTo(BeNil())
+			Expect(r.Load.Unit).To(Equal("calls/s"))
+			Expect(r.Load.Operations).To(BeEquivalentTo(2000))
+			Expect(r.Load.Latency).NotTo(BeNil())
+			Expect(r.Ingest).To(BeNil(), "no index was filled")
+		}
+		Expect(get(ctx, c).Status.Result).To(MatchRegexp(`^new 1\.[45][0-9]*x old`))
+		Expect(report(ctx, c)["report.md"]).To(ContainSubstring("calls/s"))
+		Eventually(left(ctx, ns)).Should(BeEmpty())
+	}, SpecTimeout(8*time.Minute))
+})
+
+var _ = Describe("the stream driver", func() {
+	stream := func(name, ns string) *wrappers.Campaign {
+		w := fixed(name, ns, 2, 4).Repetitions(2)
+		w.Spec.Topologies = []v1alpha1.Topology{{Name: "2n", Nodes: ptr.To[int32](2)}}
+		w.Spec.Workload = v1alpha1.Workload{Stream: &v1alpha1.Stream{
+			Params: map[string]v1alpha1.ParamValue{"rows": "1000", "total_requests": "20", "batch_size": "100", "use_stream_transport": "true"},
+		}}
+		return w
+	}
+
+	It("compares the transports of a server (a fake: the real plugin cannot be had here)", func(ctx SpecContext) {
+		ns := newNamespace(ctx)
+		serve(ctx, ns, "stream", corev1.Container{Image: fakes, Command: []string{"/bin/stream", "--listen=:9200", "--nodes=2"}}, 9200)
+		w := stream("stream", ns).VariantOnAnyNode("regular").VariantOnAnyNode("stream")
+		w.Spec.OpenSearch = v1alpha1.OpenSearch{}
+		for i := range w.Spec.Variants {
+			w.Spec.Variants[i].Endpoint = &v1alpha1.Endpoint{URL: "http://stream." + ns + ".svc:9200"}
+		}
+		w.Spec.Variants[0].Params = map[string]v1alpha1.ParamValue{"use_stream_transport": "false"}
+		c := start(ctx, w)
+		Eventually(ready(ctx, c)).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
+		Expect(ready(ctx, c)()).To(HavePrefix("True/Finished"))
+		all := finals(records(ctx, ns))
+		Expect(all).To(HaveLen(8))
+		for _, r := range all {
+			Expect(r.Load.Unit).To(Equal("rows/s"))
+			Expect(r.Load.Operations).To(BeEquivalentTo(1000*20), "rows x requests")
+			Expect(r.Load.Latency.P99).To(BeNumerically(">=", r.Load.Latency.P50))
+		}
+		Expect(report(ctx, c)["report.md"]).To(ContainSubstring("rows/s"))
+	}, SpecTimeout(8*time.Minute))
+
+	It("says which plugin the real OpenSearch lacks, and tries no second time", func(ctx SpecContext) {
+		ns := newNamespace(ctx)
+		w := stream("no-plugin", ns).VariantOnAnyNode("a").Clients(2).Repetitions(1).Retries(2)
+		w.Spec.OpenSearch.Heap = "384Mi"
+		c := start(ctx, w)
+		Eventually(ready(ctx, c)).Should(And(HavePrefix("False/PluginMissing"), ContainSubstring("_benchmark/stream")))
+		for _, r := range records(ctx, ns) {
+			Expect(r.Error).NotTo(BeNil())
+			Expect(r.Error.Reason).To(Equal(record.ReasonPluginMissing))
+			Expect(r.Trial.Attempt).To(BeEquivalentTo(1))
+		}
+	}, SpecTimeout(6*time.Minute))
+})
