@@ -2,12 +2,9 @@ package driver
 
 import (
 	"bytes"
-	"fmt"
-	"hash/maphash"
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // OSBErrors are the program's error lines: it prints one for each failed request, and one when it cannot go on.
@@ -17,12 +14,10 @@ type OSBErrors struct {
 	Lines    []string // distinct, in order, those that are not rejections first; at most maxLines
 }
 
-// Bounds of what is kept of the program's output, which a cluster that rejects a lot makes as long as the load is.
+// Bounds of what is kept of the program's error lines, of which a cluster that rejects a lot makes many.
 const (
-	maxLines = 8         // distinct error lines
-	maxLook  = 1000      // error lines of a kind that are looked at for distinct ones: that takes regular expressions
-	maxLine  = 64 << 10  // bytes of a line
-	keptEnds = 128 << 10 // bytes of the output's beginning, and of its end
+	maxLines = 8    // distinct ones
+	maxLook  = 1000 // of a kind, that are looked at for distinct ones: that takes regular expressions
 )
 
 var (
@@ -33,16 +28,9 @@ var (
 	answer = regexp.MustCompile(`'type': '([^']*)', 'reason': (?:'([^']*)'|"([^"]*)")`)
 )
 
-// OSBOutput takes in what the program prints, as it prints it: it counts every error and keeps the two ends of the
-// text. It is not safe for concurrent use.
+// OSBOutput takes in what the program prints, as it prints it, and counts every error. It is not safe for concurrent use.
 type OSBOutput struct {
-	head, tail, line []byte
-	total            int // bytes taken in
-
-	news            atomic.Int64 // lines so far that were not among the last ones
-	seed            maphash.Seed
-	recent          [recentLines]uint64
-	oldest          int
+	Output
 	rejected, other errorLines
 }
 
@@ -55,59 +43,15 @@ type errorLines struct {
 
 // Write takes in a piece of the output.
 func (o *OSBOutput) Write(p []byte) (int, error) {
-	o.total += len(p)
-	n := min(len(p), keptEnds-len(o.head))
-	o.head = append(o.head, p[:n]...)
-	o.tail = append(o.tail, p[n:]...)
-	if extra := len(o.tail) - keptEnds; extra > keptEnds { // not at every piece: moving takes time
-		o.tail = append(o.tail[:0], o.tail[extra:]...)
-	}
-	for rest := p; len(rest) > 0; {
-		end := bytes.IndexAny(rest, lineEnds)
-		piece := rest
-		if end >= 0 {
-			piece = rest[:end]
-		}
-		o.line = append(o.line, piece[:min(len(piece), maxLine-len(o.line))]...)
-		if end < 0 {
-			break
-		}
-		o.endLine()
-		rest = rest[end+1:]
-	}
+	o.take(p, o.addLine)
 	return len(p), nil
 }
 
-// lineEnds are what a line ends at: the program's progress uses carriage returns and cursor movements.
-const lineEnds = "\n\r\x1b"
-
-func (o *OSBOutput) endLine() {
-	o.noteNews()
-	if _, text, found := bytes.Cut(o.line, []byte("[ERROR]")); found {
+func (o *OSBOutput) addLine(line []byte) {
+	if _, text, found := bytes.Cut(line, []byte("[ERROR]")); found {
 		o.addError(string(text))
 	}
-	o.line = o.line[:0]
 }
-
-// recentLines is how many lines back one counts as said before: a program that waits prints its progress anew every
-// second, a line for each of what it waits for.
-const recentLines = 16
-
-func (o *OSBOutput) noteNews() {
-	if o.seed == (maphash.Seed{}) {
-		o.seed = maphash.MakeSeed()
-	}
-	said := maphash.Bytes(o.seed, o.line)
-	if len(o.line) == 0 || slices.Contains(o.recent[:], said) {
-		return
-	}
-	o.recent[o.oldest] = said
-	o.oldest = (o.oldest + 1) % recentLines
-	o.news.Add(1)
-}
-
-// News counts the lines so far that the program had not just printed before. It is safe for concurrent use.
-func (o *OSBOutput) News() int64 { return o.news.Load() }
 
 func (o *OSBOutput) addError(text string) {
 	text = strings.TrimSpace(strings.Replace(text, "❌", "", 1))
@@ -135,18 +79,9 @@ func (o *OSBOutput) addError(text string) {
 
 // Errors are those of the whole output, the last line included.
 func (o *OSBOutput) Errors() OSBErrors {
-	o.endLine()
+	o.endLine(o.addLine)
 	lines := append(slices.Clone(o.other.distinct), o.rejected.distinct...)
 	return OSBErrors{Rejected: o.rejected.count, Other: o.other.count, Lines: lines[:min(maxLines, len(lines))]}
-}
-
-// Text is the output, without its middle when that is long.
-func (o *OSBOutput) Text() string {
-	tail := o.tail[max(0, len(o.tail)-keptEnds):]
-	if out := o.total - len(o.head) - len(tail); out > 0 {
-		return fmt.Sprintf("%s\n(%d bytes are left out)\n%s", o.head, out, tail)
-	}
-	return string(o.head) + string(tail)
 }
 
 // ParseOSBErrors reads what the program printed.
