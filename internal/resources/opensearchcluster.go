@@ -1,0 +1,185 @@
+package resources
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+)
+
+// The opensearch-k8s-operator's kind, whose Go module cannot be imported: what of it is used is here. Its fields are
+// the same in both groups.
+const OpenSearchClusterKind = "OpenSearchCluster"
+
+// OpenSearchClusterGroups are the API groups that the operator's kind is or was in, the newer first.
+var OpenSearchClusterGroups = []schema.GroupVersion{
+	{Group: "opensearch.org", Version: "v1"},
+	{Group: "opensearch.opster.io", Version: "v1"},
+}
+
+// nodesComponent is the name of the one pool of nodes of an OpenSearchCluster; its pods are NAME-nodes-0 and so on.
+const nodesComponent = "nodes"
+
+// livenessFailures keeps the operator's liveness probe, which cannot be turned off, from restarting a node that is
+// saturated: at 20 s each, an hour.
+const livenessFailures = 180
+
+// OpenSearchCluster is a cell's OpenSearch as the opensearch-k8s-operator's object: every node is cluster manager and
+// data node, as those of Knee's own StatefulSet are. With security, the operator makes the certificates and the
+// password of admin.
+func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.GroupVersion, on Placement, o Options, now time.Time) *unstructured.Unstructured {
+	m := meta(c, cell.Name, ComponentOpenSearch, cell)
+	pod := podMeta(m)
+	m.Annotations[AnnotationSince] = now.UTC().Format(time.RFC3339)
+	m.Annotations[AnnotationPlacement] = strconv.Itoa(int(max(on.Number, 1)))
+	os := cell.Spec.OpenSearch
+	general := map[string]any{
+		"serviceName":        cell.Name,
+		"setVMMaxMapCount":   len(sysctlInit(cell, o)) > 0,
+		"drainDataNodes":     false,
+		"additionalConfig":   clusterSettings(os),
+		"podSecurityContext": restrictedPod(),
+		"securityContext":    restrictedContainer(false),
+	}
+	if os.Version != "" {
+		general["version"] = os.Version
+	}
+	if os.Image != "" {
+		general["image"] = os.Image
+	}
+	affinity := awayFrom(Dedicated(cell), ComponentOpenSearch, ComponentLoader)
+	affinity.NodeAffinity = awayFromNodes(on.Avoid)
+	pool := map[string]any{
+		"component":    nodesComponent,
+		"replicas":     cell.Spec.Topology.Nodes,
+		"roles":        []string{"cluster_manager", "data"},
+		"jvm":          javaOptions(os),
+		"resources":    requirements(os.Resources),
+		"nodeSelector": cell.Spec.Pool.NodeSelector,
+		"tolerations":  tolerations(cell.Spec.Pool.Tolerations),
+		"affinity":     affinity,
+		"labels":       pod.Labels,
+		"annotations":  pod.Annotations,
+		"probes":       map[string]any{"liveness": map[string]any{"failureThreshold": livenessFailures}},
+	}
+	if os.Storage.Size != "" {
+		pvc := map[string]any{"accessModes": []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, "labels": pod.Labels, "annotations": pod.Annotations}
+		if os.Storage.StorageClassName != "" {
+			pvc["storageClass"] = os.Storage.StorageClassName
+		}
+		pool["diskSize"], pool["persistence"] = string(os.Storage.Size), map[string]any{"pvc": pvc}
+	} else {
+		pool["persistence"] = map[string]any{"emptyDir": map[string]any{}}
+	}
+	spec := map[string]any{
+		"general":    general,
+		"dashboards": map[string]any{"enable": false, "replicas": 0},
+		"nodePools":  []any{pool},
+		"bootstrap": map[string]any{ // it is gone before the cluster calls itself running
+			"nodeSelector": cell.Spec.Pool.NodeSelector, "tolerations": tolerations(cell.Spec.Pool.Tolerations), "jvm": javaOptions(os),
+		},
+		"security": map[string]any{"tls": map[string]any{
+			"transport": map[string]any{"generate": true, "perNode": true},
+			"http":      map[string]any{"generate": true},
+		}},
+	}
+	out := &unstructured.Unstructured{Object: plain(map[string]any{"metadata": m, "spec": spec})}
+	out.SetGroupVersionKind(of.WithKind(OpenSearchClusterKind))
+	return out
+}
+
+// clusterSettings are the campaign's lines of opensearch.yml.
+func clusterSettings(os v1alpha1.OpenSearch) map[string]string {
+	out := map[string]string{}
+	for k, v := range os.Settings {
+		out[k] = string(v)
+	}
+	return out
+}
+
+// plain gives typed values the shape of decoded JSON, without what is empty.
+func plain(object map[string]any) map[string]any {
+	b, err := json.Marshal(object)
+	if err != nil {
+		panic("resources: an object is plain data: " + err.Error())
+	}
+	var out map[string]any
+	if err := json.Unmarshal(b, &out); err != nil {
+		panic("resources: what was encoded can be decoded: " + err.Error())
+	}
+	return prune(out).(map[string]any)
+}
+
+// prune leaves out null, which an API server would refuse where it wants a list or an object.
+func prune(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for k, inner := range v {
+			if inner == nil {
+				delete(v, k)
+				continue
+			}
+			v[k] = prune(inner)
+		}
+	case []any:
+		for i := range v {
+			v[i] = prune(v[i])
+		}
+	case float64:
+		if v == float64(int64(v)) {
+			return int64(v) // an unstructured object has no other whole numbers
+		}
+	}
+	return value
+}
+
+// OpenSearchClusterState is what an OpenSearchCluster's status tells.
+type OpenSearchClusterState struct {
+	Running bool   // it has been bootstrapped, nothing of it is under way, and it is green
+	Nodes   int32  // that are available
+	Says    string // for people, when it is not
+}
+
+// ReadOpenSearchCluster reads an OpenSearchCluster's status.
+func ReadOpenSearchCluster(o *unstructured.Unstructured) OpenSearchClusterState {
+	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+	health, _, _ := unstructured.NestedString(o.Object, "status", "health")
+	initialized, _, _ := unstructured.NestedBool(o.Object, "status", "initialized")
+	nodes, _, _ := unstructured.NestedInt64(o.Object, "status", "availableNodes")
+	s := OpenSearchClusterState{Running: initialized && phase == "RUNNING" && health == "green", Nodes: int32(nodes)}
+	if s.Running {
+		return s
+	}
+	var says []string
+	for _, fact := range []struct{ name, value string }{{"phase", phase}, {"health", health}} {
+		if fact.value != "" {
+			says = append(says, fact.name+" "+fact.value)
+		}
+	}
+	components, _, _ := unstructured.NestedSlice(o.Object, "status", "componentsStatus")
+	for _, component := range components {
+		fields, _ := component.(map[string]any)
+		name, _, _ := unstructured.NestedString(fields, "component")
+		status, _, _ := unstructured.NestedString(fields, "status")
+		description, _, _ := unstructured.NestedString(fields, "description")
+		says = append(says, strings.TrimSpace(name+" "+status+" "+description))
+	}
+	if len(says) == 0 {
+		says = append(says, "it has no status yet: does the opensearch-k8s-operator run, and does it watch this namespace?")
+	}
+	s.Says = OpenSearchClusterKind + " " + o.GetName() + ": " + strings.Join(says, ", ")
+	return s
+}
+
+// Secrets that the operator makes for a cluster of the given name: the user admin, and the certificate of its REST API.
+const (
+	adminSecretSuffix = "-admin-password"
+	httpSecretSuffix  = "-http-cert"
+)
