@@ -155,5 +155,9 @@ func reason(body []byte) string {
 		}
 		return text
 	}
+	var words string
+	if json.Unmarshal(e.Error, &words) == nil {
+		return words
+	}
 	return string(body[:min(len(body), 300)])
 }

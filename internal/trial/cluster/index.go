@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -36,6 +37,7 @@ type Topology struct {
 	Primaries       int32
 	Replicas        int32
 	RefreshInterval string // empty: OpenSearch's own
+	Replication     string // index.replication.type; empty: the cluster's default
 }
 
 // settings are the topology's in the API's words.
@@ -46,6 +48,9 @@ func (t Topology) settings() map[string]any {
 	}
 	if t.RefreshInterval != "" {
 		s["index.refresh_interval"] = t.RefreshInterval
+	}
+	if t.Replication != "" {
+		s["index.replication.type"] = t.Replication
 	}
 	return s
 }
@@ -60,17 +65,19 @@ func (c *Client) PutTemplate(ctx context.Context, index string, t Topology) erro
 		"order":          -1,
 		"settings":       t.settings(),
 	}
-	return c.call(ctx, http.MethodPut, "/_template/"+url.PathEscape("knee-"+index), body, nil)
+	return c.call(ctx, http.MethodPut, "/_template/"+url.PathEscape(templateName(index)), body, nil)
 }
 
 // DeleteTemplate removes what PutTemplate left; none there is as good.
 func (c *Client) DeleteTemplate(ctx context.Context, index string) error {
-	err := c.call(ctx, http.MethodDelete, "/_template/"+url.PathEscape("knee-"+index), nil, nil)
+	err := c.call(ctx, http.MethodDelete, "/_template/"+url.PathEscape(templateName(index)), nil, nil)
 	if NotFound(err) {
 		return nil
 	}
 	return err
 }
+
+func templateName(index string) string { return "knee-" + index }
 
 // CreateIndex creates an index from a body that IndexBody made.
 func (c *Client) CreateIndex(ctx context.Context, index string, body map[string]any) error {
@@ -127,29 +134,42 @@ type Made struct {
 	Primaries       int32
 	Replicas        int32
 	RefreshInterval string
+	Replication     string // index.replication.type
 	Digest          string // of the effective settings and mapping, without what differs from index to index
 }
 
-// ReadIndex reads back what the index is; an alias or a pattern is not an index.
+// shape is what a topology says of an index.
+func (m Made) shape() string {
+	return fmt.Sprintf("%d primaries, %d replicas, refresh interval %s, replication %s", m.Primaries, m.Replicas, m.RefreshInterval, m.Replication)
+}
+
+// indexAnswer is what the API tells of one index.
+type indexAnswer struct {
+	Settings   map[string]any `json:"settings"`
+	Defaults   map[string]any `json:"defaults"`
+	Mappings   map[string]any `json:"mappings"`
+	DataStream string         `json:"data_stream"` // of which it is a backing index; empty: of none
+}
+
+// ReadIndex reads back what an index is, or the backing indices of a data stream; an alias or a pattern is neither.
 func (c *Client) ReadIndex(ctx context.Context, index string) (Made, error) {
-	var answer map[string]struct {
-		Settings map[string]any `json:"settings"`
-		Defaults map[string]any `json:"defaults"`
-		Mappings map[string]any `json:"mappings"`
-	}
+	var answer map[string]indexAnswer
 	path := "/" + url.PathEscape(index)
 	if err := c.call(ctx, http.MethodGet, path+"?flat_settings=true&include_defaults=true", nil, &answer); err != nil {
 		return Made{}, err
 	}
-	got, ok := answer[index]
-	if !ok {
-		return Made{}, fmt.Errorf("%s is not an index", index)
+	if got, ok := answer[index]; ok {
+		return got.made()
 	}
+	return newest(index, answer)
+}
+
+func (a indexAnswer) made() (Made, error) {
 	text := func(key string) string {
-		if s, ok := got.Settings[key].(string); ok {
+		if s, ok := a.Settings[key].(string); ok {
 			return s
 		}
-		s, _ := got.Defaults[key].(string)
+		s, _ := a.Defaults[key].(string)
 		return s
 	}
 	number := func(key string) int32 {
@@ -161,11 +181,15 @@ func (c *Client) ReadIndex(ctx context.Context, index string) (Made, error) {
 		Primaries:       number("index.number_of_shards"),
 		Replicas:        number("index.number_of_replicas"),
 		RefreshInterval: text("index.refresh_interval"),
+		Replication:     text("index.replication.type"),
 	}
 	if m.RefreshInterval == "" {
 		m.RefreshInterval = "1s" // OpenSearch's default, which not every version lists
 	}
-	digest, err := digestOf(got.Settings, got.Mappings)
+	if m.Replication == "" {
+		m.Replication = "DOCUMENT" // all there was before OpenSearch 2.3
+	}
+	digest, err := digestOf(a.Settings, a.Mappings)
 	m.Digest = digest
 	return m, err
 }
@@ -199,13 +223,20 @@ func (c *Client) Refresh(ctx context.Context, index string) error {
 	return out.Shards.failure("refresh of " + index)
 }
 
-// Count is the number of documents that a search can see.
+// Count is the number of documents that a search of the primaries can see: a replica under segment replication sees what a
+// refresh made visible only once it has copied the segments.
 func (c *Client) Count(ctx context.Context, index string) (int64, error) {
 	var out struct {
 		Count  int64  `json:"count"`
 		Shards shards `json:"_shards"`
 	}
-	if err := c.call(ctx, http.MethodGet, "/"+url.PathEscape(index)+"/_count", nil, &out); err != nil {
+	path := "/" + url.PathEscape(index) + "/_count"
+	err := c.call(ctx, http.MethodGet, path+"?preference=_primary", nil, &out)
+	var refused *StatusError
+	if errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+		err = c.call(ctx, http.MethodGet, path, nil, &out) // before 2.7: no such preference, and no segment replication to speak of
+	}
+	if err != nil {
 		return 0, err
 	}
 	return out.Count, out.Shards.failure("count of " + index)
