@@ -76,18 +76,12 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 // that is there already is scaled up.
 func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {
 	objects := []client.Object{resources.Service(c, cell), resources.SettingsConfigMap(c, cell)}
-	if claim := resources.CacheClaim(c, cell); claim != nil {
-		objects = append(objects, claim)
-	}
 	if !r.Options.NoPolicies {
-		for _, policy := range resources.NetworkPolicies(c, cell) {
-			objects = append(objects, policy)
-		}
+		objects = append(objects, resources.OpenSearchPolicy(c, cell))
 	}
-	for _, o := range objects {
-		if _, err := r.create(ctx, c, o); err != nil {
-			return err
-		}
+	objects = append(objects, r.loaderObjects(c, cell)...)
+	if err := r.createAll(ctx, c, objects); err != nil {
+		return err
 	}
 	placement := resources.Placement{Number: a.Placement, Avoid: a.Avoid}
 	made, err := r.create(ctx, c, resources.StatefulSet(c, cell, placement, r.Options, p.ProvisioningTimeout, r.Clock.Now()))
@@ -95,6 +89,30 @@ func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.Bench
 		return err
 	}
 	return r.scale(ctx, c, cell.Name, cell.Spec.Topology.Nodes)
+}
+
+// loaderObjects are what a cell's trials need beside their Jobs.
+func (r *CampaignReconciler) loaderObjects(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []client.Object {
+	var out []client.Object
+	if claim := resources.CacheClaim(c, cell); claim != nil {
+		out = append(out, claim)
+	}
+	if service := resources.LoaderService(c, cell); service != nil {
+		out = append(out, service)
+	}
+	if !r.Options.NoPolicies {
+		out = append(out, resources.LoaderPolicy(c, cell))
+	}
+	return out
+}
+
+func (r *CampaignReconciler) createAll(ctx context.Context, c *v1alpha1.BenchmarkCampaign, objects []client.Object) error {
+	for _, o := range objects {
+		if _, err := r.create(ctx, c, o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // create makes an object that must not be there yet. One of the same name that is this campaign's own is taken
@@ -153,16 +171,11 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("look for the attempt's record: %w", err)
 	}
-	if err := r.checkMounts(ctx, c); err != nil {
+	if err := r.checkMounts(ctx, c, cell); err != nil {
 		return err
 	}
-	if claim := resources.CacheClaim(c, cell); claim != nil && cell.External() { // else it came with the cluster
-		if _, err := r.create(ctx, c, claim); err != nil {
-			return err
-		}
-	}
-	if cell.External() && !r.Options.NoPolicies { // the same
-		if _, err := r.create(ctx, c, resources.LoaderPolicy(c, cell)); err != nil {
+	if !cell.Provisioned() { // else they came with the cluster
+		if err := r.createAll(ctx, c, r.loaderObjects(c, cell)); err != nil {
 			return err
 		}
 	}
@@ -170,15 +183,15 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 	return err
 }
 
-// deleteCluster deletes all of a cell but its records, and the loader's cache where it is kept, the StatefulSet last and
-// in the foreground: as long as it is there, there is something left to do.
+// deleteCluster deletes all of a cell but its records, and the loader's cache where it is kept, the Jobs and the
+// StatefulSet last and in the foreground: as long as they are there, there is something left to do.
 func (r *CampaignReconciler) deleteCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, a decide.Action) error {
 	options := []client.ListOption{client.InNamespace(c.Namespace), client.MatchingLabels{
 		resources.LabelCampaign: string(c.UID), resources.LabelCellName: a.Cell,
 	}}
 	lists := []client.ObjectList{
-		&batchv1.JobList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &corev1.ConfigMapList{},
-		&corev1.PersistentVolumeClaimList{}, &appsv1.StatefulSetList{},
+		&corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &corev1.ConfigMapList{},
+		&corev1.PersistentVolumeClaimList{}, &batchv1.JobList{}, &appsv1.StatefulSetList{},
 	}
 	for _, list := range lists {
 		if err := r.List(ctx, list, options...); err != nil {

@@ -9,55 +9,47 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/resources"
 )
 
-// checkMounts looks for the ConfigMaps and claims that the campaign names: a pod that mounts one that is missing waits,
+// checkMounts looks for the ConfigMaps and claims that a cell's trials mount: a pod that mounts one that is missing waits,
 // and in the case of a ConfigMap without a word in its status.
-func (r *CampaignReconciler) checkMounts(ctx context.Context, c *v1alpha1.BenchmarkCampaign) error {
-	w := c.Spec.Workload
-	if body := w.Index.BodyFrom; body != nil {
-		if err := r.checkMount(ctx, c, "spec.workload.index.bodyFrom", body.Name, body.Key); err != nil {
+func (r *CampaignReconciler) checkMounts(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell) error {
+	for _, m := range resources.Mounts(c, cell) {
+		check := r.checkConfigMap
+		if m.Claim != "" {
+			check = r.checkClaim
+		}
+		if err := check(ctx, c, m); err != nil {
 			return err
 		}
-	}
-	if w.OSB != nil && w.OSB.From != nil && w.OSB.From.ConfigMap != "" {
-		if err := r.checkMount(ctx, c, "spec.workload.osb.from.configMap", w.OSB.From.ConfigMap, ""); err != nil {
-			return err
-		}
-	}
-	if w.OSB != nil && w.OSB.From != nil && w.OSB.From.Volume != nil {
-		if err := r.checkClaim(ctx, c, "spec.workload.osb.from.volume.claimName", w.OSB.From.Volume.ClaimName); err != nil {
-			return err
-		}
-	}
-	if c.Spec.Artifacts != nil {
-		return r.checkClaim(ctx, c, "spec.artifacts.claimName", c.Spec.Artifacts.ClaimName)
 	}
 	return nil
 }
 
-func (r *CampaignReconciler) checkClaim(ctx context.Context, c *v1alpha1.BenchmarkCampaign, field, name string) error {
-	err := r.Uncached.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, &corev1.PersistentVolumeClaim{})
+func (r *CampaignReconciler) checkClaim(ctx context.Context, c *v1alpha1.BenchmarkCampaign, m resources.Mount) error {
+	err := r.Uncached.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: m.Claim}, &corev1.PersistentVolumeClaim{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: %s: there is no PersistentVolumeClaim %s in namespace %s; make it", errRefused, field, name, c.Namespace)
+		return fmt.Errorf("%w: %s: there is no PersistentVolumeClaim %s in namespace %s; make it", errRefused, m.Field, m.Claim, c.Namespace)
 	case err != nil:
-		return fmt.Errorf("%s: %w", field, err)
+		return fmt.Errorf("%s: %w", m.Field, err)
 	}
 	return nil
 }
 
-func (r *CampaignReconciler) checkMount(ctx context.Context, c *v1alpha1.BenchmarkCampaign, field, name, key string) error {
+func (r *CampaignReconciler) checkConfigMap(ctx context.Context, c *v1alpha1.BenchmarkCampaign, m resources.Mount) error {
 	var cm corev1.ConfigMap
-	err := r.Uncached.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, &cm)
+	err := r.Uncached.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: m.ConfigMap}, &cm)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: %s: there is no ConfigMap %s in namespace %s; make it", errRefused, field, name, c.Namespace)
+		return fmt.Errorf("%w: %s: there is no ConfigMap %s in namespace %s; make it", errRefused, m.Field, m.ConfigMap, c.Namespace)
 	case err != nil:
-		return fmt.Errorf("%s: %w", field, err)
+		return fmt.Errorf("%s: %w", m.Field, err)
 	}
-	if _, ok := cm.Data[key]; key != "" && !ok {
-		return fmt.Errorf("%w: %s: ConfigMap %s has no key %s; add it", errRefused, field, name, key)
+	if _, ok := cm.Data[m.Key]; m.Key != "" && !ok {
+		return fmt.Errorf("%w: %s: ConfigMap %s has no key %s; add it", errRefused, m.Field, m.ConfigMap, m.Key)
 	}
 	return nil
 }

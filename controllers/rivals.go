@@ -124,7 +124,7 @@ func heldBy(o metav1.ObjectMeta, spec corev1.PodSpec) []plan.Pool {
 	case resources.ComponentOpenSearch:
 		out = append(out, nodes)
 	case resources.ComponentLoader:
-		if spec.Affinity == nil {
+		if !keptOff(spec) {
 			out = append(out, nodes)
 		}
 		if endpoint := o.Annotations[resources.AnnotationEndpoint]; endpoint != "" {
@@ -132,6 +132,12 @@ func heldBy(o metav1.ObjectMeta, spec corev1.PodSpec) []plan.Pool {
 		}
 	}
 	return out
+}
+
+// keptOff says whether a trial's pod is kept off the nodes of OpenSearch.
+func keptOff(spec corev1.PodSpec) bool {
+	a := spec.Affinity
+	return a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
 }
 
 // wants are the pools that a campaign is going to use, as far as its spec and status tell without a look at its

@@ -22,7 +22,9 @@ func TestAJobHoldsItsEndpointBeforeItHasAPod(t *testing.T) {
 				Labels:      map[string]string{resources.LabelComponent: resources.ComponentLoader},
 				Annotations: map[string]string{resources.AnnotationEndpoint: endpoint},
 			},
-			Spec: corev1.PodSpec{Affinity: &corev1.Affinity{}},
+			Spec: corev1.PodSpec{Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{TopologyKey: corev1.LabelHostname}},
+			}}},
 		}
 		change(&j)
 		return j

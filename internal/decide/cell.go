@@ -19,7 +19,7 @@ func (d *decider) ready(cell plan.Cell, turn plan.Turn) bool {
 		d.gone("earlier objects of "+cell.Name+" are deleted", cluster.Since, cluster.Left)
 		return false
 	}
-	if cell.External() || exists && d.busy(cell.Name) {
+	if !cell.Provisioned() || exists && d.busy(cell.Name) {
 		return true // the trial that runs tells for itself what a lost node did to it
 	}
 	if cluster.Made && cluster.Placement != turn.Placement() {

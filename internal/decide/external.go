@@ -8,7 +8,7 @@ package decide
 // their clusters tell.
 func (d *decider) endpointsFree(group, current int) bool {
 	for _, i := range d.plan.Groups[group] {
-		if cell := d.plan.Cells[i]; i != current && cell.External() && d.busy(cell.Name) {
+		if cell := d.plan.Cells[i]; i != current && !cell.Provisioned() && d.busy(cell.Name) {
 			return false
 		}
 	}

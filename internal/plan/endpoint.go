@@ -26,8 +26,19 @@ func (e *Endpoint) Host() string {
 	return host
 }
 
-// External says whether the cell's OpenSearch is there already: Knee makes no cluster for it and ends none.
-func (c Cell) External() bool { return c.Spec.Endpoint != nil }
+// unknown is the endpoint of cells whose load says by itself what it loads. No two of them run at once: for all that Knee
+// knows it is one system.
+const unknown = "-"
+
+// Provisioned says whether Knee makes the cell's cluster, and ends it. Where it does not, the cluster is there already, or
+// the load needs none.
+func (c Cell) Provisioned() bool { return c.Spec.Pool.Endpoint == "" }
+
+// toUnknown makes a cell's spec that of a load that brings what it loads itself.
+func toUnknown(spec *CellSpec) {
+	spec.Pool = Pool{Endpoint: unknown}
+	spec.OpenSearch = v1alpha1.OpenSearch{}
+}
 
 // toEndpoint makes a cell's spec that of a cluster that is there already. What the campaign says of the OpenSearch that
 // it provisions is not about this one.

@@ -56,7 +56,7 @@ func TestEndpointsURLIsItsIdentity(t *testing.T) {
 	c := endpoints("https://search.example.org")
 	c.Spec.OpenSearch.DiskLimits.IOPS = p(int32(9))
 	cell := Build(c).Cells[0]
-	if !cell.External() || cell.Spec.Endpoint.URL != "https://search.example.org:443" || cell.DiskLimits.IOPS != nil {
+	if cell.Provisioned() || cell.Spec.Endpoint.URL != "https://search.example.org:443" || cell.DiskLimits.IOPS != nil {
 		t.Errorf("%+v", cell)
 	}
 }

@@ -69,6 +69,7 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		Topology: Topology{
 			Name: string(t.Name), Nodes: value(t.Nodes, 1), Primaries: t.Primaries,
 			Replicas: value(t.Replicas, 0), RefreshInterval: t.RefreshInterval,
+			Replication: t.Replication, ISMPolicyFrom: t.ISMPolicyFrom,
 		},
 		Index:   c.Spec.Workload.Index,
 		Measure: c.Spec.Workload.Measure,
@@ -76,17 +77,56 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		Rerun:   c.Spec.Rerun,
 	}
 	spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{}
-	if v.Endpoint != nil {
+	if !value(spec.Index.DataStream, false) {
+		spec.Index.DataStream = nil // false says what unset says
+	}
+	switch {
+	case v.Endpoint != nil:
 		toEndpoint(&spec, *v.Endpoint)
+	case c.Spec.Workload.Command != nil && spec.OpenSearch.Version == "" && spec.OpenSearch.Image == "":
+		toUnknown(&spec)
 	}
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
-	if c.Spec.Workload.OSB != nil {
-		osb := c.Spec.Workload.OSB.DeepCopy()
+	spec.PerPod = value(c.Spec.Workload.ClientsPerPod, 0)
+	load(&spec, c.Spec.Workload.DeepCopy(), v)
+	return spec
+}
+
+// load lays a variant's params and image over those of the driver that the campaign names.
+func load(spec *CellSpec, w *v1alpha1.Workload, v v1alpha1.Variant) {
+	spec.OSB, spec.Bulk, spec.Stream, spec.Command = w.OSB, w.Bulk, w.Stream, w.Command
+	if osb := spec.OSB; osb != nil {
 		osb.Params = merge(osb.Params, v.Params)
 		osb.TargetThroughputParam = ""
-		spec.OSB = osb
 	}
-	return spec
+	if stream := spec.Stream; stream != nil {
+		stream.Params = merge(stream.Params, v.Params)
+	}
+	if command := spec.Command; command != nil {
+		command.Params = merge(command.Params, v.Params)
+		command.Image = first(v.Image, command.Image)
+	}
+}
+
+// Params are the parameters of the cell's load that variants may set, complete; nil where the driver has none.
+func (s CellSpec) Params() map[string]v1alpha1.ParamValue {
+	switch {
+	case s.OSB != nil:
+		return s.OSB.Params
+	case s.Stream != nil:
+		return s.Stream.Params
+	case s.Command != nil:
+		return s.Command.Params
+	}
+	return nil
+}
+
+// Loaders is how many loader pods a trial of so many clients has.
+func (s CellSpec) Loaders(clients int32) int32 {
+	if s.PerPod <= 0 {
+		return 1
+	}
+	return max((clients+s.PerPod-1)/s.PerPod, 1)
 }
 
 func pool(v v1alpha1.Variant) Pool {

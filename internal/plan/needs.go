@@ -20,7 +20,9 @@ func (s CellSpec) Needs() []Pool {
 func Needs(c *v1alpha1.BenchmarkCampaign) []Pool {
 	var needs []Pool
 	for _, v := range c.Spec.Variants {
-		needs = append(needs, effective(c, v, v1alpha1.Topology{}).Needs()...)
+		if slices.ContainsFunc(Topologies(c.Spec), func(t v1alpha1.Topology) bool { return HasCell(c.Spec.Matrix, v.Name, t.Name) }) {
+			needs = append(needs, effective(c, v, v1alpha1.Topology{}).Needs()...)
+		}
 	}
 	return needs
 }

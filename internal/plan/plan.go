@@ -75,12 +75,15 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 		SettleTimeout:       seconds(c.Spec.Timeouts.SettleSeconds, 300),
 		ActivityTimeout:     seconds(c.Spec.Timeouts.ActivitySeconds, 600),
 	}
-	for _, topology := range c.Spec.Topologies {
+	for _, topology := range Topologies(c.Spec) {
 		for _, variant := range c.Spec.Variants {
+			if !HasCell(c.Spec.Matrix, variant.Name, topology.Name) {
+				continue
+			}
 			spec := effective(c, variant, topology)
 			hash := Identity(spec)
 			cell := Cell{Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec}
-			if !cell.External() {
+			if cell.Provisioned() {
 				cell.DiskLimits = mergeDiskLimits(c.Spec.OpenSearch.DiskLimits, variant.OpenSearch.DiskLimits)
 			}
 			p.Cells = append(p.Cells, cell)

@@ -177,7 +177,7 @@ func joined(spec v1alpha1.BenchmarkCampaignSpec) [][]string {
 		return slices.IndexFunc(sets, func(set []string) bool { return slices.Contains(set, string(topology)) })
 	}
 	var names []string
-	for _, t := range spec.Topologies {
+	for _, t := range Topologies(spec) {
 		names = append(names, string(t.Name))
 		sets = append(sets, []string{string(t.Name)})
 	}

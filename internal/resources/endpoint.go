@@ -9,7 +9,8 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// AnnotationEndpoint is host:port of the endpoint that a trial's pod loads, so that other campaigns see that it is in use.
+// AnnotationEndpoint is the endpoint that a trial's pod loads, as plan.Pool names it, so that other campaigns see that it is
+// in use.
 const AnnotationEndpoint = "knee.dev/endpoint"
 
 // secretMode lets the trial's user read, by the pod's group.
@@ -36,11 +37,15 @@ func secrets(e plan.Endpoint) []secret {
 	return out
 }
 
-// external tells the agent of a cluster that is not Knee's, beside whose nodes there is no probe.
-func external(cfg *record.Config, e plan.Endpoint) {
+// external tells the agent of a cluster that is not Knee's, beside whose nodes there is no probe, or that there is none.
+func external(cfg *record.Config, e *plan.Endpoint) {
+	if e == nil {
+		cfg.Endpoint, cfg.Nodes = "", 0
+		return
+	}
 	cfg.Endpoint = e.URL
 	cfg.External = &record.External{AllowIndexDeletion: ptr.Deref(e.Access.AllowIndexDeletion, false)}
-	for _, s := range secrets(e) {
+	for _, s := range secrets(*e) {
 		switch s.path {
 		case record.CredentialsPath:
 			cfg.External.CredentialsDir = s.path
@@ -70,8 +75,8 @@ func addSecrets(spec *corev1.PodSpec, e *plan.Endpoint) {
 }
 
 // tellEndpoint notes on a trial's pod what it loads.
-func tellEndpoint(pod *metav1.ObjectMeta, e *plan.Endpoint) {
-	if e != nil {
-		pod.Annotations[AnnotationEndpoint] = e.Host()
+func tellEndpoint(pod *metav1.ObjectMeta, pool plan.Pool) {
+	if pool.Endpoint != "" {
+		pod.Annotations[AnnotationEndpoint] = pool.Endpoint
 	}
 }

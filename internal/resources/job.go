@@ -3,9 +3,7 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
-	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -38,10 +36,10 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 	m := meta(c, cell.AttemptName(attempt), ComponentLoader, cell)
 	m.Labels[LabelPhase] = string(attempt.Phase)
 	pod := podMeta(m)
-	tellEndpoint(&pod, cell.Spec.Endpoint)
+	tellEndpoint(&pod, cell.Spec.Pool)
 	m.Annotations[AnnotationTrial] = trialJSON(attempt)
 	m.Annotations[AnnotationJVM] = under.JVM
-	return &batchv1.Job{
+	job := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: m,
 		Spec: batchv1.JobSpec{
@@ -49,7 +47,9 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
 			Template:             corev1.PodTemplateSpec{ObjectMeta: pod, Spec: trialPod(c, p, cell, string(cfg), o)},
 		},
-	}, nil
+	}
+	several(&job.Spec, c, cell, cell.Spec.Loaders(attempt.Clients))
+	return job, nil
 }
 
 func trialJSON(t record.Trial) string {
@@ -73,17 +73,24 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 		Measure:         string(cell.Spec.Measure),
 		Index: record.IndexConfig{
 			Name: cell.Spec.Index.Name, Primaries: t.Primaries, Replicas: t.Replicas, RefreshInterval: t.RefreshInterval,
+			DataStream: ptr.Deref(cell.Spec.Index.DataStream, false), Replication: string(t.Replication),
 		},
-		OSB: osbConfig(c.Spec, cell.Spec, attempt),
+	}
+	driverOf(cell.Spec).configure(&cfg, c.Spec)
+	if n := cell.Spec.Loaders(attempt.Clients); n > 1 {
+		cfg.Loaders, cfg.Coordinator = n, coordinator(c, cell, cell.AttemptName(attempt))
 	}
 	if from := cell.Spec.Index.BodyFrom; from != nil {
 		cfg.Index.BodyFile = record.IndexPath + "/" + from.Key
 	}
+	if from := t.ISMPolicyFrom; from != nil {
+		cfg.Index.ISMPolicyFile = record.ISMPath + "/" + from.Key
+	}
 	if c.Spec.Artifacts != nil {
 		cfg.Artifacts = path.Join(record.ArtifactsPath, artifactsFolder(c), cell.AttemptName(attempt))
 	}
-	if cell.External() {
-		external(&cfg, *cell.Spec.Endpoint)
+	if !cell.Provisioned() {
+		external(&cfg, cell.Spec.Endpoint)
 		return cfg
 	}
 	for i := range t.Nodes {
@@ -102,54 +109,8 @@ func artifactsFolder(c *v1alpha1.BenchmarkCampaign) string {
 	return fmt.Sprintf("%s-%s-%s", c.Namespace, c.Name, uid[:min(len(uid), 8)])
 }
 
-func osbConfig(campaign v1alpha1.BenchmarkCampaignSpec, spec plan.CellSpec, attempt record.Trial) *record.OSBConfig {
-	osb := spec.OSB
-	cfg := &record.OSBConfig{
-		Workload: osb.Workload, TestProcedure: osb.TestProcedure,
-		Params: params(spec, attempt), SetupTasks: osb.SetupTasks, IngestTasks: osb.IngestTasks,
-	}
-	switch {
-	case attempt.Phase == record.Final && ptr.Deref(campaign.Final.Search, false):
-		cfg.SearchTasks = osb.SearchTasks
-	case attempt.Phase == record.OpenLoop:
-		cfg.TargetThroughputParam = campaign.Workload.OSB.TargetThroughputParam
-	}
-	if from := osb.From; from != nil {
-		switch {
-		case from.Git != nil:
-			cfg.GitURL, cfg.GitRef = from.Git.URL, from.Git.Ref
-		case from.Volume != nil:
-			cfg.Path = record.WorkloadPath + "/" + from.Volume.Path
-		default:
-			cfg.Path = record.WorkloadPath
-			cfg.Flat = from.ConfigMap != ""
-		}
-	}
-	return cfg
-}
-
-// params are the workload's parameters, complete: the topology and the client count win.
-func params(spec plan.CellSpec, attempt record.Trial) map[string]string {
-	out := map[string]string{}
-	for k, v := range spec.OSB.Params {
-		out[k] = string(v)
-	}
-	if attempt.Phase == record.Warmup {
-		for k, v := range spec.OSB.WarmupParams {
-			out[k] = string(v)
-		}
-	}
-	maps.Copy(out, map[string]string{
-		spec.OSB.ClientsParam: strconv.Itoa(int(attempt.Clients)),
-		"number_of_shards":    strconv.Itoa(int(spec.Topology.Primaries)),
-		"number_of_replicas":  strconv.Itoa(int(spec.Topology.Replicas)),
-		"refresh_interval":    spec.Topology.RefreshInterval,
-	})
-	return out
-}
-
 func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg string, o Options) corev1.PodSpec {
-	loader := cell.Spec.Loader
+	loader, d := cell.Spec.Loader, driverOf(cell.Spec)
 	spec := corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
 		AutomountServiceAccountToken: ptr.To(false),
@@ -160,112 +121,27 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 		SecurityContext:               restrictedPod(),
 		NodeSelector:                  labels(loader.NodePool.NodeSelector),
 		Tolerations:                   tolerations(loader.NodePool.Tolerations),
-		InitContainers: []corev1.Container{{
-			Name: "agent", Image: o.AgentImage, Command: []string{agentInImage, "install", record.AgentPath},
-			SecurityContext:          restrictedContainer(true),
-			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-			VolumeMounts:             []corev1.VolumeMount{{Name: "agent", MountPath: "/knee/bin"}},
-		}},
-		Containers: []corev1.Container{{
-			Name:    ContainerTrial,
-			Image:   image(cell.Spec.OSB.Image, o.OSBImage, cell.Spec.OSB.Version),
-			Command: []string{record.AgentPath, "trial"},
-			Env: []corev1.EnvVar{
-				{Name: record.ConfigEnv, Value: verbatim(cfg)},
-				hostEnv(),
-			},
-			Resources:              requirements(loader.Resources),
-			SecurityContext:        restrictedContainer(false), // OSB writes beside its own code
-			TerminationMessagePath: record.TerminationPath,
-			VolumeMounts: []corev1.VolumeMount{
-				{Name: "agent", MountPath: "/knee/bin", ReadOnly: true},
-				{Name: "work", MountPath: record.WorkPath},
-				{Name: "cache", MountPath: record.CachePath},
-			},
-		}},
-		Volumes: []corev1.Volume{emptyDir("agent"), emptyDir("work"), cacheVolume(cell)},
+		Containers:                    []corev1.Container{trialContainer(cell, d, cfg, o)},
+		Volumes:                       []corev1.Volume{emptyDir("work"), cacheVolume(cell)},
+	}
+	from, _ := d.from()
+	if !d.hasAgent() || from != nil && from.Image != nil {
+		spec.InitContainers = []corev1.Container{installAgent(o)}
+		spec.Volumes = append([]corev1.Volume{emptyDir("agent")}, spec.Volumes...)
 	}
 	if Dedicated(cell) {
 		spec.Affinity = awayFrom(true, ComponentOpenSearch)
 	}
-	addWorkload(&spec, cell.Spec.OSB.From)
-	if from := cell.Spec.Index.BodyFrom; from != nil {
-		addVolume(&spec, "index", record.IndexPath, corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: from.Name},
-		}})
+	addWorkload(&spec, from)
+	if body := cell.Spec.Index.BodyFrom; body != nil {
+		addConfigMap(&spec, "index", record.IndexPath, body.Name)
+	}
+	if policy := cell.Spec.Topology.ISMPolicyFrom; policy != nil {
+		addConfigMap(&spec, "ism", record.ISMPath, policy.Name)
 	}
 	addSecrets(&spec, cell.Spec.Endpoint)
 	if a := c.Spec.Artifacts; a != nil {
 		addArtifacts(&spec, *a)
 	}
 	return spec
-}
-
-// addArtifacts mounts the volume, or a folder of it, on which the agent leaves its raw files.
-func addArtifacts(spec *corev1.PodSpec, a v1alpha1.Artifacts) {
-	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "artifacts", VolumeSource: corev1.VolumeSource{
-		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: a.ClaimName},
-	}})
-	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
-		corev1.VolumeMount{Name: "artifacts", MountPath: record.ArtifactsPath, SubPath: a.Path})
-}
-
-// addVolume mounts a volume in the trial's container: a source of its own, not a copy, is read-only.
-func addVolume(spec *corev1.PodSpec, name, at string, source corev1.VolumeSource) {
-	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
-	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
-		corev1.VolumeMount{Name: name, MountPath: at, ReadOnly: source.EmptyDir == nil})
-}
-
-// addWorkload brings the workload's files into the pod. An image needs no shell and no volume feature: the
-// agent, which is static, runs in it and copies the folder.
-func addWorkload(spec *corev1.PodSpec, from *v1alpha1.WorkloadSource) {
-	switch {
-	case from == nil || from.Git != nil:
-	case from.Image != nil:
-		addVolume(spec, "workload", record.WorkloadPath, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
-		spec.InitContainers = append(spec.InitContainers, corev1.Container{
-			Name: "workload", Image: from.Image.Image,
-			Command:                  []string{record.AgentPath, "install", "--tree", from.Image.Path, record.WorkloadPath},
-			SecurityContext:          restrictedContainer(true),
-			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-			VolumeMounts: []corev1.VolumeMount{
-				{Name: "agent", MountPath: "/knee/bin", ReadOnly: true},
-				{Name: "workload", MountPath: record.WorkloadPath},
-			},
-		})
-	case from.Volume != nil:
-		addVolume(spec, "workload", record.WorkloadPath, corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
-			ClaimName: from.Volume.ClaimName, ReadOnly: true,
-		}})
-	default:
-		addVolume(spec, "workload", record.WorkloadPath, corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-			LocalObjectReference: corev1.LocalObjectReference{Name: from.ConfigMap},
-		}})
-	}
-}
-
-func cacheVolume(cell plan.Cell) corev1.Volume {
-	if cell.Spec.Loader.Cache.Size == "" {
-		return emptyDir("cache")
-	}
-	return corev1.Volume{Name: "cache", VolumeSource: corev1.VolumeSource{
-		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: CacheName(cell)},
-	}}
-}
-
-// CacheName names the volume that keeps a cell's loader's downloads.
-func CacheName(cell plan.Cell) string { return cell.Name + "-cache" }
-
-// CacheClaim is the volume that keeps the loader's downloads from one trial of a cell to the next; nil when the
-// campaign keeps none.
-func CacheClaim(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.PersistentVolumeClaim {
-	if cell.Spec.Loader.Cache.Size == "" {
-		return nil
-	}
-	return &corev1.PersistentVolumeClaim{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
-		ObjectMeta: meta(c, CacheName(cell), ComponentLoader, cell),
-		Spec:       claim(cell.Spec.Loader.Cache),
-	}
 }

@@ -16,13 +16,9 @@ import (
 // node's own cache has an address that no selector matches.
 var dnsPorts = []int32{53, 5353}
 
-// NetworkPolicies say who reaches the pods of a cell. OpenSearch runs without authentication: only the cell's own
-// trials reach its REST API and its probes, and only its own nodes its transport, and beyond them it reaches DNS alone.
-func NetworkPolicies(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []*networkingv1.NetworkPolicy {
-	return []*networkingv1.NetworkPolicy{openSearchPolicy(c, cell), LoaderPolicy(c, cell)}
-}
-
-func openSearchPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networkingv1.NetworkPolicy {
+// OpenSearchPolicy says who reaches the OpenSearch of a cell, which runs without authentication: only the cell's own trials
+// reach its REST API and its probes, and only its own nodes its transport, and beyond them it reaches DNS alone.
+func OpenSearchPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networkingv1.NetworkPolicy {
 	nodes, trials := peer(c, cell, ComponentOpenSearch), peer(c, cell, ComponentLoader)
 	return policy(c, cell, cell.Name, ComponentOpenSearch, networkingv1.NetworkPolicySpec{
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
@@ -38,11 +34,16 @@ func openSearchPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networking
 }
 
 // LoaderPolicy lets nothing reach the trials of a cell: opensearch-benchmark's own processes listen on the pod's address
-// without authentication. Where trials may go is left open, since workloads and their corpora come from anywhere.
+// without authentication. Where a trial may have several pods they reach the one that coordinates them. Where trials may
+// go is left open, since workloads and their corpora come from anywhere.
 func LoaderPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networkingv1.NetworkPolicy {
-	return policy(c, cell, cell.Name+"-loader", ComponentLoader, networkingv1.NetworkPolicySpec{
-		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
-	})
+	spec := networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}}
+	if cell.Spec.PerPod > 0 {
+		spec.Ingress = []networkingv1.NetworkPolicyIngressRule{
+			{From: peer(c, cell, ComponentLoader), Ports: tcp(record.CoordinatorPort)},
+		}
+	}
+	return policy(c, cell, cell.Name+"-loader", ComponentLoader, spec)
 }
 
 func policy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, name, component string, spec networkingv1.NetworkPolicySpec) *networkingv1.NetworkPolicy {

@@ -91,7 +91,7 @@ func cellPods(t *testing.T, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell pla
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resources.NetworkPolicies(c, cell),
+	return []*networkingv1.NetworkPolicy{resources.OpenSearchPolicy(c, cell), resources.LoaderPolicy(c, cell)},
 		pod{sts.Namespace, sts.Spec.Template.Labels}, pod{job.Namespace, job.Spec.Template.Labels}
 }
 

@@ -1,0 +1,63 @@
+package resources
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// LoaderService is the headless Service of a cell by which the loader pods of a trial find the one of index 0, which
+// coordinates them, before it is ready; nil where a trial of the cell never has several.
+func LoaderService(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Service {
+	if cell.Spec.PerPod == 0 {
+		return nil
+	}
+	return &corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: meta(c, loaderServiceName(cell), ComponentLoader, cell),
+		Spec: corev1.ServiceSpec{
+			ClusterIP:                corev1.ClusterIPNone,
+			PublishNotReadyAddresses: true,
+			Selector:                 selector(c, cell, ComponentLoader),
+			Ports: []corev1.ServicePort{
+				{Name: "coordinator", Port: record.CoordinatorPort, TargetPort: intstr.FromInt32(record.CoordinatorPort)},
+			},
+		},
+	}
+}
+
+func loaderServiceName(cell plan.Cell) string { return cell.Name + "-loader" }
+
+// coordinator is where the loader pod of index 0 is reached: the Job's controller gives a pod the host name JOB-INDEX.
+func coordinator(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job string) string {
+	return fmt.Sprintf("%s-0.%s.%s.svc:%d", job, loaderServiceName(cell), c.Namespace, record.CoordinatorPort)
+}
+
+// several makes of a Job one of n loader pods that run at the same time, each once, on nodes of their own if there is a
+// choice. One that fails ends them all: what the others measure is no longer what was asked.
+func several(job *batchv1.JobSpec, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, n int32) {
+	if n == 1 {
+		return
+	}
+	job.CompletionMode = ptr.To(batchv1.IndexedCompletion)
+	job.Completions, job.Parallelism = ptr.To(n), ptr.To(n)
+	pod := &job.Template.Spec
+	pod.Subdomain = loaderServiceName(cell)
+	if pod.Affinity == nil {
+		pod.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{}}
+	}
+	anti := pod.Affinity.PodAntiAffinity
+	anti.PreferredDuringSchedulingIgnoredDuringExecution = append(anti.PreferredDuringSchedulingIgnoredDuringExecution,
+		corev1.WeightedPodAffinityTerm{Weight: 100, PodAffinityTerm: corev1.PodAffinityTerm{
+			TopologyKey:   corev1.LabelHostname,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: selector(c, cell, ComponentLoader)},
+		}})
+}

@@ -1,0 +1,93 @@
+package resources
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// addArtifacts mounts the volume, or a folder of it, on which the agent leaves its raw files.
+func addArtifacts(spec *corev1.PodSpec, a v1alpha1.Artifacts) {
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "artifacts", VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: a.ClaimName},
+	}})
+	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
+		corev1.VolumeMount{Name: "artifacts", MountPath: record.ArtifactsPath, SubPath: a.Path})
+}
+
+// addVolume mounts a volume in the trial's container: a source of its own, not a copy, is read-only.
+func addVolume(spec *corev1.PodSpec, name, at string, source corev1.VolumeSource) {
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
+	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
+		corev1.VolumeMount{Name: name, MountPath: at, ReadOnly: source.EmptyDir == nil})
+}
+
+func addConfigMap(spec *corev1.PodSpec, volume, at, name string) {
+	addVolume(spec, volume, at, corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: name},
+	}})
+}
+
+// installAgent copies the agent to where every container of the trial's pod finds it.
+func installAgent(o Options) corev1.Container {
+	return corev1.Container{
+		Name: "agent", Image: o.AgentImage, Command: []string{agentInImage, "install", record.AgentPath},
+		SecurityContext:          restrictedContainer(true),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		VolumeMounts:             []corev1.VolumeMount{{Name: "agent", MountPath: "/knee/bin"}},
+	}
+}
+
+// addWorkload brings the workload's files into the pod. An image needs no shell and no volume feature: the
+// agent, which is static, runs in it and copies the folder.
+func addWorkload(spec *corev1.PodSpec, from *v1alpha1.WorkloadSource) {
+	switch {
+	case from == nil || from.Git != nil:
+	case from.Image != nil:
+		addVolume(spec, "workload", record.WorkloadPath, corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
+		spec.InitContainers = append(spec.InitContainers, corev1.Container{
+			Name: "workload", Image: from.Image.Image,
+			Command:                  []string{record.AgentPath, "install", "--tree", from.Image.Path, record.WorkloadPath},
+			SecurityContext:          restrictedContainer(true),
+			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+			VolumeMounts: []corev1.VolumeMount{
+				{Name: "agent", MountPath: "/knee/bin", ReadOnly: true},
+				{Name: "workload", MountPath: record.WorkloadPath},
+			},
+		})
+	case from.Volume != nil:
+		addVolume(spec, "workload", record.WorkloadPath, corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{
+			ClaimName: from.Volume.ClaimName, ReadOnly: true,
+		}})
+	default:
+		addConfigMap(spec, "workload", record.WorkloadPath, from.ConfigMap)
+	}
+}
+
+func cacheVolume(cell plan.Cell) corev1.Volume {
+	if cell.Spec.Loader.Cache.Size == "" {
+		return emptyDir("cache")
+	}
+	return corev1.Volume{Name: "cache", VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: CacheName(cell)},
+	}}
+}
+
+// CacheName names the volume that keeps a cell's loader's downloads.
+func CacheName(cell plan.Cell) string { return cell.Name + "-cache" }
+
+// CacheClaim is the volume that keeps the loader's downloads from one trial of a cell to the next; nil when the
+// campaign keeps none.
+func CacheClaim(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.PersistentVolumeClaim {
+	if cell.Spec.Loader.Cache.Size == "" {
+		return nil
+	}
+	return &corev1.PersistentVolumeClaim{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+		ObjectMeta: meta(c, CacheName(cell), ComponentLoader, cell),
+		Spec:       claim(cell.Spec.Loader.Cache),
+	}
+}
