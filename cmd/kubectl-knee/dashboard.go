@@ -21,7 +21,8 @@ func dashboard(c *v1alpha1.BenchmarkCampaign, points *points, now time.Time, pai
 	}
 	fmt.Fprintf(&b, "\n%s\n\n", doing(c.Status))
 	t := newTable(&b)
-	t.row("VARIANT", "TOPOLOGY", "PHASE", "TRIALS", "KNEE", "DOCS/S", "PEAK", "DOCS/S", "FINALS DOCS/S", "NOT MEASURED")
+	rates := strings.ToUpper(c.Spec.Workload.Unit())
+	t.row("VARIANT", "TOPOLOGY", "PHASE", "TRIALS", "KNEE", rates, "PEAK", rates, "FINALS "+rates, "NOT MEASURED")
 	for _, cell := range c.Status.Cells {
 		t.row(cell.Variant, cell.Topology, dash(cell.Phase), cell.Trials,
 			known(int64(cell.KneeClients)), known(cell.KneeDocsPerSecond), known(int64(cell.PeakClients)), known(cell.PeakDocsPerSecond),
@@ -29,10 +30,10 @@ func dashboard(c *v1alpha1.BenchmarkCampaign, points *points, now time.Time, pai
 	}
 	if last := points.last(lastPoints); len(last) > 0 {
 		t.blank()
-		t.row("LAST POINTS", "AT", "DOCS/S", "VERDICT")
+		t.row("LAST POINTS", "AT", rates, "VERDICT")
 		for _, r := range last {
-			docs, verdict := found(r, c.Spec.Gates)
-			t.row(attemptName(r.Trial), time.UnixMilli(r.FinishedAt).Format(time.TimeOnly), docs, verdict)
+			rate, verdict := found(r, c.Spec)
+			t.row(attemptName(r.Trial), time.UnixMilli(r.FinishedAt).Format(time.TimeOnly), rate, verdict)
 		}
 	}
 	_ = t.flush() // a strings.Builder does not fail

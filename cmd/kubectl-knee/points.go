@@ -71,15 +71,16 @@ func attemptName(t record.Trial) string {
 	return s
 }
 
-// found says what an attempt gave: docs/s and verdict, and why it is not Measured.
-func found(r record.Record, gates v1alpha1.Gates) (docs, verdict string) {
-	j := analysis.Judge(r, gates)
-	docs, verdict = "-", string(j.Verdict)
+// found says what an attempt gave: its rate and verdict, and why it is not Measured.
+func found(r record.Record, spec v1alpha1.BenchmarkCampaignSpec) (rate, verdict string) {
+	j := analysis.JudgeFor(spec, r)
+	rate, verdict = "-", string(j.Verdict)
 	if j.Verdict != analysis.Errored {
-		docs = whole(r.Ingest.DocsPerSecond)
+		figure, _ := r.Rate()
+		rate = whole(figure)
 	}
 	if len(j.Failures) > 0 {
 		verdict += ": " + j.Failures[0].Message
 	}
-	return docs, verdict
+	return rate, verdict
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/analysis"
@@ -16,7 +17,8 @@ func summary(out io.Writer, s source, in report.Input) error {
 	t := newTable(out)
 	a := in.Assessment
 	fmt.Fprintf(t, "%s\n\n%s\n\n", paint("strong", printable(s.from)), printable(report.Sentence(in)))
-	t.row("VARIANT", "TOPOLOGY", "TRIALS", "KNEE", "DOCS/S", "STABILITY", "PEAK", "DOCS/S", "FINALS", "DOCS/S")
+	rates := strings.ToUpper(a.Unit)
+	t.row("VARIANT", "TOPOLOGY", "TRIALS", "KNEE", rates, "STABILITY", "PEAK", rates, "FINALS", rates)
 	for _, c := range a.Cells {
 		t.row(append([]string{c.Variant, c.Topology, fmt.Sprintf("%d/%d", c.Done, c.Planned)}, cellFigures(c)...)...)
 	}
@@ -43,7 +45,7 @@ func summary(out io.Writer, s source, in report.Input) error {
 	return t.flush()
 }
 
-// cellFigures are knee, docs/s, stability, peak, docs/s, Finals and their median docs/s.
+// cellFigures are the knee and its rate, stability, the peak and its rate, the Finals and their median rate.
 func cellFigures(c analysis.Cell) []string {
 	point := func(p *analysis.Point) (clients, docs string) {
 		if p == nil {

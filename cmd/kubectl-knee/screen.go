@@ -31,8 +31,8 @@ func (s *screen) show(c *v1alpha1.BenchmarkCampaign, points *points) {
 		return
 	}
 	for _, r := range points.take() {
-		docs, verdict := found(r, c.Spec.Gates)
-		s.write(fmt.Sprintf("%s: %s docs/s, %s", attemptName(r.Trial), docs, printable(shorten(verdict, 160))))
+		rate, verdict := found(r, c.Spec)
+		s.write(fmt.Sprintf("%s: %s %s, %s", attemptName(r.Trial), rate, c.Spec.Workload.Unit(), printable(shorten(verdict, 160))))
 	}
 	key := line(c.Status, time.Time{}) // without the clock
 	if key != s.last {

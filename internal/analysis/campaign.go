@@ -24,11 +24,12 @@ type Assessment struct {
 	Costs       []Cost
 	CostRatios  []CostRatio
 
-	Fixed    bool // there is no sweep: no knees, no shared clients; the cells are compared at each client count
-	Done     int  // trials, Warmups not counted
-	Planned  int  // trials, the Finals included from the start, Warmups not counted
-	Finished bool // every trial is done
-	Measured bool // any Sweep or Final trial is Measured
+	Unit     string // what rates are counted in: docs/s where the load fills an index
+	Fixed    bool   // there is no sweep: no knees, no shared clients; the cells are compared at each client count
+	Done     int    // trials, Warmups not counted
+	Planned  int    // trials, the Finals included from the start, Warmups not counted
+	Finished bool   // every trial is done
+	Measured bool   // any Sweep or Final trial is Measured
 
 	asked        plan.Asked
 	topologies   []string
@@ -54,7 +55,7 @@ type Cell struct {
 	Done, Planned     int       // trials, Warmups not counted
 }
 
-// Ratio compares a cell's docs/s in the Final phase with a baseline's.
+// Ratio compares a cell's docs/s (or the campaign's other unit) in the Final phase with a baseline's.
 type Ratio struct {
 	Topology, Variant, Baseline string
 	BaselineTopology            string // Topology, but for a named comparison
@@ -72,7 +73,7 @@ type Ratio struct {
 // Assess judges a plan's records. Records of trials that the plan does not have are ignored.
 func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.Record) Assessment {
 	a := Assessment{
-		Outcomes: map[record.Trial]Outcome{}, Shared: map[string]Shared{}, Fixed: p.Fixed,
+		Outcomes: map[record.Trial]Outcome{}, Shared: map[string]Shared{}, Unit: spec.Workload.Unit(), Fixed: p.Fixed,
 		asked:        plan.Asked{Sweeps: map[string][]record.Trial{}, Finals: map[string]plan.Finals{}},
 		clientCounts: len(p.Clients), repetitions: p.Repetitions, most: max(p.Repetitions, p.MaxRepetitions), placements: p.Placements, variants: len(spec.Variants),
 		loaderShared: spec.Loader.Placement == v1alpha1.LoaderShared,
@@ -93,7 +94,7 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 		return o
 	}
 	a.sweeps(p, see)
-	a.pairs = pairsOf(spec, a.topologies)
+	a.pairs = pairsOf(spec, p)
 	a.finals(p, see)
 	a.count(p, see)
 	for key := range attempts {

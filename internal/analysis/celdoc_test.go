@@ -43,6 +43,8 @@ func TestDocsOfGates(t *testing.T) {
 
 func typeName(t *cel.Type) string {
 	switch {
+	case t.Kind() == cel.MapKind:
+		return "map of " + t.Parameters()[0].TypeName() + " to " + typeName(t.Parameters()[1])
 	case t.Kind() == cel.ListKind:
 		return "list of " + t.Parameters()[0].TypeName()
 	case t.IsExactType(cel.DoubleType):
@@ -91,7 +93,9 @@ func TestFieldsHaveTheirTypes(t *testing.T) {
 			ServiceTime: &record.Latency{Mean: 1, P50: 1, P90: 1, P99: 1, P999: 1, Max: 1},
 		}},
 	}
-	poor := record.Record{Ingest: &record.Ingest{}, Nodes: []record.Node{{}}, Tasks: []record.Task{{}}}
+	rich.Load = &record.Load{Rate: 1, Unit: "u", Seconds: 1, Operations: 1, MiBs: 1,
+		Latency: &record.Latency{Mean: 1, P50: 1, P90: 1, P99: 1, P999: 1, Max: 1}, Metrics: []record.Metric{{Name: "m", Value: &share}}}
+	poor := record.Record{Load: &record.Load{}, Ingest: &record.Ingest{}, Nodes: []record.Node{{}}, Tasks: []record.Task{{}}}
 	for _, r := range []*record.Record{&rich, &poor} {
 		for _, k := range viewKinds() {
 			v := &view{kind: k, record: r, node: &r.Nodes[0], task: &r.Tasks[0]}

@@ -11,7 +11,8 @@ import (
 // The fields of what gates.expressions see of a record. docs/gates.md has the same tables; a test keeps them in step.
 
 func init() { // the kinds name each other
-	trialKind.fields = slices.Concat(trialFields, ingestFields, workFields)
+	trialKind.fields = slices.Concat(trialFields, ofIngest(slices.Concat(ingestFields, workFields)))
+	loadKind.fields = loadFields
 	nodeKind.fields = slices.Concat(machineFields, processFields)
 	taskKind.fields = taskFields
 	loaderKind.fields = loaderFields
@@ -43,6 +44,19 @@ func over[P, T any](name string, typ *cel.Type, doc string, part func(v *view) *
 	}}
 }
 
+// ofIngest makes fields absent of a load that fills no index.
+func ofIngest(fields []viewField) []viewField {
+	for i, f := range fields {
+		fields[i].get = func(v *view) any {
+			if v.record.Ingest == nil {
+				return nil
+			}
+			return f.get(v)
+		}
+	}
+	return fields
+}
+
 var trialFields = []viewField{
 	always("variant", cel.StringType, "the variant's name", func(v *view) string { return v.record.Trial.Variant }),
 	always("topology", cel.StringType, "the topology's name", func(v *view) string { return v.record.Trial.Topology }),
@@ -54,12 +68,18 @@ var trialFields = []viewField{
 	always("loader", cel.ObjectType("Loader"), "what made the load", func(v *view) *view {
 		return &view{kind: loaderKind, record: v.record}
 	}),
+	{"load", "a load that fills no index (the drivers stream and command); absent of any other", cel.ObjectType("Load"), func(v *view) any {
+		if v.record.Load == nil {
+			return nil
+		}
+		return &view{kind: loadKind, record: v.record}
+	}},
 	always("rejections", cel.IntType, "refused requests, over every counter of every node", func(v *view) int64 { return v.record.Rejections.Total() }),
 	always("writePoolRejections", cel.IntType, "of them, by the write thread pools", func(v *view) int64 { return v.record.Rejections.WritePool }),
 	always("indexingPressureRejections", cel.IntType, "of them, by indexing pressure", func(v *view) int64 { return v.record.Rejections.IndexingPressure }),
 	always("admissionControlRejections", cel.IntType, "of them, by admission control", func(v *view) int64 { return v.record.Rejections.AdmissionControl }),
 	always("circuitBreakerTrips", cel.IntType, "of them, by circuit breakers", func(v *view) int64 { return v.record.Rejections.CircuitBreakers }),
-	{"errorRate", "the highest share of failed requests of any ingest task, 0 to 1", cel.DoubleType, func(v *view) any {
+	{"errorRate", "the highest share of failed requests of any ingest task, or of failed operations of a load that fills no index, 0 to 1", cel.DoubleType, func(v *view) any {
 		if rate, known := ingestErrorRate(*v.record); known {
 			return rate
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// view is a thing of the record that expressions see: a trial, a node, a task or the loader.
+// view is a thing of the record that expressions see: a trial, a node, a task, the loader or the load.
 type view struct {
 	kind   *viewKind
 	record *record.Record
@@ -45,7 +45,7 @@ func (k *viewKind) field(name string) *viewField {
 func (k *viewKind) cel() *cel.Type { return cel.ObjectType(k.name) }
 
 // viewKinds are the types, the variable trial's first.
-func viewKinds() []*viewKind { return []*viewKind{trialKind, nodeKind, taskKind, loaderKind} }
+func viewKinds() []*viewKind { return []*viewKind{trialKind, nodeKind, taskKind, loaderKind, loadKind} }
 
 var trialKind = &viewKind{name: "Trial", what: func(*view) string { return "the trial" }}
 
@@ -54,6 +54,8 @@ var nodeKind = &viewKind{name: "Node", what: func(v *view) string { return "node
 var taskKind = &viewKind{name: "Task", what: func(v *view) string { return "task " + v.task.Name }}
 
 var loaderKind = &viewKind{name: "Loader", what: func(*view) string { return "the loader" }}
+
+var loadKind = &viewKind{name: "Load", what: func(*view) string { return "the load" }}
 
 func nodeViews(v *view) []*view {
 	out := make([]*view, len(v.record.Nodes))

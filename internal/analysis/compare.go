@@ -15,19 +15,29 @@ type pair struct {
 }
 
 // pairsOf are the comparisons of a campaign: each variant against the baseline on its own topology, then the named
-// ones. One that is there already does not count twice.
-func pairsOf(spec v1alpha1.BenchmarkCampaignSpec, topologies []string) []pair {
+// ones. One that is there already does not count twice, and one of a cell that the campaign leaves out not at all.
+func pairsOf(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) []pair {
+	var topologies []string
+	there := map[CellKey]bool{}
+	for _, c := range p.Cells {
+		there[CellKey{c.Variant(), c.Topology()}] = true
+		if !slices.Contains(topologies, c.Topology()) {
+			topologies = append(topologies, c.Topology())
+		}
+	}
 	var out []pair
 	for _, topology := range topologies {
 		for _, v := range spec.Variants {
-			if string(v.Name) != spec.Baseline && spec.Baseline != "" {
+			both := there[CellKey{string(v.Name), topology}] && there[CellKey{spec.Baseline, topology}]
+			if both && string(v.Name) != spec.Baseline {
 				out = append(out, pair{string(v.Name), topology, spec.Baseline, topology, false})
 			}
 		}
 	}
 	for _, c := range spec.Comparisons {
 		named := pair{string(c.Cell.Variant), string(c.Cell.Topology), string(c.Baseline.Variant), string(c.Baseline.Topology), true}
-		if !slices.ContainsFunc(out, func(p pair) bool { p.named = true; return p == named }) {
+		both := there[CellKey{named.variant, named.topology}] && there[CellKey{named.baseline, named.baselineTopology}]
+		if both && !slices.ContainsFunc(out, func(p pair) bool { p.named = true; return p == named }) {
 			out = append(out, named)
 		}
 	}
@@ -36,11 +46,7 @@ func pairsOf(spec v1alpha1.BenchmarkCampaignSpec, topologies []string) []pair {
 
 // Comparisons is how many ratios a campaign has when each topology gets shared clients.
 func Comparisons(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) int {
-	var topologies []string
-	for _, t := range spec.Topologies {
-		topologies = append(topologies, string(t.Name))
-	}
-	n := len(pairsOf(spec, topologies))
+	n := len(pairsOf(spec, p))
 	if p.Fixed {
 		n *= len(p.Clients)
 	}

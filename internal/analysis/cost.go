@@ -73,10 +73,13 @@ func Costs(spec v1alpha1.BenchmarkCampaignSpec, cells []Cell, ratios []Ratio) ([
 func pricePerHour(spec v1alpha1.BenchmarkCampaignSpec, variant, topology string) (float64, bool) {
 	v := slices.IndexFunc(spec.Variants, func(v v1alpha1.Variant) bool { return string(v.Name) == variant })
 	t := slices.IndexFunc(spec.Topologies, func(t v1alpha1.Topology) bool { return string(t.Name) == topology })
-	if v < 0 || t < 0 || spec.Variants[v].PricePerHour == nil {
+	if v < 0 || t < 0 && len(spec.Topologies) > 0 || spec.Variants[v].PricePerHour == nil {
 		return 0, false
 	}
 	node := spec.Variants[v].PricePerHour.Float(0) + spec.Variants[v].StoragePricePerHour.Float(0)
-	total := node * float64(ptr.Deref(spec.Topologies[t].Nodes, 1))
+	total := node
+	if t >= 0 {
+		total *= float64(ptr.Deref(spec.Topologies[t].Nodes, 1))
+	}
 	return total, positive(total)
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -43,9 +44,14 @@ func (a Assessment) notShared() []Doubt {
 	return out
 }
 
+// unit is what rates are counted in, for a format.
+func (a Assessment) unit() string {
+	return strings.ReplaceAll(cmp.Or(a.Unit, "docs/s"), "%", "%%")
+}
+
 func (a Assessment) clientBounds() []Doubt {
 	return each(v1alpha1.ReasonClientBound, a.boundCells(a.ClientBound),
-		"the loader was the limit in %s, so that docs/s is its own rather than OpenSearch's: give it more CPU (spec.loader.resources) or a machine that has more (spec.loader.nodePool)")
+		"the loader was the limit in %s, so that "+a.unit()+" is its own rather than OpenSearch's: give it more CPU (spec.loader.resources) or a machine that has more (spec.loader.nodePool)")
 }
 
 func (a Assessment) diskBounds() []Doubt {
@@ -112,7 +118,7 @@ func (a Assessment) peaksGated() []Doubt {
 		}
 	}
 	return each(v1alpha1.ReasonPeakGated, cells,
-		"the highest docs/s of %s failed a gate, so that the peak lies below it: mend what the gate found, or change spec.gates")
+		"the highest "+a.unit()+" of %s failed a gate, so that the peak lies below it: mend what the gate found, or change spec.gates")
 }
 
 func (a Assessment) peaksAtEdge() []Doubt {

@@ -15,7 +15,7 @@ func (a Assessment) notSteady() []Doubt {
 	for _, c := range a.Cells {
 		count, note := 0, ""
 		for _, l := range loads {
-			if l.cell.Hash != c.Hash || l.outcome.Record.Ingest.Window != record.WindowWhole || l.outcome.Record.Ingest.WindowNote == "" {
+			if l.cell.Hash != c.Hash || l.outcome.Record.Ingest == nil || l.outcome.Record.Ingest.Window != record.WindowWhole || l.outcome.Record.Ingest.WindowNote == "" {
 				continue
 			}
 			count++
@@ -53,7 +53,7 @@ func (a Assessment) otherStretches() []Doubt {
 				if !o.Measured() || o.Trial.Clients != side.clients {
 					continue
 				}
-				if in := o.Record.Ingest; in.Window == record.WindowCorpus && in.Corpus > 0 {
+				if in := o.Record.Ingest; in != nil && in.Window == record.WindowCorpus && in.Corpus > 0 {
 					percent := 100 * float64(in.Documents) / float64(in.Corpus)
 					low, high = min(low, percent), max(high, percent)
 				}

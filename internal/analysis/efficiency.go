@@ -12,15 +12,16 @@ func CPUMean(r record.Record) (mean record.CPU, ok bool) {
 	return *all.CPU, true
 }
 
-// Efficiency is docs/s for each busy percent (user + sys) of the OpenSearch nodes' cores; false without the
+// Efficiency is docs/s, or the rate of a load that fills no index, for each busy percent (user + sys) of the OpenSearch nodes' cores; false without the
 // figures. A busy percent of SMT threads and one of full cores are not the same thing: it compares machines of
 // one kind.
 func Efficiency(r record.Record) (float64, bool) {
 	cpu, ok := CPUMean(r)
-	if !ok || r.Ingest == nil || !positive(cpu.Busy()) {
+	rate, unit := r.Rate()
+	if !ok || unit == "" || !positive(cpu.Busy()) {
 		return 0, false
 	}
-	return r.Ingest.DocsPerSecond / cpu.Busy(), true
+	return rate / cpu.Busy(), true
 }
 
 // CPUSecondsPerMillion is the busy CPU time of all OpenSearch nodes, in core seconds, for a million documents;

@@ -58,20 +58,14 @@ type environments struct {
 // comparedCells are the pairs of cells that a ratio compares, as indices.
 func comparedCells(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec) [][2]int {
 	index := map[CellKey]int{}
-	var topologies []string
 	for i, c := range p.Cells {
 		index[CellKey{c.Variant(), c.Topology()}] = i
-		if !slices.Contains(topologies, c.Topology()) {
-			topologies = append(topologies, c.Topology())
-		}
 	}
 	var out [][2]int
-	for _, pair := range pairsOf(spec, topologies) {
-		cell, known := index[CellKey{pair.variant, pair.topology}]
-		base, baseKnown := index[CellKey{pair.baseline, pair.baselineTopology}]
-		if known && baseKnown {
-			out = append(out, [2]int{cell, base})
-		}
+	for _, pair := range pairsOf(spec, p) {
+		out = append(out, [2]int{
+			index[CellKey{pair.variant, pair.topology}], index[CellKey{pair.baseline, pair.baselineTopology}],
+		})
 	}
 	return out
 }

@@ -148,6 +148,9 @@ func shards(e environments) func(int, record.Record) []string {
 	digests := map[string][]string{} // by shape
 	for _, records := range e.records {
 		for _, r := range records {
+			if r.Ingest == nil {
+				continue
+			}
 			if d := r.Ingest.SettingsDigest; d != "" && !slices.Contains(digests[shape(r)], d) {
 				digests[shape(r)] = append(digests[shape(r)], d)
 			}
@@ -175,7 +178,7 @@ const (
 
 func shape(r record.Record) string {
 	in := r.Ingest
-	if in.Primaries == 0 {
+	if in == nil || in.Primaries == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%d primaries, %d replicas", in.Primaries, in.Replicas)

@@ -37,7 +37,8 @@ func (c Cell) FinalsAt(clients int32) [][]float64 {
 	for _, placement := range finalsAt(c, clients) {
 		var docs []float64
 		for _, r := range placement {
-			docs = append(docs, r.Ingest.DocsPerSecond)
+			rate, _ := r.Rate()
+			docs = append(docs, rate)
 		}
 		out = append(out, docs)
 	}

@@ -52,15 +52,17 @@ func (j *judging) rejections(limit *int64) {
 	}
 }
 
-// errorRate goes by the driver's own word. A rate that no rejection explains is an error before any gate is asked.
+// errorRate goes by the driver's own word. A rate that no rejection explains is an error before any gate is asked; a load
+// that fills no index has no rejections, so that there the gate decides, and its default is 0.
 func (j *judging) errorRate(limit *v1alpha1.Decimal) {
-	if limit == nil {
+	if limit == nil && j.record.Load == nil {
 		return
 	}
 	most := limit.Float(0)
 	switch rate, known := ingestErrorRate(j.record); {
+	case !known && limit == nil: // nobody asked, and nothing tells of failures
 	case !known:
-		j.blind("maxErrorRate", most, "the record has no ingest task")
+		j.blind("maxErrorRate", most, "the record has no ingest task, nor a count of operations")
 	case rate > most:
 		j.fail("maxErrorRate", "error rate %s above maxErrorRate %s", above(rate, most), number(most))
 	}
@@ -68,6 +70,9 @@ func (j *judging) errorRate(limit *v1alpha1.Decimal) {
 
 // ingestErrorRate is the highest share of requests that failed of any ingest task; false when the record has none.
 func ingestErrorRate(r record.Record) (rate float64, known bool) {
+	if l := r.Load; l != nil && l.Operations+l.Failures > 0 {
+		return float64(l.Failures) / float64(l.Operations+l.Failures), true
+	}
 	for _, t := range r.Tasks {
 		if !t.Search && !math.IsNaN(t.ErrorRate) {
 			rate, known = max(rate, t.ErrorRate), true
@@ -110,6 +115,8 @@ func (j *judging) steadySeconds(limit *int32) {
 	}
 	in, least := j.record.Ingest, float64(*limit)
 	switch {
+	case in == nil:
+		j.blind("minSteadySeconds", least, "a load that fills no index is not watched for a steady part")
 	case in.Corpus > 0: // its rate changes with the size of the index: nobody looks for a steady part
 		j.blind("minSteadySeconds", least, "a full-corpus load has no steady part")
 	case !positive(in.SteadySeconds):
@@ -123,8 +130,13 @@ func (j *judging) variation(limit *v1alpha1.Decimal) {
 	if limit == nil {
 		return
 	}
-	most, cv := limit.Float(0), j.record.Ingest.CVPercent
+	most, cv := limit.Float(0), 0.0
+	if in := j.record.Ingest; in != nil {
+		cv = in.CVPercent
+	}
 	switch {
+	case j.record.Ingest == nil:
+		j.blind("maxCVPercent", most, "the variation of a load that fills no index within its window is not known")
 	case !positive(cv): // docs/s over means of 5 s never are all the same
 		j.blind("maxCVPercent", most, "the load window is too short for the variation of docs/s")
 	case cv > most:

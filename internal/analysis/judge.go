@@ -50,6 +50,20 @@ func Judge(r record.Record, g v1alpha1.Gates) Judgement {
 	return Judgement{Verdict: Measured}
 }
 
+// JudgeFor judges a record as one of a campaign's: its rate must be counted in the campaign's unit, or nothing could be
+// compared with it.
+func JudgeFor(spec v1alpha1.BenchmarkCampaignSpec, r record.Record) Judgement {
+	return judgeAs(r, spec.Workload.Unit(), spec.Gates)
+}
+
+func judgeAs(r record.Record, unit string, g v1alpha1.Gates) Judgement {
+	if _, got := r.Rate(); r.Version == record.Version && r.Error == nil && got != "" && got != unit {
+		return Judgement{Verdict: Errored, Failures: []Failure{{Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf(
+			"the record's rate is in %s, and the campaign's in %s: it is of another load than spec.workload says", got, unit)}}}
+	}
+	return Judge(r, g)
+}
+
 // problems lists what keeps a record from being a valid measurement.
 func problems(r record.Record) []Failure {
 	var out []Failure
@@ -67,6 +81,10 @@ func problems(r record.Record) []Failure {
 	if r.Driver.ExitCode != 0 {
 		fail(record.ReasonDriverFailed, "%s ended with exit code %d", driverName(r), r.Driver.ExitCode)
 	}
+	if r.Load != nil && r.Ingest == nil {
+		loadErrors(*r.Load, fail)
+		return out
+	}
 	if r.Ingest == nil {
 		fail(record.ReasonDriverIncomplete, "no load was measured")
 		return out
@@ -77,6 +95,16 @@ func problems(r record.Record) []Failure {
 	taskErrors(r, fail)
 	countErrors(*r.Ingest, r.Rejections, fail)
 	return out
+}
+
+// loadErrors finds a load that fills no index without a figure. Operations that failed are the business of maxErrorRate.
+func loadErrors(l record.Load, fail func(reason, format string, args ...any)) {
+	switch {
+	case l.Unit == "":
+		fail(record.ReasonDriverIncomplete, "the load's rate of %v has no unit", l.Rate)
+	case !positive(l.Rate):
+		fail(record.ReasonDriverIncomplete, "a rate of %v %s is no measurement", l.Rate, l.Unit)
+	}
 }
 
 // taskErrors finds a driver that measured nothing, and failed requests that no rejection counter explains.

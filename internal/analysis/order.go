@@ -60,19 +60,23 @@ func samePair(r, other Ratio) bool {
 func trendOf(of string, runs []run, smallestDifferencePercent float64, seed uint64) Trend {
 	t := Trend{Topology: of, Interleaved: interleaved(runs)}
 	t.PercentOverall, t.P = driftOf(runs, seed)
-	t.Confounded, t.Message = t.judge(smallestDifferencePercent)
+	unit := "docs/s"
+	for _, r := range runs {
+		unit = cmp.Or(r.unit, unit)
+	}
+	t.Confounded, t.Message = t.judge(unit, smallestDifferencePercent)
 	return t
 }
 
-func (t Trend) judge(smallestDifferencePercent float64) (confounded bool, message string) {
+func (t Trend) judge(unit string, smallestDifferencePercent float64) (confounded bool, message string) {
 	if !t.Interleaved {
 		return true, fmt.Sprintf("the repetitions of the cells of %s did not take turns, so that they may differ by the time "+
 			"of their trials alone: set a new spec.rerun, which measures them in blocks", t.Topology)
 	}
 	if t.P <= trendAlpha && math.Abs(t.PercentOverall) > smallestDifferencePercent/2 {
-		return true, fmt.Sprintf("docs/s of %s changed by %+.1f %% from the first to the last repetition (p = %.3f), more than half of "+
+		return true, fmt.Sprintf("%s of %s changed by %+.1f %% from the first to the last repetition (p = %.3f), more than half of "+
 			"spec.final.smallestDifferencePercent (%g): find what changed with time (a volume that fills, burst credits, a throttled "+
-			"or shared machine), then set a new spec.rerun", t.Topology, t.PercentOverall, t.P, smallestDifferencePercent)
+			"or shared machine), then set a new spec.rerun", unit, t.Topology, t.PercentOverall, t.P, smallestDifferencePercent)
 	}
 	return false, ""
 }
@@ -84,6 +88,7 @@ type run struct {
 	block   block
 	started int64   // Unix ms
 	logDocs float64 // NaN unless Measured
+	unit    string  // of the rate; empty unless Measured
 }
 
 type group struct {
@@ -133,6 +138,7 @@ func runsOf(c Cell, name string) []run {
 		}
 		if o.Measured() {
 			r.logDocs = math.Log(o.DocsPerSecond())
+			_, r.unit = o.Record.Rate()
 		}
 		out = append(out, r)
 	}

@@ -25,12 +25,14 @@ type Outcome struct {
 // Measured tells whether the trial has a valid figure that passed every gate.
 func (o Outcome) Measured() bool { return o.Done && o.Judgement.Verdict == Measured }
 
-// DocsPerSecond is the trial's figure; NaN when it is not Measured or Gated.
+// DocsPerSecond is the trial's rate, in the campaign's unit (docs/s unless the load fills no index); NaN when it is not
+// Measured or Gated.
 func (o Outcome) DocsPerSecond() float64 {
 	if o.Record == nil || o.Judgement.Verdict != Measured && o.Judgement.Verdict != Gated {
 		return math.NaN()
 	}
-	return o.Record.Ingest.DocsPerSecond
+	rate, _ := o.Record.Rate()
+	return rate
 }
 
 // point is the outcome as a point of a sweep; only for a trial that is done.
@@ -43,6 +45,7 @@ func (o Outcome) point() Point {
 
 // rules are what a trial's attempts are held against.
 type rules struct {
+	unit    string // of the campaign
 	gates   v1alpha1.Gates
 	retries int32
 	search  bool // Final repetitions end with search tasks
@@ -51,7 +54,7 @@ type rules struct {
 func rulesOf(spec v1alpha1.BenchmarkCampaignSpec, retries int32) rules {
 	osb := spec.Workload.OSB
 	return rules{
-		gates: spec.Gates, retries: retries,
+		unit: spec.Workload.Unit(), gates: spec.Gates, retries: retries,
 		search: ptr.Deref(spec.Final.Search, false) && osb != nil && len(osb.SearchTasks) > 0,
 	}
 }
@@ -65,7 +68,7 @@ func outcome(trial record.Trial, attempts []record.Record, rules rules) Outcome 
 	lost := 0
 	slices.SortFunc(attempts, func(a, b record.Record) int { return int(a.Trial.Attempt - b.Trial.Attempt) })
 	for i := range attempts {
-		j := Judge(attempts[i], rules.gates)
+		j := judgeAs(attempts[i], rules.unit, rules.gates)
 		o.Attempts = attempts[i].Trial.Attempt
 		complete := j.Verdict != Errored && !rules.lacksSearch(attempts[i])
 		switch {

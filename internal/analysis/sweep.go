@@ -8,7 +8,7 @@ import (
 // Point is one client count of a cell's sweep.
 type Point struct {
 	Clients       int32
-	DocsPerSecond float64 // NaN when Errored: a failed point has no figure, and is never 0
+	DocsPerSecond float64 // in the campaign's unit, docs/s or another; NaN when Errored: a failed point has no figure, and is never 0
 	Verdict       Verdict
 	Failures      []Failure
 	Repeats       int // of a curve's point: how many figures docs/s is the median of

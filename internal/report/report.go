@@ -112,7 +112,7 @@ func attempts(in Input) []attempt {
 		key := r.Trial
 		key.Attempt = 0
 		if _, planned := in.Assessment.Outcomes[key]; planned {
-			out = append(out, attempt{r, analysis.Judge(r, in.Spec.Gates)})
+			out = append(out, attempt{r, analysis.JudgeFor(in.Spec, r)})
 		}
 	}
 	slices.SortStableFunc(out, func(x, y attempt) int {

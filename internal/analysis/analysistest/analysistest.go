@@ -73,6 +73,29 @@ func Measured(t record.Trial, docsPerSecond float64) record.Record {
 	}
 }
 
+// MeasuredLoad is the same of a load that fills no index: a rate over 100 s by a program that is all that is known.
+func MeasuredLoad(t record.Trial, rate float64, unit string) record.Record {
+	t.Attempt = max(t.Attempt, 1)
+	clients := float64(max(t.Clients, 1))
+	return record.Record{
+		Version: record.Version, Trial: t, StartedAt: Start, FinishedAt: Start + 130_000,
+		Driver: record.Driver{Name: "command"},
+		Load: &record.Load{
+			From: Start + 20_000, To: Start + 120_000, Seconds: 100, Rate: rate, Unit: unit, Operations: int64(rate * 100),
+			Latency: &record.Latency{Mean: 1000 * clients / rate, P50: 950 * clients / rate, P99: 3000 * clients / rate},
+		},
+		Loader: record.Loader{Host: "loader"},
+	}
+}
+
+// CommandCampaign is a campaign whose load is a program that prints calls/s.
+func CommandCampaign(variants []string, clients ...int32) *v1alpha1.BenchmarkCampaign {
+	c := Campaign(variants, []string{"default"}, clients...)
+	c.Spec.Workload = v1alpha1.Workload{Command: &v1alpha1.Command{Image: "ozone", Command: []string{"ozone"}, Parser: v1alpha1.ParserFreon}}
+	c.Spec.Gates = v1alpha1.Gates{}
+	return c
+}
+
 // hostOf is a machine of the variant's own, another on each placement.
 func hostOf(t record.Trial) string {
 	if t.Placement > 1 {
@@ -95,7 +118,7 @@ func Errored(t record.Trial, reason, message string) record.Record {
 // trial that measure fails is tried again while retries last. A Warmup comes first wherever a JVM starts: where a group
 // goes on with another cell, at a turn that must be fresh, and on a new placement.
 func MeasureAll(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, measure func(record.Trial) record.Record) []record.Record {
-	m := measuring{plan: p, gates: spec.Gates, measure: measure, starts: map[int]int32{}}
+	m := measuring{plan: p, spec: spec, measure: measure, starts: map[int]int32{}}
 	for range p.Groups {
 		m.running = append(m.running, plan.Turn{Cell: -1})
 	}
@@ -120,7 +143,7 @@ func MeasureAll(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, measure func(r
 
 type measuring struct {
 	plan    plan.Plan
-	gates   v1alpha1.Gates
+	spec    v1alpha1.BenchmarkCampaignSpec
 	measure func(record.Trial) record.Record
 	records []record.Record
 	running []plan.Turn   // by group; its cell is -1 before any
@@ -151,5 +174,5 @@ func (m *measuring) attempt(t record.Trial, attempt int32) analysis.Verdict {
 	r := m.measure(t)
 	r.Trial.Attempt = attempt
 	m.records = append(m.records, r)
-	return analysis.Judge(r, m.gates).Verdict
+	return analysis.JudgeFor(m.spec, r).Verdict
 }
