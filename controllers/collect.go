@@ -1,8 +1,11 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -34,7 +37,8 @@ func (r *CampaignReconciler) collect(ctx context.Context, c *v1alpha1.BenchmarkC
 	return err
 }
 
-// recordOf reads the attempt's record off its pods. A pod that ended without one gives a record that says how.
+// recordOf reads the attempt's record off its pods: that of index 0 tells of all. A trial that ended without one gives a
+// record that says how.
 func recordOf(pods []corev1.Pod, attempt record.Trial, now int64) record.Record {
 	failed := func(reason, message string) record.Record {
 		return record.Record{
@@ -42,24 +46,58 @@ func recordOf(pods []corev1.Pod, attempt record.Trial, now int64) record.Record 
 			Error: &record.Error{Reason: reason, Message: message},
 		}
 	}
-	if len(pods) == 0 {
-		return failed(record.ReasonRecordLost, "the trial's pod was gone before its record was collected")
+	slices.SortStableFunc(pods, func(a, b corev1.Pod) int { return cmp.Compare(indexOf(&a), indexOf(&b)) })
+	if len(pods) > 0 && indexOf(&pods[0]) == 0 {
+		message := lastMessage(pods[0])
+		if message != "" {
+			rec, err := record.Decode([]byte(message))
+			switch {
+			case err != nil:
+				return failed(record.ReasonRecordUnreadable, fmt.Sprintf("pod %s: %v", pods[0].Name, err))
+			case rec.Trial != attempt:
+				return failed(record.ReasonRecordUnreadable, fmt.Sprintf("pod %s: the record is of another attempt: %+v", pods[0].Name, rec.Trial))
+			}
+			return rec
+		}
 	}
-	pod := pods[0]
+	return failed(withoutRecord(pods))
+}
+
+// lastMessage is what a trial's container left when it ended.
+func lastMessage(pod corev1.Pod) string {
 	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name != resources.ContainerTrial || s.State.Terminated == nil || s.State.Terminated.Message == "" {
-			continue
+		if s.Name == resources.ContainerTrial && s.State.Terminated != nil {
+			return s.State.Terminated.Message
 		}
-		rec, err := record.Decode([]byte(s.State.Terminated.Message))
-		switch {
-		case err != nil:
-			return failed(record.ReasonRecordUnreadable, fmt.Sprintf("pod %s: %v", pod.Name, err))
-		case rec.Trial != attempt:
-			return failed(record.ReasonRecordUnreadable, fmt.Sprintf("pod %s: the record is of another attempt: %+v", pod.Name, rec.Trial))
-		}
-		return rec
 	}
-	return failed(record.ReasonPodFailed, podEnd(pod))
+	return ""
+}
+
+// withoutRecord says why there is no record of index 0, given the pods by index. A pod of another index that failed ended
+// it: the Job's controller then deletes those that run.
+func withoutRecord(pods []corev1.Pod) (reason, message string) {
+	if len(pods) == 0 {
+		return record.ReasonRecordLost, "the trial's pod was gone before its record was collected"
+	}
+	var others []string
+	for _, pod := range pods {
+		if i := indexOf(&pod); i > 0 && (pod.Status.Phase == corev1.PodFailed || pod.Status.Reason != "") {
+			others = append(others, fmt.Sprintf("loader pod of index %d failed: %s", i, podEnd(pod)))
+		}
+	}
+	switch {
+	case indexOf(&pods[0]) == 0 && len(others) == 0:
+		return record.ReasonPodFailed, podEnd(pods[0])
+	case indexOf(&pods[0]) == 0:
+		others = append([]string{podEnd(pods[0])}, others...)
+	case len(others) == 0:
+		return record.ReasonRecordLost, fmt.Sprintf("the trial's pod of index 0 was gone before its record was collected; %d of its other pods are there", len(pods))
+	}
+	const named = 3 // say enough of many that failed alike
+	if len(others) > named {
+		others = append(others[:named], fmt.Sprintf("%d more", len(others)-named))
+	}
+	return record.ReasonLoaderLost, strings.Join(others, "; ")
 }
 
 // podEnd says how a pod ended, in its own words.

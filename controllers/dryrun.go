@@ -43,8 +43,9 @@ func (r *CampaignReconciler) askWhy(ctx context.Context, w *decide.World, sets [
 	for i := range jobs {
 		j := &jobs[i]
 		job, known := w.Jobs[j.Name]
-		if known && job.State == decide.JobLive && !jobEnded(*j) && !hasPod(j, pods) {
-			if problem := r.ask(ctx, "Job "+j.Name, []client.Object{jobPod(j)}, job.Created, now); problem.Message != "" {
+		index, missing := missingLoader(j, loadersOf(j, pods))
+		if known && missing && job.State == decide.JobLive && !jobEnded(*j) {
+			if problem := r.ask(ctx, "Job "+j.Name, []client.Object{jobPod(j, index)}, job.Created, now); problem.Message != "" {
 				job.Problem = problem
 				w.Jobs[j.Name] = job
 			}
@@ -129,10 +130,20 @@ func claimsOf(s *appsv1.StatefulSet, pod *corev1.Pod) []client.Object {
 	return out
 }
 
-// jobPod is a Job's pod, as its controller would make it: the template already has the labels that the API server adds.
-func jobPod(j *batchv1.Job) *corev1.Pod {
+// jobPod is a Job's pod of an index, as its controller would make it (k8s.io/kubernetes, pkg/controller/job): the template
+// already has the labels that the API server adds.
+func jobPod(j *batchv1.Job, index int) *corev1.Pod {
 	pod := podOf(j.Namespace, j.Spec.Template, j, batchv1.SchemeGroupVersion.WithKind("Job"))
 	pod.Name = j.Name + "-knee" // the controller's suffix is random
+	if ptr.Deref(j.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion {
+		pod.Name = fmt.Sprintf("%s-%d-knee", j.Name, index)
+		pod.Spec.Hostname = fmt.Sprintf("%s-%d", j.Name, index)
+		pod.Labels[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(index)
+		if pod.Annotations == nil {
+			pod.Annotations = map[string]string{}
+		}
+		pod.Annotations[batchv1.JobCompletionIndexAnnotation] = strconv.Itoa(index)
+	}
 	pod.Finalizers = append(pod.Finalizers, batchv1.JobTrackingFinalizer)
 	return pod
 }
@@ -148,13 +159,4 @@ func podOf(namespace string, template corev1.PodTemplateSpec, owner metav1.Objec
 	ref.BlockOwnerDeletion = nil // the controllers set it; where that takes a right of its own, Knee has none
 	pod.OwnerReferences = []metav1.OwnerReference{*ref}
 	return pod
-}
-
-func hasPod(j *batchv1.Job, pods []corev1.Pod) bool {
-	for i := range pods {
-		if metav1.IsControlledBy(&pods[i], j) {
-			return true
-		}
-	}
-	return false
 }

@@ -12,7 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -85,21 +84,11 @@ func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {
 	job := decide.Job{
 		Name: j.Name, Cell: j.Labels[resources.LabelCellName], JVM: j.Annotations[resources.AnnotationJVM],
 		Attempt: attempt, State: jobState(j), Created: j.CreationTimestamp.Time,
-		Problem: decide.Problem{Message: "Job " + j.Name + " has no pod yet"},
 	}
 	if job.State == decide.JobDeleting {
 		job.Ending, job.Left = j.DeletionTimestamp.Time, leaving(&j)
 	}
-	for i := range pods {
-		if !metav1.IsControlledBy(&pods[i], &j) {
-			continue
-		}
-		job.Started = containerStarted(pods[i], resources.ContainerTrial)
-		job.Problem = podProblem(pods[i])
-		if t := pods[i].DeletionTimestamp; !t.IsZero() {
-			job.Ending, job.Left = later(job.Ending, t.Time), addLeft(job.Left, leaving(&pods[i]))
-		}
-	}
+	addLoaders(&job, &j, pods)
 	return job, nil
 }
 
