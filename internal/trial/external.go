@@ -49,11 +49,12 @@ func (a *attempt) mayDelete() bool {
 	return a.Config.External == nil || a.Config.External.AllowIndexDeletion
 }
 
-// clearIndex deletes the index of the trial before. Where nobody said that it may go, one that is there is refused.
+// clearIndex deletes the index or data stream of the trial before. Where nobody said that it may go, one that is there is
+// refused.
 func (a *attempt) clearIndex(ctx context.Context) error {
 	index := a.Config.Index.Name
 	if a.mayDelete() {
-		if err := a.cluster.DeleteIndex(ctx, index); err != nil {
+		if err := a.deleteIndex(ctx); err != nil {
 			return fail(record.ReasonIndexNotMade, "the old index could not be deleted: %v", err)
 		}
 		return nil
@@ -68,23 +69,62 @@ func (a *attempt) clearIndex(ctx context.Context) error {
 	return nil
 }
 
+// deleteIndex deletes what has the index's name. What is not of the kind that the trial makes, an index or a data stream, is
+// in its way all the same: it goes too, and that is said. OpenSearch answers true when it is told to delete one as the
+// other, and deletes nothing.
+func (a *attempt) deleteIndex(ctx context.Context) error {
+	name, remove := a.Config.Index.Name, a.cluster.DeleteIndex
+	if a.Config.Index.DataStream {
+		remove = a.cluster.DeleteDataStream
+	}
+	if err := remove(ctx, name); err != nil {
+		return err
+	}
+	there, err := a.cluster.IndexExists(ctx, name)
+	if err != nil || !there {
+		return err
+	}
+	stream, err := a.cluster.IsDataStream(ctx, name)
+	switch {
+	case err != nil || stream == a.Config.Index.DataStream: // it takes its time
+		return err
+	case stream:
+		a.say("%s was a data stream, and is to be an index (spec.workload.index): it is deleted", name)
+		if err := a.cluster.DeleteDataStream(ctx, name); err != nil {
+			return err
+		}
+		return a.cluster.DeleteStreamTemplate(ctx, name) // else it refuses an index of the name
+	}
+	a.say("%s was an index, and is to be a data stream (spec.workload.index): it is deleted", name)
+	return a.cluster.DeleteIndex(ctx, name)
+}
+
 // leaveTimeout bounds cleaning up after a trial.
 const leaveTimeout = 10 * time.Second
 
-// leave removes from a cluster that is not Knee's what the trial made there: the template, and the index where it may be
-// deleted. What cannot be removed is said and no more: the next trial begins with the same.
+// leave removes from a cluster that is not Knee's what the trial made there: the index where it may be deleted, its
+// template, which a data stream holds fast until it is gone, and its policy. What cannot be removed is said and no more: the
+// next trial begins with the same.
 func (a *attempt) leave(ctx context.Context) {
 	if a.Config.External == nil || !a.ownIndex {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	index := a.Config.Index.Name
-	err := a.cluster.DeleteTemplate(ctx, index)
+	index := a.Config.Index
+	var errs []error
 	if a.mayDelete() {
-		err = errors.Join(err, a.cluster.DeleteIndex(ctx, index))
+		errs = append(errs, a.deleteIndex(ctx))
 	}
-	if err != nil {
+	if index.DataStream {
+		errs = append(errs, a.cluster.DeleteStreamTemplate(ctx, index.Name))
+	} else {
+		errs = append(errs, a.cluster.DeleteTemplate(ctx, index.Name))
+	}
+	if index.ISMPolicyFile != "" {
+		errs = append(errs, a.cluster.DeletePolicy(ctx, index.Name))
+	}
+	if err := errors.Join(errs...); err != nil {
 		a.say("left behind at %s: %v", a.Config.Endpoint, err)
 	}
 }
