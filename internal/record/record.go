@@ -302,6 +302,7 @@ type Task struct {
 
 // Latency is a distribution in milliseconds; a percentile that the driver did not report is absent (0).
 type Latency struct {
+	Min  float64 `json:"min,omitempty"`
 	Mean float64 `json:"mean"`
 	P50  float64 `json:"p50,omitempty"`
 	P90  float64 `json:"p90,omitempty"`

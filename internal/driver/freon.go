@@ -1,0 +1,292 @@
+package driver
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// Freon is what the summary of Apache Ozone's load generator freon says of a run (BaseFreonGenerator.printReport). Rates are
+// calls/s and latencies ms, whatever the units that freon printed them in.
+type Freon struct {
+	Timer string // the name of what was timed; empty when freon printed none
+	Count int64  // calls that were timed, those that failed included
+
+	MeanRate, Rate1, Rate5, Rate15 float64 // calls/s, those that failed included
+
+	// Of a reservoir of 1,028 calls, of which those of the last five minutes are most likely (com.codahale.metrics.Timer).
+	Min, Max, Mean, StdDev, Median, P75, P95, P98, P99, P999 float64 // ms
+
+	Seconds   int64 // from freon's start to its end, rounded to whole seconds
+	Failures  int64
+	Successes int64
+
+	Resolution float64 // of the latencies: the last digit that was printed, ms
+}
+
+// figure is one of a timer's figures: freon's words for it and where it goes.
+type figure struct {
+	label string // of the console's layout
+	keys  []string
+	of    func(*Freon) *float64
+	rate  bool // else a duration
+}
+
+// figures are all that a timer has beside its count. The keys are those of the log's layout: of metrics-core 4, then of 3.
+var figures = []figure{
+	{"mean rate", []string{"mean_rate"}, func(f *Freon) *float64 { return &f.MeanRate }, true},
+	{"1-minute rate", []string{"m1_rate", "m1"}, func(f *Freon) *float64 { return &f.Rate1 }, true},
+	{"5-minute rate", []string{"m5_rate", "m5"}, func(f *Freon) *float64 { return &f.Rate5 }, true},
+	{"15-minute rate", []string{"m15_rate", "m15"}, func(f *Freon) *float64 { return &f.Rate15 }, true},
+	{"min", []string{"min"}, func(f *Freon) *float64 { return &f.Min }, false},
+	{"max", []string{"max"}, func(f *Freon) *float64 { return &f.Max }, false},
+	{"mean", []string{"mean"}, func(f *Freon) *float64 { return &f.Mean }, false},
+	{"stddev", []string{"stddev"}, func(f *Freon) *float64 { return &f.StdDev }, false},
+	{"median", []string{"p50", "median"}, func(f *Freon) *float64 { return &f.Median }, false},
+	{"75%", []string{"p75"}, func(f *Freon) *float64 { return &f.P75 }, false},
+	{"95%", []string{"p95"}, func(f *Freon) *float64 { return &f.P95 }, false},
+	{"98%", []string{"p98"}, func(f *Freon) *float64 { return &f.P98 }, false},
+	{"99%", []string{"p99"}, func(f *Freon) *float64 { return &f.P99 }, false},
+	{"99.9%", []string{"p999"}, func(f *Freon) *float64 { return &f.P999 }, false},
+}
+
+var (
+	// a line of the console's layout (metrics-core's ConsoleReporter), indented or not
+	freonLine = regexp.MustCompile(`^\s*(count|mean rate|1-minute rate|5-minute rate|15-minute rate|min|max|mean|stddev|median|75%|95%|98%|99%|99\.9%)\s*<?=\s*(.*?)\s*$`)
+	// a line of the end, by itself or in a line of freon's log
+	freonEnd = regexp.MustCompile(`^(?:\s*|.*\bBaseFreonGenerator\b.*?\s)(Total execution time \(sec\)|Failures|Successful executions):[ \t]*(.*?)\s*$`)
+)
+
+// freonTimer is one timer's figures as they were printed, by label.
+type freonTimer struct {
+	name           string
+	texts          map[string]string
+	rateUnit, unit string // of the log's layout, which has them by themselves
+}
+
+// ParseFreon reads freon's summary in any of its layouts: the console's, which it prints on a terminal, and the log's, which
+// it prints where there is none, as in a pod. A figure that is missing, there twice or no number is an error that names it.
+func ParseFreon(text string) (Freon, error) {
+	timers, ends, err := freonTexts(text)
+	if err != nil {
+		return Freon{}, err
+	}
+	var f Freon
+	var missing []string
+	for _, end := range []struct {
+		label string
+		to    *int64
+	}{{"Total execution time (sec)", &f.Seconds}, {"Failures", &f.Failures}, {"Successful executions", &f.Successes}} {
+		found, ok := ends[end.label]
+		if !ok {
+			missing = append(missing, strconv.Quote(end.label+":"))
+			continue
+		}
+		if *end.to, err = wholeNumber(firstWord(found)); err != nil {
+			return f, fmt.Errorf("freon's %q: %w", end.label, err)
+		}
+	}
+	if len(timers) == 0 {
+		missing = append([]string{"a timer's figures (count, mean rate, min, max, ...)"}, missing...)
+	}
+	if len(missing) > 0 {
+		return f, fmt.Errorf("freon's summary lacks %s", strings.Join(missing, ", "))
+	}
+	return f, f.readTimers(timers)
+}
+
+// freonTexts finds the timers and the lines of the end.
+func freonTexts(text string) (timers []freonTimer, ends map[string]string, err error) {
+	ends = map[string]string{}
+	last := ""
+	for _, line := range splitLines(text) {
+		if m := freonEnd.FindStringSubmatch(line); m != nil {
+			if _, twice := ends[m[1]]; twice {
+				return nil, nil, fmt.Errorf("freon's %q is there twice: it is the output of more runs than one", m[1])
+			}
+			ends[m[1]] = m[2]
+			continue
+		}
+		if _, fields, found := strings.Cut(line, "type=TIMER, "); found {
+			timers = append(timers, loggedTimer(fields))
+			continue
+		}
+		m := freonLine.FindStringSubmatch(line)
+		if m == nil {
+			if strings.TrimSpace(line) != "" {
+				last = strings.TrimSpace(line)
+			}
+			continue
+		}
+		if m[1] == "count" {
+			timers = append(timers, freonTimer{name: last, texts: map[string]string{}})
+		}
+		if len(timers) == 0 || timers[len(timers)-1].unit != "" {
+			return nil, nil, fmt.Errorf("freon's %q is there without a %q before it", m[1], "count")
+		}
+		timer := timers[len(timers)-1]
+		if _, twice := timer.texts[m[1]]; twice {
+			return nil, nil, fmt.Errorf("freon's %q is there twice", m[1])
+		}
+		timer.texts[m[1]] = m[2]
+	}
+	return timers, ends, nil
+}
+
+// loggedTimer reads the fields of a timer's line in the log (metrics-core's Slf4jReporter).
+func loggedTimer(fields string) freonTimer {
+	t := freonTimer{texts: map[string]string{}, unit: "none"}
+	values := map[string]string{}
+	for _, field := range strings.Split(fields, ", ") {
+		key, value, _ := strings.Cut(field, "=")
+		values[strings.TrimSpace(key)] = strings.TrimSpace(value)
+	}
+	t.name = values["name"]
+	if unit := values["duration_unit"]; unit != "" {
+		t.unit = unit
+	}
+	t.rateUnit = values["rate_unit"]
+	if count, ok := values["count"]; ok {
+		t.texts["count"] = count
+	}
+	for _, fig := range figures {
+		for _, key := range fig.keys {
+			if value, ok := values[key]; ok {
+				t.texts[fig.label] = value
+			}
+		}
+	}
+	return t
+}
+
+// readTimers takes the one timer that there is, or of several the one whose count is that of all executions.
+func (f *Freon) readTimers(timers []freonTimer) error {
+	var found []Freon
+	var names []string
+	for _, t := range timers {
+		one := *f
+		if err := one.read(t); err != nil {
+			return err
+		}
+		names = append(names, fmt.Sprintf("%s (count %d)", t.name, one.Count))
+		if len(timers) == 1 || one.Count == f.Successes+f.Failures {
+			found = append(found, one)
+		}
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("freon timed %s; which of them its %d executions are cannot be told", strings.Join(names, ", "), f.Successes+f.Failures)
+	}
+	*f = found[0]
+	if f.Count == 0 {
+		return fmt.Errorf("freon's %q is 0: it made no call", "count")
+	}
+	return nil
+}
+
+// read takes in a timer's figures.
+func (f *Freon) read(t freonTimer) (err error) {
+	f.Timer = t.name
+	var missing []string
+	if text, ok := t.texts["count"]; !ok {
+		missing = append(missing, `"count"`)
+	} else if f.Count, err = wholeNumber(firstWord(text)); err != nil {
+		return fmt.Errorf("freon's %q: %w", "count", err)
+	}
+	f.Resolution = math.Inf(1)
+	for _, fig := range figures {
+		text, ok := t.texts[fig.label]
+		if !ok {
+			missing = append(missing, strconv.Quote(fig.label))
+			continue
+		}
+		value, factor, err := t.measure(fig, text)
+		if err != nil {
+			return fmt.Errorf("freon's %q: %w", fig.label, err)
+		}
+		*fig.of(f) = value * factor
+		if !fig.rate {
+			f.Resolution = min(f.Resolution, factor*lastDigit(firstWord(text)))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("freon's summary lacks %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// measure gives a figure's number and what its unit is in ms or calls/s.
+func (t freonTimer) measure(fig figure, text string) (value, factor float64, err error) {
+	if value, err = decimal(firstWord(text)); err != nil {
+		return 0, 0, err
+	}
+	unit := t.unit
+	if fig.rate {
+		unit = t.rateUnit
+	}
+	if t.unit == "" { // the unit follows the number
+		unit = firstWord(strings.TrimLeft(strings.TrimPrefix(text, firstWord(text)), " \t"))
+	}
+	known := durations
+	if fig.rate {
+		known = rates
+	}
+	factor, ok := known[unit]
+	if !ok {
+		return 0, 0, fmt.Errorf("its unit %q is not known", unit)
+	}
+	return value, factor, nil
+}
+
+var (
+	durations = map[string]float64{"nanoseconds": 1e-6, "microseconds": 1e-3, "milliseconds": 1, "seconds": 1e3}
+	rates     = map[string]float64{"calls/second": 1, "events/second": 1}
+)
+
+// Load is the run as a record tells it, without its times.
+//
+// Rate, by which variants are compared, is freon's mean rate, less the share of the calls that failed. The executions over
+// the total execution time are no better: that time is rounded to whole seconds (5 % of a run of 10 s) and has freon's own
+// start and end in it. Where they contradict each other beyond that rounding, a note says so.
+func (f Freon) Load() *record.Load {
+	done := f.Successes + f.Failures
+	load := &record.Load{Seconds: float64(f.Seconds), Unit: "calls/s", Operations: f.Successes, Failures: f.Failures,
+		Latency: &record.Latency{Min: f.Min, Mean: f.Mean, P50: f.Median, P99: f.P99, P999: f.P999, Max: f.Max}}
+	if done > 0 {
+		load.Rate = f.MeanRate * float64(f.Successes) / float64(done)
+	}
+	for _, m := range []struct {
+		name, unit string
+		value      float64
+	}{{"rate-1m", "calls/s", f.Rate1}, {"rate-5m", "calls/s", f.Rate5}, {"rate-15m", "calls/s", f.Rate15},
+		{"stddev", "ms", f.StdDev}, {"p75", "ms", f.P75}, {"p95", "ms", f.P95}, {"p98", "ms", f.P98}} {
+		load.Metrics = append(load.Metrics, record.Metric{Name: m.name, Value: &m.value, Unit: m.unit})
+	}
+	load.Notes = f.notes(load.Rate)
+	return load
+}
+
+// notes are where freon's figures contradict each other.
+func (f Freon) notes(rate float64) []string {
+	var out []string
+	const rounding = 0.5 // s
+	least, most := float64(f.Successes)/(float64(f.Seconds)+rounding), math.Inf(1)
+	if float64(f.Seconds) > rounding {
+		most = float64(f.Successes) / (float64(f.Seconds) - rounding)
+	}
+	if rate < least || rate > most {
+		out = append(out, fmt.Sprintf("%d successful executions in %d s are %.2f calls/s (at most %.2f, the time being rounded), freon's mean rate is %.2f",
+			f.Successes, f.Seconds, float64(f.Successes)/math.Max(float64(f.Seconds), rounding), most, rate))
+	}
+	if done := f.Successes + f.Failures; f.Count != done {
+		out = append(out, fmt.Sprintf("freon timed %d calls and counted %d executions", f.Count, done))
+	}
+	if !slices.IsSorted([]float64{f.Min, f.Median, f.P75, f.P95, f.P98, f.P99, f.P999, f.Max}) {
+		out = append(out, "freon's latencies do not rise from min over the percentiles to max")
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package driver
+
+import (
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// newFlow is the published run that the composed outputs are of.
+var newFlow = Freon{Timer: "key-read-write-list", Count: 10_000_000, MeanRate: 19565.78, Rate1: 19512.40, Rate5: 19583.11, Rate15: 18204.92,
+	Min: 3.02, Max: 25.84, Mean: 4.67, StdDev: 2.14, Median: 4.26, P75: 4.71, P95: 6.38, P98: 12.55, P99: 16.30, P999: 25.84,
+	Seconds: 513, Successes: 10_000_000, Resolution: 0.01}
+
+func TestFreonLayouts(t *testing.T) {
+	for name, c := range map[string]struct {
+		text      string
+		unnamed   bool
+		precision float64
+	}{
+		"a terminal's":               {text: readText(t, "freon-console.txt")},
+		"not indented, blank lines":  {text: readText(t, "freon-notes.txt"), unnamed: true},
+		"the log's, metrics-core 3":  {text: readText(t, "freon-log.txt"), precision: 0.005},
+		"the log's, metrics-core 4":  {text: strings.NewReplacer("median=", "p50=", "m1=", "m1_rate=", "m5=", "m5_rate=", "m15=", "m15_rate=").Replace(readText(t, "freon-log.txt")), precision: 0.005},
+		"carriage returns":           {text: strings.ReplaceAll(readText(t, "freon-console.txt"), "\n", "\r\n")},
+		"decimal commas":             {text: strings.NewReplacer("99.9%", "99.9%", ".", ",").Replace(readText(t, "freon-console.txt"))},
+		"thousands":                  {text: strings.NewReplacer("19565.78", "19,565.78", "10000000", "10,000,000").Replace(readText(t, "freon-console.txt"))},
+		"thousands of another place": {text: strings.NewReplacer("19565.78", "19.565,78", ": 10000000", ": 10.000.000").Replace(readText(t, "freon-console.txt"))},
+		"seconds for milliseconds": {text: strings.NewReplacer("3.02 milliseconds", "3020 microseconds", "25.84 milliseconds", "0.02584 seconds").
+			Replace(readText(t, "freon-console.txt")), precision: 1e-9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ParseFreon(c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.unnamed {
+				got.Timer = newFlow.Timer
+			}
+			if c.precision > 0 {
+				near(t, &got, newFlow, c.precision)
+			}
+			if got != newFlow {
+				t.Errorf("got  %+v\nwant %+v", got, newFlow)
+			}
+		})
+	}
+}
+
+// near makes figures that differ from what is wanted by at most a precision the same.
+func near(t *testing.T, got *Freon, want Freon, precision float64) {
+	t.Helper()
+	g, w := reflect.ValueOf(got).Elem(), reflect.ValueOf(want)
+	for i := range g.NumField() {
+		if g.Field(i).Kind() == reflect.Float64 && math.Abs(g.Field(i).Float()-w.Field(i).Float()) <= precision {
+			g.Field(i).SetFloat(w.Field(i).Float())
+		}
+	}
+	if math.IsInf(got.Resolution, 0) || got.Resolution > 0.01 {
+		t.Errorf("resolution %v", got.Resolution)
+	}
+	got.Resolution = want.Resolution
+}
+
+func TestFreonRefuses(t *testing.T) {
+	console, log := readText(t, "freon-console.txt"), readText(t, "freon-log.txt")
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing":             {"", "lacks a timer's figures"},
+		"another program":     {"Executing: 100%\nFailures: 0\n", `"Total execution time (sec):", "Successful executions:"`},
+		"no end":              {console[:strings.Index(console, "Total")], `lacks "Total execution time (sec):", "Failures:", "Successful executions:"`},
+		"one percentile":      {strings.Replace(console, "98% <=", "98th <=", 1), `lacks "98%"`},
+		"no mean":             {strings.Replace(console, " mean = ", " average = ", 1), `lacks "mean"`},
+		"no count":            {strings.Replace(console, "count =", "number =", 1), `without a "count" before it`},
+		"no rate in the log":  {strings.Replace(log, "mean_rate=", "rate=", 1), `lacks "mean rate"`},
+		"not a number":        {strings.Replace(console, "16.30", "NaN", 1), `"99%": "NaN" is no number`},
+		"a negative number":   {strings.Replace(console, "16.30", "-16.30", 1), `"99%": "-16.30" is no number`},
+		"two readings":        {strings.Replace(console, "19565.78", "19,565", 1), `"mean rate": "19,565" is no number, or can be read as two`},
+		"half a call":         {strings.Replace(console, "executions: 10000000", "executions: 1.5", 1), `"Successful executions": "1.5" is no whole number`},
+		"another rate":        {strings.Replace(console, "19565.78 calls/second", "19565.78 calls/minute", 1), `"mean rate": its unit "calls/minute" is not known`},
+		"no unit":             {strings.Replace(console, "16.30 milliseconds", "16.30", 1), `"99%": its unit "" is not known`},
+		"no unit in the log":  {strings.Replace(log, "duration_unit", "unit", 1), `its unit "none" is not known`},
+		"two runs":            {console + console, "is there twice"},
+		"a figure twice":      {strings.Replace(console, "               max", "               min = 3.01 milliseconds\n               max", 1), `"min" is there twice`},
+		"no call":             {strings.NewReplacer("count = 10000000", "count = 0", "executions: 10000000", "executions: 0").Replace(console), "made no call"},
+		"two timers, neither": {strings.Replace(log, "count=10000000", "count=3", 1) + strings.Replace(log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")], "count=10000000", "count=4", 1), "cannot be told"},
+		"too many":            {strings.Replace(console, "executions: 10000000", "executions: 99999999999999999999", 1), "no whole number"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := ParseFreon(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%+v, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+// Of several timers, the one of all executions counts.
+func TestFreonTimers(t *testing.T) {
+	log := readText(t, "freon-log.txt")
+	line := log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")]
+	got, err := ParseFreon(strings.NewReplacer("key-read-write-list", "part", "count=10000000", "count=40", "19565.779183", "7.5").Replace(line) + log)
+	if err != nil || got.Timer != "key-read-write-list" || math.Abs(got.MeanRate-19565.78) > 0.01 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestFreonLoad(t *testing.T) {
+	load := newFlow.Load()
+	if load.Rate != 19565.78 || load.Unit != "calls/s" || load.Operations != 10_000_000 || load.Failures != 0 || load.Seconds != 513 {
+		t.Errorf("%+v", load)
+	}
+	if l := load.Latency; l.Min != 3.02 || l.Mean != 4.67 || l.P50 != 4.26 || l.P90 != 0 || l.P99 != 16.30 || l.P999 != 25.84 || l.Max != 25.84 {
+		t.Errorf("latency %+v", l)
+	}
+	// 10,000,000 in 513 s, at least 512.5, are at most 19512.20 a second: the source contradicts itself.
+	if len(load.Notes) != 1 || !strings.Contains(load.Notes[0], "19493.18 calls/s (at most 19512.20") || !strings.Contains(load.Notes[0], "19565.78") {
+		t.Errorf("notes %q", load.Notes)
+	}
+	agree := newFlow
+	agree.Seconds = 511
+	if notes := agree.Load().Notes; len(notes) != 0 {
+		t.Errorf("within rounding: %q", notes)
+	}
+	failed := agree
+	failed.Successes, failed.Failures = 7_500_000, 2_500_000
+	if load := failed.Load(); math.Abs(load.Rate-0.75*19565.78) > 1e-6 || load.Operations != 7_500_000 || load.Failures != 2_500_000 {
+		t.Errorf("a call that failed counts: %+v", load)
+	}
+	short := newFlow
+	short.Seconds, short.Successes, short.Count = 0, 100, 100
+	if notes := short.Load().Notes; len(notes) != 0 {
+		t.Errorf("in less than half a second: %q", notes)
+	}
+	odd := agree
+	odd.Count, odd.P99 = 5, 100
+	if notes := odd.Load().Notes; len(notes) != 2 || !strings.Contains(notes[0], "timed 5 calls") || !strings.Contains(notes[1], "do not rise") {
+		t.Errorf("%q", notes)
+	}
+}
