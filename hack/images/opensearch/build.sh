@@ -43,6 +43,7 @@ D
 }
 
 module transport-netty4 org.opensearch.transport.Netty4ModulePlugin 'io/netty' 'org/opensearch/plugin/transport-netty4-client'
+cp "$DIR/transport-netty4.policy" "$STAGE/home/modules/transport-netty4/plugin-security.policy"
 module lang-painless org.opensearch.painless.PainlessModulePlugin 'org/antlr' 'org/ow2/asm' \
   'org/opensearch/plugin/lang-painless' 'org/opensearch/plugin/opensearch-scripting-painless-spi'
 module mapper-extras org.opensearch.index.mapper.MapperExtrasModulePlugin 'org/opensearch/plugin/mapper-extras-client'
