@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial"
 )
@@ -22,7 +21,7 @@ func runTrial(args []string) int {
 	flags := flag.NewFlagSet("trial", flag.ContinueOnError)
 	work := flags.String("work", record.WorkPath, "scratch folder, writable")
 	cache := flags.String("cache", record.CachePath, "folder kept between trials; used when it is there")
-	program := flags.String("program", driver.OSBProgram, "the driver's program")
+	program := flags.String("program", "", "the driver's program; unset: its own")
 	out := flags.String("record", record.TerminationPath, "file to write the record to")
 	if err := flags.Parse(args); err != nil {
 		return 2

@@ -80,6 +80,7 @@ type OSBConfig struct {
 	SearchTasks   []string          `json:"searchTasks,omitempty"` // run after the ingest when not empty
 
 	TargetThroughputParam string `json:"targetThroughputParam,omitempty"` // of an OpenLoop trial: takes bulk requests a second
+	ClientsParam          string `json:"clientsParam,omitempty"`          // takes a loader pod's part of the clients; needed where there are several
 }
 
 // BulkConfig is the load by Knee's own loader.

@@ -91,26 +91,29 @@ func (a *attempt) countAfter(ctx context.Context) error {
 // measure takes docs/s over the asked window, and the machines' figures over the same.
 func (a *attempt) measure(ctx context.Context) error {
 	if step, jumped := a.clock.jumped(); jumped {
-		return fail(record.ReasonClockJumped, "the loader's clock was set by %+.2f s during the load: the driver's figures are wrong, and the machine may have stood still", step.Seconds())
+		return clockJumped(step)
 	}
 	a.watch.mu.Lock()
 	samples := append([]steady.Sample(nil), a.watch.samples...)
 	a.watch.mu.Unlock()
 	whole, err := steady.Whole(samples)
 	if err != nil {
-		if refused(a.watch.total(), a.facts.osb.errors, a.record.Rejections) && len(samples) > 0 {
+		if refused(a.watch.total(), a.outcome.failures, a.record.Rejections) && len(samples) > 0 {
 			return a.measureNothing(ctx, samples)
 		}
-		return unmeasured(err, a.watch.total(), a.facts.osb.output)
+		return unmeasured(err, a.watch.total(), a.outcome.output)
 	}
-	load := loadFacts{corpus: a.facts.corpus, timed: a.ingest.Timed, firstEnd: a.facts.firstEnd, samples: samples, whole: whole}
+	load := loadFacts{corpus: a.outcome.corpus, timed: a.outcome.timed, samples: samples, whole: whole}
+	if a.outcome.firstEnd > 0 {
+		load.firstEnd = a.clock.at.Add(a.outcome.firstEnd)
+	}
 	window, kind, note := choose(a.Config, load)
 	a.record.Ingest = &record.Ingest{
 		From: window.From.UnixMilli(), To: window.To.UnixMilli(), Seconds: window.Seconds(), Window: kind, WindowNote: note,
 		Documents: int64(window.Documents + 0.5), DocsPerSecond: window.Rate(), WholeDocsPerSec: whole.Rate(),
-		Corpus: a.facts.corpus, BulkSize: a.ingest.BulkSize, CVPercent: steady.CVPercent(samples, window),
+		Corpus: a.outcome.corpus, BulkSize: a.outcome.bulkSize, CVPercent: steady.CVPercent(samples, window),
 	}
-	if a.ingest.Timed {
+	if a.outcome.timed {
 		if w, err := steady.Steady(samples, load.refresh(a.Config)); err == nil {
 			a.record.Ingest.SteadySeconds = w.Seconds()
 		}
@@ -124,10 +127,10 @@ func (a *attempt) measure(ctx context.Context) error {
 
 // measureNothing is the measurement of a load that was refused altogether: 0 docs/s, from the driver's start to its end.
 func (a *attempt) measureNothing(ctx context.Context, samples []steady.Sample) error {
-	window := steady.Window{From: a.clock.at, To: a.facts.osb.ended}
+	window := steady.Window{From: a.clock.at, To: a.ended}
 	a.record.Ingest = &record.Ingest{From: window.From.UnixMilli(), To: window.To.UnixMilli(), Seconds: window.Seconds(), Window: record.WindowWhole,
 		WindowNote: fmt.Sprintf("all requests were rejected (%d rejections): no document was accepted", a.record.Rejections.Total()),
-		Corpus:     a.facts.corpus, BulkSize: a.ingest.BulkSize}
+		Corpus:     a.outcome.corpus, BulkSize: a.outcome.bulkSize}
 	a.facts.whole = window
 	a.telemetry(ctx, window)
 	a.loader(window)
@@ -250,8 +253,8 @@ func (a *attempt) verify(ctx context.Context) error {
 	if f.upheaval == "" && last.Total > 0 { // where nothing was indexed, nobody noted where the shards were
 		f.upheaval = movedShards(a.watch.shards, shards)
 	}
-	f.count, f.total, f.failed, f.bulk = in.Count, in.TotalIndexed, in.IndexFailed, in.BulkSize
-	f.rejections, f.tasks = a.record.Rejections, a.ingest.Tasks
+	f.count, f.total, f.failed = in.Count, in.TotalIndexed, in.IndexFailed
+	f.outcome, f.rejections = a.outcome, a.record.Rejections
 	return f.check()
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/process"
 )
@@ -20,7 +19,8 @@ type life struct {
 	limit    time.Duration
 	programs Programs
 	watch    *watch // of a load; nil when none is filled
-	output   *driver.OSBOutput
+	output   output
+	name     string // of the program
 
 	usage *process.Usage
 	cpu   time.Duration // that it had used when last looked at
@@ -31,14 +31,14 @@ type life struct {
 
 // watchOver gives a channel that tells, once, why a run of the driver that hangs should be ended. There is no such limit
 // where the configuration has none.
-func (a *attempt) watchOver(ctx context.Context, w *watch, output *driver.OSBOutput) <-chan error {
+func (a *attempt) watchOver(ctx context.Context, p program) <-chan error {
 	why := make(chan error, 1)
 	limit := time.Duration(a.Config.ActivitySeconds) * time.Second
 	if limit <= 0 {
 		return why
 	}
 	now := time.Now()
-	l := &life{limit: limit, programs: a.Programs, watch: w, output: output, usage: process.NewUsage(), since: now, last: now}
+	l := &life{limit: limit, programs: a.Programs, watch: p.watch, output: p.output, name: p.name, usage: process.NewUsage(), since: now, last: now}
 	go func() {
 		tick := time.NewTicker(min(10*time.Second, limit/5))
 		defer tick.Stop()
@@ -74,8 +74,8 @@ func (a *attempt) hangs(ctx context.Context, l *life) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return fail(record.ReasonDriverHung, "opensearch-benchmark showed no sign of life for %.0f s (spec.timeouts.activitySeconds is %.0f): no document accepted, nothing new printed, no CPU time used, no merge under way; %s",
-		quiet.Seconds(), l.limit.Seconds(), l.usage.State())
+	return fail(record.ReasonDriverHung, "%s showed no sign of life for %.0f s (spec.timeouts.activitySeconds is %.0f): no document accepted, nothing new printed, no CPU time used, no merge under way; %s",
+		l.name, quiet.Seconds(), l.limit.Seconds(), l.usage.State())
 }
 
 // look takes in the signs of life since the last look.
@@ -110,6 +110,9 @@ func (l *life) silentCluster() error {
 
 // merges says whether any node merges.
 func (a *attempt) merges(ctx context.Context) bool {
+	if a.cluster == nil {
+		return false
+	}
 	nodes, _, err := a.cluster.Nodes(ctx)
 	if err != nil {
 		a.say("whether merges are under way: %v", strings.TrimSpace(fmt.Sprint(err)))

@@ -17,9 +17,9 @@ import (
 	"github.com/knee-bench/knee/internal/trial/process"
 )
 
-// aDriver is an attempt whose driver is a shell script, not opensearch-benchmark, and whose cluster is a fake that
+// aDriver is the driver of opensearch-benchmark with a shell script as its program, and a cluster that is a fake that
 // tells of so many merges.
-func aDriver(t *testing.T, script string, merges string) *attempt {
+func aDriver(t *testing.T, script string, merges string) *osbDriver {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"_nodes":{"failed":0},"nodes":{"n":{"name":"a-fake","indices":{"merges":{"current":` + merges + `}}}}}`))
@@ -42,7 +42,8 @@ func aDriver(t *testing.T, script string, merges string) *attempt {
 	if err := os.MkdirAll(filepath.Join(o.Work, "tmp"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &attempt{Options: o, cluster: client, program: program}
+	a := &attempt{Options: o, cluster: client}
+	return &osbDriver{a: a, program: program}
 }
 
 // A driver that hangs is ended long before the trial's deadline; one that waits for merges is not.
@@ -56,9 +57,9 @@ func TestADriverThatHangsIsEnded(t *testing.T) {
 		"it waits for a merge": {"exec sleep 1.5", "1", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := aDriver(t, c.script, c.merges)
+			d := aDriver(t, c.script, c.merges)
 			began := time.Now()
-			_, err := a.runOSB(t.Context(), driver.OSBRun{ID: "x", Home: a.Work, Endpoint: a.Config.Endpoint, Workload: "w"}, nil)
+			_, err := d.call(t.Context(), driver.OSBRun{ID: "x", Home: d.a.Work, Endpoint: d.a.Config.Endpoint, Workload: "w"}, nil)
 			var f *failure
 			switch {
 			case c.words == "" && err != nil:
@@ -75,7 +76,8 @@ func TestADriverThatHangsIsEnded(t *testing.T) {
 
 // What counts as a sign of life: a new line, CPU time, a document, a merge.
 func TestSignsOfLife(t *testing.T) {
-	a := aDriver(t, "while :; do :; done", "0")
+	d := aDriver(t, "while :; do :; done", "0")
+	a := d.a
 	start := time.Now()
 	at := func(s int) time.Time { return start.Add(time.Duration(s) * time.Second) }
 	var output driver.OSBOutput
@@ -100,7 +102,7 @@ func TestSignsOfLife(t *testing.T) {
 			t.Errorf("%s: a sign of life: %t", c.what, alive)
 		}
 	}
-	child, err := a.Programs.Start(a.program, nil, nil, a.Work, &output)
+	child, err := a.Programs.Start(d.program, nil, nil, a.Work, &output)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,9 +125,9 @@ func TestSignsOfLife(t *testing.T) {
 
 // Without the limit, nobody looks.
 func TestNoActivityLimit(t *testing.T) {
-	a := aDriver(t, "exec sleep 1.2", "0")
-	a.Config.ActivitySeconds = 0
-	if _, err := a.runOSB(t.Context(), driver.OSBRun{ID: "x", Home: a.Work, Endpoint: a.Config.Endpoint, Workload: "w"}, nil); err != nil {
+	d := aDriver(t, "exec sleep 1.2", "0")
+	d.a.Config.ActivitySeconds = 0
+	if _, err := d.call(t.Context(), driver.OSBRun{ID: "x", Home: d.a.Work, Endpoint: d.a.Config.Endpoint, Workload: "w"}, nil); err != nil {
 		t.Error(err)
 	}
 }

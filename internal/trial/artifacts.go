@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/trial/steady"
 )
 
@@ -31,15 +30,9 @@ type artifact struct {
 	write func(*attempt, context.Context, io.Writer) error
 }
 
-// artifacts are in the order of writing: the record, which says that all is there, last. One whose source is not
-// there (the trial ended before it) is left out.
+// artifacts come after the driver's own, in the order of writing: the record, which says that all is there, last. One
+// whose source is not there (the trial ended before it) is left out.
 var artifacts = []artifact{
-	{"osb-result.json", "opensearch-benchmark's own result of the load", copyOf(func(a *attempt) string { return a.osb.ResultPath() })},
-	{"osb-output.txt", "what opensearch-benchmark printed; without its middle when that is long", copyOf(func(a *attempt) string { return a.outputPath(a.runID("")) })},
-	{"osb-search-result.json", "its result of the search tasks", copyOf(func(a *attempt) string { return a.searchRun().ResultPath() })},
-	{"osb-search-output.txt", "what it printed then", copyOf(func(a *attempt) string { return a.outputPath(a.searchRun().ID) })},
-	{"osb.log", "its log, of both", copyOf(func(a *attempt) string { return a.osb.LogPath() })},
-	{"workload.json", "the workload as opensearch-benchmark rendered it", (*attempt).writeRendered},
 	{"documents.csv", "time_ms (Unix), documents: every reading of the primaries' index_total", (*attempt).writeDocuments},
 	{"series.csv", "", (*attempt).writeSeries},
 	{"pauses.csv", "time_ms (Unix, of the end), node, kind, name, millis, survivor_mib and promoted_mib (-1: not told): the collector's pauses by gc.log", (*attempt).writePauses},
@@ -86,7 +79,7 @@ func (a *attempt) writeAll(ctx context.Context, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	for _, f := range append([]artifact{{"README.txt", "", (*attempt).writeReadme}}, artifacts...) {
+	for _, f := range append([]artifact{{"README.txt", "", (*attempt).writeReadme}}, a.allArtifacts()...) {
 		if err := a.writeOne(ctx, filepath.Join(folder, f.name), f.write); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -111,9 +104,17 @@ func (a *attempt) writeOne(ctx context.Context, path string, write func(*attempt
 	return err
 }
 
-func copyOf(path func(*attempt) string) func(*attempt, context.Context, io.Writer) error {
+// allArtifacts are the driver's and those of every attempt.
+func (a *attempt) allArtifacts() []artifact {
+	if a.driver == nil {
+		return artifacts
+	}
+	return append(a.driver.artifacts(), artifacts...)
+}
+
+func copyOf(path string) func(*attempt, context.Context, io.Writer) error {
 	return func(a *attempt, _ context.Context, w io.Writer) error {
-		source, err := os.Open(path(a))
+		source, err := os.Open(path)
 		if err != nil {
 			return err
 		}
@@ -127,23 +128,8 @@ func copyOf(path func(*attempt) string) func(*attempt, context.Context, io.Write
 // outputPath is where a run's words are kept in the scratch folder.
 func (a *attempt) outputPath(id string) string { return filepath.Join(a.Work, id+".out") }
 
-// searchRun is the run of the search tasks.
-func (a *attempt) searchRun() driver.OSBRun {
-	run := a.osb
-	run.ID = a.runID("-search")
-	return run
-}
-
-func (a *attempt) writeRendered(_ context.Context, w io.Writer) error {
-	if a.rendered == nil {
-		return fs.ErrNotExist
-	}
-	_, err := w.Write(a.rendered)
-	return err
-}
-
 func (a *attempt) writeDocuments(_ context.Context, w io.Writer) error {
-	if a.watch == nil {
+	if a.watch == nil || len(a.watch.samples) == 0 {
 		return fs.ErrNotExist
 	}
 	return writeRows(w, []string{"time_ms", "documents"}, func(row func(...string)) {
@@ -159,8 +145,8 @@ func (a *attempt) writeRecord(_ context.Context, w io.Writer) error {
 	return encoder.Encode(a.record)
 }
 
-func (*attempt) writeReadme(_ context.Context, w io.Writer) error {
-	for _, f := range artifacts {
+func (a *attempt) writeReadme(_ context.Context, w io.Writer) error {
+	for _, f := range a.allArtifacts() {
 		if f.about != "" {
 			_, _ = fmt.Fprintf(w, "%s: %s\n", f.name, f.about)
 		}

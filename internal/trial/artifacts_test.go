@@ -50,10 +50,11 @@ func afterLoad(t *testing.T, folder string) (*attempt, *bytes.Buffer) {
 	o := options(t)
 	o.Output = out
 	o.Config.Artifacts, o.Config.Probes = folder, []record.Probe{{Node: "node-0", URL: server.URL}}
-	a := &attempt{Options: o, probes: http.DefaultClient, watch: w, nodeIDs: map[string]string{"node-0": "id-0"}, rendered: []byte(`{"rendered":true}`),
-		osb: driver.OSBRun{Version: "2.4.0", Home: filepath.Join(o.Work, "home"), ID: "run-1"}}
+	a := &attempt{Options: o, probes: http.DefaultClient, watch: w, nodeIDs: map[string]string{"node-0": "id-0"}}
+	d := &osbDriver{a: a, run: driver.OSBRun{Version: "2.4.0", Home: a.home(), ID: "run-1"}, rendered: []byte(`{"rendered":true}`)}
+	a.driver = d
 	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, Ingest: &record.Ingest{DocsPerSecond: 1000.123456789}}
-	for path, text := range map[string]string{a.osb.ResultPath(): `{"result":1}`, a.osb.LogPath(): "log", a.outputPath(a.runID("")): "words"} {
+	for path, text := range map[string]string{d.run.ResultPath(): `{"result":1}`, d.run.LogPath(): "log", a.outputPath(a.runID("")): "words"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +147,7 @@ func TestAVolumeThatHangsIsGivenUp(t *testing.T) {
 	folder := t.TempDir()
 	a, out := afterLoad(t, folder)
 	// More than a pipe holds, into a pipe that nobody reads: the write does not come back.
-	if err := os.WriteFile(a.osb.LogPath(), bytes.Repeat([]byte("x"), 1<<20), 0o644); err != nil {
+	if err := os.WriteFile(a.driver.(*osbDriver).run.LogPath(), bytes.Repeat([]byte("x"), 1<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	pipe := filepath.Join(folder, "osb.log")

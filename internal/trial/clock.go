@@ -2,6 +2,8 @@ package trial
 
 import (
 	"time"
+
+	"github.com/knee-bench/knee/internal/record"
 )
 
 // Two clocks tell the time. Go's own time.Time holds both: docs/s and all that is timed here goes by the monotonic one,
@@ -34,6 +36,11 @@ func (c clock) jumped() (step time.Duration, jumped bool) {
 	step = c.step()
 	limit := min(maxStep, time.Duration(maxStepShare*float64(time.Since(c.at))))
 	return step, step.Abs() > limit
+}
+
+// clockJumped is the failure of a load during which the wall clock was set.
+func clockJumped(step time.Duration) error {
+	return fail(record.ReasonClockJumped, "the loader's clock was set by %+.2f s during the load: the driver's figures are wrong, and the machine may have stood still", step.Seconds())
 }
 
 // monotonic gives a time of the wall clock, from after the start, in the terms of the monotonic one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/knee-bench/knee/internal/record"
@@ -100,7 +101,9 @@ var drivers = []struct {
 	field string // of spec.workload
 	meant func(record.Config) bool
 	make  func(*attempt) loadDriver
-}{}
+}{
+	{"osb", func(c record.Config) bool { return c.OSB != nil }, newOSB},
+}
 
 // newDriver makes the driver that the Config means.
 func newDriver(a *attempt) (loadDriver, error) {
@@ -145,7 +148,16 @@ type part struct {
 
 // clients are those of a trial's that this pod runs: as many as each other pod, or one more.
 func (p part) clients(all int32) int32 {
-	return all/p.of + more(p.index < all%p.of)
+	of := max(1, p.of)
+	return all/of + more(p.index < all%of)
+}
+
+// share is this pod's share of all clients.
+func (p part) share(clients int32) float64 {
+	if p.of <= 1 {
+		return 1
+	}
+	return float64(p.clients(clients)) / float64(clients)
 }
 
 // documents are those of a trial's that this pod sends: as many a client as each other pod, within one document a pod.
@@ -167,3 +179,46 @@ func more(yes bool) int32 {
 	}
 	return 0
 }
+
+// decodeShares reads the shares of all pods.
+func decodeShares[S any](shares []json.RawMessage) ([]S, error) {
+	out := make([]S, len(shares))
+	for i, data := range shares {
+		if err := json.Unmarshal(data, &out[i]); err != nil {
+			return nil, fmt.Errorf("the share of loader pod %d: %w", i, err)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("there is no share of any loader pod")
+	}
+	return out, nil
+}
+
+// firstEnd is when the first client of all pods had sent all that it was to send; 0 when one pod does not know.
+func firstEnd[S any](shares []S, of func(S) float64) time.Duration {
+	first := of(shares[0])
+	for _, s := range shares {
+		first = min(first, of(s))
+	}
+	return seconds(max(0, first))
+}
+
+// appendNew appends the lines that are not there yet.
+func appendNew(lines, more []string) []string {
+	for _, line := range more {
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// wrong is a failure with what is wrong; nil when nothing is.
+func wrong(reason, message string) error {
+	if message == "" {
+		return nil
+	}
+	return fail(reason, "%s", message)
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

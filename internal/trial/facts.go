@@ -3,9 +3,7 @@ package trial
 import (
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
 	"github.com/knee-bench/knee/internal/trial/steady"
@@ -13,18 +11,14 @@ import (
 
 // facts are what is known of a load once it is over, held against each other by check.
 type facts struct {
-	osb        osbOutcome
-	tasks      []string // names of the ingest tasks
+	outcome    outcome // by the driver's own figures
 	whole      steady.Window
-	firstEnd   time.Time // when the first client had sent all its documents; zero when not known
 	made       cluster.Made
 	want       cluster.Topology
 	upheaval   string // what of the cluster changed
 	decreased  string // why the nodes' counters do not compare
 	problem    string // why the index's counters do not compare
 	rejections record.Rejections
-	corpus     int64 // documents that were to be sent; 0 when not known
-	bulk       int64 // documents a request; 0 when not known
 	count      int64 // documents in the index
 	total      int64 // index operations that succeeded
 	failed     int64 // index operations that failed
@@ -48,41 +42,16 @@ func (f *facts) checkCluster() error {
 	return nil
 }
 
-// checkSetup: the program goes on, and exits with 0, when the index could not be created.
-func (f *facts) checkSetup() error {
-	for _, t := range f.osb.result.Tasks {
-		if t.ErrorRate > 0 && !f.isIngest(t.Name) {
-			return fail(record.ReasonIndexNotMade, "setup task %s failed: %s", t.Name, strings.Join(f.osb.errors.Lines, "; "))
-		}
-	}
-	return nil
-}
-
-func (f *facts) isIngest(name string) bool {
-	for _, t := range f.tasks {
-		if t == name {
-			return true
-		}
-	}
-	return false
-}
+func (f *facts) checkSetup() error { return f.outcome.setup }
 
 func (f *facts) checkIndex() error { return differs(f.made, f.want) }
 
+// checkTasks: a request that is refused whole counts as no operation, so that there is no throughput where all were.
 func (f *facts) checkTasks() error {
-	for _, name := range f.tasks {
-		t, found := f.osb.result.Task(name)
-		if !found {
-			return fail(record.ReasonDriverIncomplete, "opensearch-benchmark has no figures of task %s: %s", name, driver.TellingOSBOutput(f.osb.output, maxMessage))
-		}
-		if refused(f.total, f.osb.errors, f.rejections) {
-			continue // a request that is refused whole counts as no operation: there is no throughput
-		}
-		if t.Throughput == 0 || t.ServiceTime == nil {
-			return fail(record.ReasonDriverIncomplete, "opensearch-benchmark has no throughput of task %s: does its warm-up outlast the corpus?", name)
-		}
+	if f.outcome.missing != nil || refused(f.total, f.outcome.failures, f.rejections) {
+		return f.outcome.missing
 	}
-	return nil
+	return f.outcome.unmeasured
 }
 
 func (f *facts) checkCounters() error {
@@ -98,20 +67,19 @@ func (f *facts) checkCounters() error {
 // the node that refused it, so that more failures than rejections have another cause; each failed request is
 // also a line of output that says why.
 func (f *facts) checkRequests() error {
-	why := strings.Join(f.osb.errors.Lines, "; ")
+	why := strings.Join(f.outcome.failures.lines, "; ")
 	if f.failed > 0 {
 		return fail(record.ReasonRequestsFailed, "%d index operations failed on the primaries: %s", f.failed, why)
 	}
-	if f.osb.errors.Other > 0 {
-		return fail(record.ReasonRequestsFailed, "%d failures are not rejections: %s", f.osb.errors.Other, why)
+	if other := f.outcome.failures.other; other > 0 {
+		return fail(record.ReasonRequestsFailed, "%d failures are not rejections: %s", other, why)
 	}
-	for _, name := range f.tasks {
-		t, _ := f.osb.result.Task(name)
+	for _, t := range f.outcome.tasks {
 		if t.ErrorRate > 0 && f.rejections.Total() == 0 {
-			return fail(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, and no node rejected any: %s", 100*t.ErrorRate, name, why)
+			return fail(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, and no node rejected any: %s", 100*t.ErrorRate, t.Name, why)
 		}
 		if failed := t.ErrorRate * f.requests(t.ErrorRate); failed > 1.05*float64(f.rejections.Total())+1 {
-			return fail(record.ReasonRequestsFailed, "about %.0f requests of task %s failed, but only %d were rejected: %s", failed, name, f.rejections.Total(), why)
+			return fail(record.ReasonRequestsFailed, "about %.0f requests of task %s failed, but only %d were rejected: %s", failed, t.Name, f.rejections.Total(), why)
 		}
 	}
 	return nil
@@ -120,12 +88,12 @@ func (f *facts) checkRequests() error {
 // requests is about how many requests the load made; 0 when it cannot be known.
 func (f *facts) requests(errorRate float64) float64 {
 	switch {
-	case f.bulk <= 0:
+	case f.outcome.bulkSize <= 0:
 		return 0
-	case f.corpus > 0:
-		return float64(f.corpus) / float64(f.bulk)
+	case f.outcome.corpus > 0:
+		return float64(f.outcome.corpus) / float64(f.outcome.bulkSize)
 	case errorRate < 1:
-		return float64(f.total) / float64(f.bulk) / (1 - errorRate)
+		return float64(f.total) / float64(f.outcome.bulkSize) / (1 - errorRate)
 	}
 	return 0
 }
@@ -135,30 +103,47 @@ func (f *facts) checkCount() error {
 	if f.count != f.total {
 		return fail(record.ReasonCountMismatch, "the index holds %d documents, but its primaries indexed %d", f.count, f.total)
 	}
-	if f.corpus == 0 {
+	if a := f.outcome.accepted; a != nil {
+		return f.checkAccepted(*a)
+	}
+	if f.outcome.corpus == 0 {
 		return nil
 	}
-	missing := f.corpus - f.count
+	missing := f.outcome.corpus - f.count
 	if missing < 0 {
-		return fail(record.ReasonCountMismatch, "the index holds %d documents of a corpus of %d: %d too many", f.count, f.corpus, -missing)
+		return fail(record.ReasonCountMismatch, "the index holds %d documents of a corpus of %d: %d too many", f.count, f.outcome.corpus, -missing)
 	}
-	if f.bulk <= 0 && f.rejections.Total() > 0 {
+	if f.outcome.bulkSize <= 0 && f.rejections.Total() > 0 {
 		return nil // a rejection may stand for any number of documents
 	}
-	if most := f.rejections.Total() * f.bulk; missing > most {
-		return fail(record.ReasonCountMismatch, "the index holds %d documents of a corpus of %d: of the %d missing, %d rejections explain %d at most", f.count, f.corpus, missing, f.rejections.Total(), most)
+	if most := f.rejections.Total() * f.outcome.bulkSize; missing > most {
+		return fail(record.ReasonCountMismatch, "the index holds %d documents of a corpus of %d: of the %d missing, %d rejections explain %d at most", f.count, f.outcome.corpus, missing, f.rejections.Total(), most)
 	}
 	return nil
 }
 
+// checkAccepted: where the driver counts what was acknowledged, that is what the index holds, rejections or not.
+func (f *facts) checkAccepted(a accepted) error {
+	switch extra := f.count - a.documents; {
+	case extra == 0:
+		return nil
+	case extra < 0:
+		return fail(record.ReasonCountMismatch, "the index holds %d documents, but %d were acknowledged", f.count, a.documents)
+	case extra <= a.uncertain:
+		return fail(record.ReasonCountMismatch, "the index holds %d documents, %d more than were acknowledged: %d were sent again after no reply came, and some of them are there twice", f.count, extra, a.uncertain)
+	default:
+		return fail(record.ReasonCountMismatch, "the index holds %d documents, but only %d were acknowledged: does another client write to it?", f.count, a.documents)
+	}
+}
+
 // indexMissing is the failure of a load after which there is no index.
 func (a *attempt) indexMissing() error {
-	return fail(record.ReasonIndexNotMade, "there is no index %s after the load: %s", a.Config.Index.Name, strings.Join(a.facts.osb.errors.Lines, "; "))
+	return fail(record.ReasonIndexNotMade, "there is no index %s after the load: %s", a.Config.Index.Name, strings.Join(a.outcome.failures.lines, "; "))
 }
 
 // refused says whether a load was refused altogether, for no other reason than that there was too much of it.
-func refused(accepted int64, e driver.OSBErrors, r record.Rejections) bool {
-	return accepted == 0 && e.Other == 0 && r.Total() > 0
+func refused(accepted int64, f failures, r record.Rejections) bool {
+	return accepted == 0 && f.other == 0 && r.Total() > 0
 }
 
 // unmeasured is the failure of a load that left no window to measure: it failed, or it was too short to be seen.
@@ -166,7 +151,7 @@ func unmeasured(why error, accepted int64, output string) error {
 	if accepted > 0 {
 		return fail(record.ReasonCountersUnusable, "%d documents were accepted, but %v: give the load more documents", accepted, why)
 	}
-	return fail(record.ReasonRequestsFailed, "%v: %s", why, driver.TellingOSBOutput(output, maxMessage))
+	return fail(record.ReasonRequestsFailed, "%v: %s", why, output)
 }
 
 // decreased says which counter of a node went down. That of shard indexing pressure, a part of another, is there

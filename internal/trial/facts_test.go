@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -18,9 +19,21 @@ func measured(name string, errorRate float64) record.Task {
 // sound are the facts of a good full-corpus load of 200,000 documents in bulks of 1,000.
 func sound() facts {
 	return facts{
-		osb:   osbOutcome{result: driver.OSBResult{Tasks: []record.Task{measured("index", 0)}}},
-		tasks: []string{"index"}, made: cluster.Made{Primaries: 6, Replicas: 0, RefreshInterval: "30s"}, want: cluster.Topology{Primaries: 6, RefreshInterval: "30000ms"},
-		corpus: 200_000, bulk: 1000, count: 200_000, total: 200_000,
+		outcome: outcome{tasks: []record.Task{measured("index", 0)}, corpus: 200_000, bulkSize: 1000}, made: cluster.Made{Primaries: 6, Replicas: 0, RefreshInterval: "30s"}, want: cluster.Topology{Primaries: 6, RefreshInterval: "30000ms"},
+		count: 200_000, total: 200_000,
+	}
+}
+
+// ran makes the outcome that of a run of opensearch-benchmark.
+func (f *facts) ran(o osbOutcome) {
+	share := shareOf(driver.OSBIngest{Tasks: []string{"index"}, BulkSize: 1000}, nil, o)
+	share.Corpus = 200_000
+	data, err := json.Marshal(share)
+	if err == nil {
+		f.outcome, err = (&osbDriver{}).outcome([]json.RawMessage{data})
+	}
+	if err != nil {
+		panic(err)
 	}
 }
 
@@ -31,59 +44,59 @@ func TestFacts(t *testing.T) {
 		words  string
 	}{
 		"a good load":  {func(*facts) {}, "", ""},
-		"a timed load": {func(f *facts) { f.corpus, f.count, f.total = 0, 1_234_000, 1_234_000 }, "", ""},
+		"a timed load": {func(f *facts) { f.outcome.corpus, f.count, f.total = 0, 1_234_000, 1_234_000 }, "", ""},
 		// The figures of two real loads: the first with a write queue of 1, the second with little heap.
 		"96.5 % rejected by the write pool": {func(f *facts) {
-			f.osb.result.Tasks[0].ErrorRate, f.osb.errors.Rejected = 0.965, 193
+			f.outcome.tasks[0].ErrorRate, f.outcome.failures.rejected = 0.965, 193
 			f.rejections.WritePool, f.count, f.total = 193, 7000, 7000
 		}, "", ""},
 		"80 % rejected by indexing pressure": {func(f *facts) {
-			f.osb.result.Tasks[0].ErrorRate, f.osb.errors.Rejected = 0.8, 16
-			f.rejections.IndexingPressure, f.bulk, f.count, f.total = 16, 10_000, 40_000, 40_000
+			f.outcome.tasks[0].ErrorRate, f.outcome.failures.rejected = 0.8, 16
+			f.rejections.IndexingPressure, f.outcome.bulkSize, f.count, f.total = 16, 10_000, 40_000, 40_000
 		}, "", ""},
 		"80 % rejected, a part of it by a circuit breaker": {func(f *facts) {
-			f.osb.result.Tasks[0].ErrorRate, f.osb.errors.Rejected = 0.8, 16
+			f.outcome.tasks[0].ErrorRate, f.outcome.failures.rejected = 0.8, 16
 			f.rejections = record.Rejections{IndexingPressure: 14, CircuitBreakers: 2}
-			f.bulk, f.count, f.total = 10_000, 40_000, 40_000
+			f.outcome.bulkSize, f.count, f.total = 10_000, 40_000, 40_000
 		}, "", ""},
 		// A request that is refused whole, as indexing pressure and admission control do it, counts as no operation: a task all of
 		// whose requests were has a throughput of 0, of which opensearch-benchmark makes none.
 		"all rejected, each request whole": {func(f *facts) {
-			f.osb.result.Tasks = []record.Task{{Name: "index", Unit: "ops/s", ErrorRate: 1, ServiceTime: &record.Latency{Mean: 4}}}
-			f.osb.errors.Rejected, f.rejections.IndexingPressure, f.count, f.total = 200, 200, 0, 0
+			f.ran(osbOutcome{result: driver.OSBResult{Tasks: []record.Task{{Name: "index", Unit: "ops/s", ErrorRate: 1, ServiceTime: &record.Latency{Mean: 4}}}}, errors: driver.OSBErrors{Rejected: 200}})
+			f.rejections.IndexingPressure, f.count, f.total = 200, 0, 0
 		}, "", ""},
 		"all failed, each request whole": {func(f *facts) {
-			f.osb.result.Tasks = []record.Task{{Name: "index", Unit: "ops/s", ErrorRate: 1, ServiceTime: &record.Latency{Mean: 4}}}
-			f.osb.errors.Rejected, f.osb.errors.Other, f.rejections.IndexingPressure, f.count, f.total = 199, 1, 199, 0, 0
+			f.ran(osbOutcome{result: driver.OSBResult{Tasks: []record.Task{{Name: "index", Unit: "ops/s", ErrorRate: 1, ServiceTime: &record.Latency{Mean: 4}}}}, errors: driver.OSBErrors{Rejected: 199, Other: 1}})
+			f.rejections.IndexingPressure, f.count, f.total = 199, 0, 0
 		}, record.ReasonDriverIncomplete, "no throughput of task index"},
 		"the index could not be created, exit 0": {func(f *facts) {
-			f.osb.result.Tasks = []record.Task{measured("create-index", 1), measured("check-cluster-health", 1), measured("index", 1)}
-			f.osb.errors = driver.OSBErrors{Other: 21, Lines: []string{"This JRE does not have support for Thai segmentation"}}
+			f.ran(osbOutcome{result: driver.OSBResult{Tasks: []record.Task{measured("create-index", 1), measured("check-cluster-health", 1), measured("index", 1)}},
+				errors: driver.OSBErrors{Other: 21, Lines: []string{"This JRE does not have support for Thai segmentation"}}})
 		}, record.ReasonIndexNotMade, "setup task create-index failed: This JRE"},
 		"other shards than the topology's": {func(f *facts) { f.made.Primaries = 1 }, record.ReasonIndexNotMade, "has 1 primaries and 0 replicas, not the topology's 6 and 0"},
 		"other replicas":                   {func(f *facts) { f.made.Replicas = 1 }, record.ReasonIndexNotMade, "has 6 primaries and 1 replicas"},
 		"another refresh interval":         {func(f *facts) { f.made.RefreshInterval = "1s" }, record.ReasonIndexNotMade, "refresh interval 1s, not the topology's 30000ms"},
 		"no refresh interval asked":        {func(f *facts) { f.made.RefreshInterval, f.want.RefreshInterval = "1s", "" }, "", ""},
-		"the task is missing":              {func(f *facts) { f.osb.result.Tasks = nil; f.osb.output = "nothing to do" }, record.ReasonDriverIncomplete, "no figures of task index: nothing to do"},
-		"the warm-up outlasted the corpus": {func(f *facts) { f.osb.result.Tasks = []record.Task{{Name: "index"}} }, record.ReasonDriverIncomplete, "warm-up"},
+		"the task is missing":              {func(f *facts) { f.ran(osbOutcome{output: "nothing to do"}) }, record.ReasonDriverIncomplete, "no figures of task index: nothing to do"},
+		"the warm-up outlasted the corpus": {func(f *facts) { f.ran(osbOutcome{result: driver.OSBResult{Tasks: []record.Task{{Name: "index"}}}}) }, record.ReasonDriverIncomplete, "warm-up"},
 		"a node restarted":                 {func(f *facts) { f.upheaval, f.count = "node a restarted during the load", 3 }, record.ReasonClusterChanged, "restarted"},
 		"a counter went down":              {func(f *facts) { f.problem = "went down" }, record.ReasonCountersUnusable, "went down"},
 		"a node's counter went down":       {func(f *facts) { f.decreased = "went down" }, record.ReasonCountersUnusable, "went down"},
-		"failures without rejections":      {func(f *facts) { f.osb.result.Tasks[0].ErrorRate = 0.01 }, record.ReasonRequestsFailed, "no node rejected any"},
-		"more failures than rejections":    {func(f *facts) { f.osb.result.Tasks[0].ErrorRate, f.rejections.WritePool = 0.5, 50 }, record.ReasonRequestsFailed, "about 100 requests of task index failed, but only 50 were rejected"},
+		"failures without rejections":      {func(f *facts) { f.outcome.tasks[0].ErrorRate = 0.01 }, record.ReasonRequestsFailed, "no node rejected any"},
+		"more failures than rejections":    {func(f *facts) { f.outcome.tasks[0].ErrorRate, f.rejections.WritePool = 0.5, 50 }, record.ReasonRequestsFailed, "about 100 requests of task index failed, but only 50 were rejected"},
 		"timeouts beside rejections": {func(f *facts) {
-			f.osb.errors = driver.OSBErrors{Rejected: 9, Other: 1, Lines: []string{"timed out"}}
+			f.outcome.failures = failures{rejected: 9, other: 1, lines: []string{"timed out"}}
 			f.rejections.WritePool = 9
 		}, record.ReasonRequestsFailed, "1 failures are not rejections: timed out"},
-		"a timed load that failed more":    {func(f *facts) { f.corpus, f.osb.result.Tasks[0].ErrorRate, f.rejections.WritePool = 0, 0.5, 100 }, record.ReasonRequestsFailed, "about 200 requests"},
+		"a timed load that failed more":    {func(f *facts) { f.outcome.corpus, f.outcome.tasks[0].ErrorRate, f.rejections.WritePool = 0, 0.5, 100 }, record.ReasonRequestsFailed, "about 200 requests"},
 		"documents refused by the mapping": {func(f *facts) { f.failed = 3 }, record.ReasonRequestsFailed, "3 index operations failed"},
 		"a document is missing":            {func(f *facts) { f.count, f.total = 199_999, 199_999 }, record.ReasonCountMismatch, "of the 1 missing, 0 rejections explain 0"},
 		"more are missing than were refused": {func(f *facts) {
 			f.count, f.total, f.rejections.WritePool = 190_000, 190_000, 9
-			f.osb.result.Tasks[0].ErrorRate = 0.045
+			f.outcome.tasks[0].ErrorRate = 0.045
 		}, record.ReasonCountMismatch, "of the 10000 missing, 9 rejections explain 9000 at most"},
-		"a bulk size that is not known": {func(f *facts) { f.bulk, f.count, f.total, f.rejections.WritePool = 0, 150_000, 150_000, 1 }, "", ""},
-		"missing without a rejection":   {func(f *facts) { f.bulk, f.count, f.total = 0, 150_000, 150_000 }, record.ReasonCountMismatch, "of the 50000 missing"},
+		"a bulk size that is not known": {func(f *facts) { f.outcome.bulkSize, f.count, f.total, f.rejections.WritePool = 0, 150_000, 150_000, 1 }, "", ""},
+		"missing without a rejection":   {func(f *facts) { f.outcome.bulkSize, f.count, f.total = 0, 150_000, 150_000 }, record.ReasonCountMismatch, "of the 50000 missing"},
 		"documents too many":            {func(f *facts) { f.count, f.total = 200_001, 200_001 }, record.ReasonCountMismatch, "1 too many"},
 		"indexed but not found":         {func(f *facts) { f.count = 199_000 }, record.ReasonCountMismatch, "holds 199000 documents, but its primaries indexed 200000"},
 	} {
@@ -180,7 +193,7 @@ func TestHealthDuringALoad(t *testing.T) {
 		"a node less":         {[]cluster.Health{green, {Status: "green", Nodes: 1}}, "1 nodes instead of 2"},
 		"a node less at once": {[]cluster.Health{{Status: "yellow", Nodes: 1}}, "1 nodes instead of 2"},
 	} {
-		w := &watch{nodes: 2}
+		w := &watch{index: "i", nodes: 2}
 		w.addHealth(cluster.Health{Status: "red"}) // before the first document: the index is not there
 		w.last.Total = 1
 		for _, h := range c.seen {
@@ -196,18 +209,18 @@ func TestUnmeasured(t *testing.T) {
 	none := errors.New("no document was accepted")
 	for name, c := range map[string]struct {
 		accepted   int64
-		errors     driver.OSBErrors
+		failures   failures
 		rejections int64
 		refused    bool
 		reason     string
 	}{
-		"over at once":       {500, driver.OSBErrors{}, 0, false, record.ReasonCountersUnusable},
-		"all rejected":       {0, driver.OSBErrors{Rejected: 20}, 20, true, ""},
-		"all failed":         {0, driver.OSBErrors{Other: 20}, 0, false, record.ReasonRequestsFailed},
-		"nothing was said":   {0, driver.OSBErrors{}, 0, false, record.ReasonRequestsFailed},
-		"rejected and worse": {0, driver.OSBErrors{Rejected: 5, Other: 1}, 5, false, record.ReasonRequestsFailed},
+		"over at once":       {500, failures{}, 0, false, record.ReasonCountersUnusable},
+		"all rejected":       {0, failures{rejected: 20}, 20, true, ""},
+		"all failed":         {0, failures{other: 20}, 0, false, record.ReasonRequestsFailed},
+		"nothing was said":   {0, failures{}, 0, false, record.ReasonRequestsFailed},
+		"rejected and worse": {0, failures{rejected: 5, other: 1}, 5, false, record.ReasonRequestsFailed},
 	} {
-		if got := refused(c.accepted, c.errors, record.Rejections{WritePool: c.rejections}); got != c.refused {
+		if got := refused(c.accepted, c.failures, record.Rejections{WritePool: c.rejections}); got != c.refused {
 			t.Errorf("%s: refused altogether: %t", name, got)
 		}
 		if c.refused {

@@ -97,23 +97,21 @@ func (a *attempt) loader(window steady.Window) {
 	l.Cores = probe.ReadEnvironment("/proc", "/sys", "").Cores
 }
 
-// tasks takes the driver's figures of the ingest tasks, in the order that the campaign names them.
+// tasks takes the driver's figures of the tasks that make the load.
 func (a *attempt) tasks(samples []steady.Sample) {
-	in := a.record.Ingest
-	// The driver's service time leaves its warm-up out: docs/s over the same stretch goes with it.
-	whole := a.facts.whole
-	measured := steady.Part(samples, whole.From.Add(time.Duration(a.ingest.Warmup*float64(time.Second))), whole.To)
-	for i, name := range a.ingest.Tasks {
-		t, found := a.facts.osb.result.Task(name)
-		if !found {
-			continue
-		}
-		t.Target = a.targets[name].In(t.Unit, in.BulkSize)
-		a.record.Tasks = append(a.record.Tasks, t)
-		if i == 0 {
-			in.OSBDocsPerSecond = t.Throughput
-			a.record.Loader.UtilizationOfTime = utilization(measured.Rate(), t.ServiceTime, in.BulkSize, a.Config.Trial.Clients)
-		}
+	in, out := a.record.Ingest, a.outcome
+	a.record.Tasks = append(a.record.Tasks, out.tasks...)
+	a.record.Loader.UtilizationOfTime = out.clientUtilization
+	if len(out.tasks) == 0 {
+		return
+	}
+	first := out.tasks[0]
+	in.OSBDocsPerSecond = first.Throughput
+	if out.clientUtilization == 0 {
+		// The driver's service time leaves its warm-up out: docs/s over the same stretch goes with it.
+		whole := a.facts.whole
+		measured := steady.Part(samples, whole.From.Add(out.warmup), whole.To)
+		a.record.Loader.UtilizationOfTime = utilization(measured.Rate(), first.ServiceTime, in.BulkSize, a.Config.Trial.Clients)
 	}
 }
 

@@ -13,23 +13,26 @@ import (
 // bulkSizeParam is the parameter that tells every official workload its bulk size.
 const bulkSizeParam = "bulk_size"
 
-// loadParams are the workload's parameters. Those of an OpenLoop trial hold the load to a rate: the program counts a
-// target throughput without a unit in requests a second, of all clients together.
-func loadParams(c record.Config) (map[string]string, error) {
-	if c.Trial.Phase != record.OpenLoop {
-		return c.OSB.Params, nil
+// loadParams are the workload's parameters, of one of the trial's loader pods. Those of an OpenLoop trial hold the load to
+// a rate: the program counts a target throughput without a unit in requests a second, of all its clients together.
+func loadParams(c record.Config, p part) (map[string]string, error) {
+	out := maps.Clone(c.OSB.Params)
+	if p.of > 1 {
+		out[c.OSB.ClientsParam] = strconv.Itoa(int(p.clients(c.Trial.Clients)))
 	}
-	requests, err := targetRequests(c)
+	if c.Trial.Phase != record.OpenLoop {
+		return out, nil
+	}
+	requests, err := targetRequests(c, p)
 	if err != nil {
 		return nil, err
 	}
-	out := maps.Clone(c.OSB.Params)
 	out[c.OSB.TargetThroughputParam] = strconv.FormatFloat(requests, 'f', -1, 64)
 	return out, nil
 }
 
-// targetRequests is an OpenLoop trial's rate in bulk requests a second, with four decimals.
-func targetRequests(c record.Config) (float64, error) {
+// targetRequests is a loader pod's part of an OpenLoop trial's rate in bulk requests a second, with four decimals.
+func targetRequests(c record.Config, p part) (float64, error) {
 	if c.OSB.TargetThroughputParam == "" {
 		return 0, fail(record.ReasonAgentFailed, "an open-loop trial needs spec.workload.osb.targetThroughputParam: the workload's parameter that takes the ingest task's target-throughput")
 	}
@@ -37,7 +40,7 @@ func targetRequests(c record.Config) (float64, error) {
 	if err != nil || !(size >= 1) {
 		return 0, fail(record.ReasonAgentFailed, "an open-loop trial needs the parameter %s in spec.workload.osb.params, the documents of a bulk request: it is %q", bulkSizeParam, c.OSB.Params[bulkSizeParam])
 	}
-	requests := math.Round(1e4*float64(c.Trial.TargetDocsPerSecond)/size) / 1e4
+	requests := math.Round(1e4*float64(c.Trial.TargetDocsPerSecond)*p.share(c.Trial.Clients)/size) / 1e4
 	if requests <= 0 {
 		return 0, fail(record.ReasonAgentFailed, "an open-loop trial of %d docs/s is no load at %.0f documents a bulk request", c.Trial.TargetDocsPerSecond, size)
 	}
@@ -46,11 +49,11 @@ func targetRequests(c record.Config) (float64, error) {
 
 // checkTarget finds an OpenLoop trial whose load was not held to its rate: a workload that does not know the parameter
 // says nothing.
-func checkTarget(c record.Config, tasks []string, targets map[string]driver.Target) error {
+func checkTarget(c record.Config, p part, tasks []string, targets map[string]driver.Target) error {
 	if c.Trial.Phase != record.OpenLoop {
 		return nil
 	}
-	want, err := targetRequests(c)
+	want, err := targetRequests(c, p)
 	if err != nil {
 		return err
 	}

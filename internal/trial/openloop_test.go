@@ -28,7 +28,7 @@ func TestOpenLoopHoldsTheLoadToItsRate(t *testing.T) {
 		{openLoop(100_000, "1000", ""), "", "targetThroughputParam"},
 		{openLoop(0, "1000", "rate"), "", "no load"},
 	} {
-		got, err := loadParams(c.config)
+		got, err := loadParams(c.config, part{})
 		if c.err != "" {
 			var f *failure
 			if !errors.As(err, &f) || !strings.Contains(f.message, c.err) {
@@ -42,7 +42,7 @@ func TestOpenLoopHoldsTheLoadToItsRate(t *testing.T) {
 	}
 	closed := openLoop(5, "", "rate")
 	closed.Trial.Phase = record.Sweep
-	if got, err := loadParams(closed); err != nil || len(got) != 2 {
+	if got, err := loadParams(closed, part{}); err != nil || len(got) != 2 {
 		t.Errorf("a closed loop: %v, %v", got, err)
 	}
 }
@@ -60,13 +60,13 @@ func TestCheckTarget(t *testing.T) {
 		"of another task":  {map[string]driver.Target{"search": {Value: 24, Unit: "ops/s"}}, false},
 		"rounded by OSB's": {map[string]driver.Target{"index": {Value: 24.1, Unit: "ops/s"}}, true},
 	} {
-		err := checkTarget(config, []string{"index"}, c.targets)
+		err := checkTarget(config, part{}, []string{"index"}, c.targets)
 		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "targetThroughputParam (rate)") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	config.Trial.Phase = record.Final
-	if err := checkTarget(config, []string{"index"}, nil); err != nil {
+	if err := checkTarget(config, part{}, []string{"index"}, nil); err != nil {
 		t.Errorf("a closed loop: %v", err)
 	}
 }

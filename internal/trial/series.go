@@ -114,8 +114,11 @@ func (a *attempt) askSeries(ctx context.Context) (from time.Time, err error) {
 		return from, fs.ErrNotExist
 	}
 	from, to, ok := span(a.watch.samples)
-	if !ok {
+	if !ok && a.record.Load == nil {
 		return from, fs.ErrNotExist
+	}
+	if !ok {
+		from, to = a.facts.whole.From, a.facts.whole.To
 	}
 	if a.series != nil {
 		return from, nil
@@ -157,6 +160,9 @@ func (a *attempt) writeSeries(ctx context.Context, w io.Writer) error {
 
 // moments puts together what was seen of a node at the end of each of the probe's intervals.
 func moments(start time.Time, node string, samples []steady.Sample, points []probe.Point, vitals []vital) []moment {
+	if len(samples) == 0 { // no index is filled
+		samples = []steady.Sample{{At: start}}
+	}
 	var out []moment
 	before, seen := start, 0
 	for _, p := range points {

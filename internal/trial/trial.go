@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/probe"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
@@ -24,7 +23,7 @@ type Options struct {
 	Config  record.Config
 	Work    string    // scratch folder, writable
 	Cache   string    // folder kept between trials; used when it is there
-	Program string    // the driver's program: a name to look for, or a path
+	Program string    // the driver's program: a name to look for, or a path; empty: the driver's own
 	Output  io.Writer // one line a phase
 
 	Programs Programs          // unset: the machine's own
@@ -53,21 +52,21 @@ type attempt struct {
 	access  cluster.Access // to it
 	secrets secrets
 	probes  *http.Client
-	osb     driver.OSBRun
-	program string // resolved
+	driver  loadDriver
+	pods    pods
+	part    part // of the pods
 
 	started     int64         // Unix ms
 	interrupted chan struct{} // closed when the record of an end from outside is saved
 
-	known    []cluster.NodeInfo // the nodes as the trial found them
-	clock    clock              // since the load began
-	before   snapshot           // of the nodes, before the load
-	watch    *watch             // over the load
-	nodeIDs  map[string]string  // by name
-	ingest   driver.OSBIngest
-	targets  map[string]driver.Target // by task
-	rendered []byte                   // the workload as OSB rendered it
-	series   map[string]probe.Series  // by node's name, once asked for
+	known    []cluster.NodeInfo      // the nodes as the trial found them
+	clock    clock                   // since the load began
+	ended    time.Time               // when this pod's part of the load had
+	before   snapshot                // of the nodes, before the load
+	watch    *watch                  // over the load
+	nodeIDs  map[string]string       // by name
+	outcome  outcome                 // of the load, by the driver's own figures
+	series   map[string]probe.Series // by node's name, once asked for
 	facts    facts
 	ownIndex bool // the index and its template are the trial's
 	record   record.Record
@@ -90,6 +89,7 @@ func Run(ctx context.Context, o Options) record.Record {
 	a := &attempt{Options: o, probes: &http.Client{Transport: o.Network}, started: time.Now().UnixMilli(), interrupted: make(chan struct{})}
 	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, StartedAt: a.started}
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
+	a.pods, a.part = onePod{}, part{of: max(1, o.Config.Loaders)}
 	outside := ctx
 	told := context.AfterFunc(outside, a.saveInterrupted)
 	if o.Config.DeadlineSeconds > 0 {
@@ -102,7 +102,8 @@ func Run(ctx context.Context, o Options) record.Record {
 		a.record.Error = a.explain(outside, ctx, err)
 		a.say("failed: %s: %s", a.record.Error.Reason, a.record.Error.Message)
 	} else {
-		a.say("done: %.0f docs/s", a.record.Ingest.DocsPerSecond)
+		rate, unit := a.record.Rate()
+		a.say("done: %.0f %s", rate, unit)
 	}
 	if !told() {
 		<-a.interrupted // what it saves must not follow what is saved below
@@ -124,24 +125,39 @@ func Run(ctx context.Context, o Options) record.Record {
 	return a.record
 }
 
+// phases are the steps of a trial whose load is of the driver's kind.
+func (a *attempt) phases() []phase {
+	var (
+		prepare = phase{"prepare", a.prepare}
+		await   = phase{"wait for the cluster", a.awaitCluster}
+		settle  = phase{"settle", a.settle}
+		before  = phase{"counters before", a.countBefore}
+		load    = phase{"load", a.load}
+		after   = "counters after"
+	)
+	switch a.driver.kind() {
+	case alone:
+		return []phase{prepare, load}
+	case usesCluster:
+		return []phase{prepare, await, settle, before, load, {after, a.countNodes}}
+	}
+	out := []phase{prepare, await, {"make the index", a.makeIndex}, settle, before, load, {after, a.countAfter}, {"merges", a.drain}, {"verify", a.verify}}
+	if s, can := a.driver.(searcher); can && s.searches() {
+		out = append(out, phase{"search", a.search})
+	}
+	return out
+}
+
 func (a *attempt) run(ctx context.Context) error {
-	phases := []phase{
-		{"prepare", a.prepare},
-		{"wait for the cluster", a.awaitCluster},
-		{"make the index", a.makeIndex},
-		{"settle", a.settle},
-		{"counters before", a.countBefore},
-		{"load", a.load},
-		{"counters after", a.countAfter},
-		{"merges", a.drain},
-		{"verify", a.verify},
+	var err error
+	if a.driver, err = newDriver(a); err != nil {
+		return err
 	}
-	if a.Config.OSB != nil && len(a.Config.OSB.SearchTasks) > 0 {
-		phases = append(phases, phase{"search", a.search})
-	}
-	for _, p := range phases {
+	for _, p := range a.phases() {
 		a.say("%s", p.name)
-		if err := p.run(ctx); err != nil {
+		err := p.run(ctx)
+		a.record.Driver = a.driver.about()
+		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, a.blame(ctx, p.name, err))
 		}
 		if ctx.Err() != nil {
@@ -193,20 +209,17 @@ func (a *attempt) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(a.Output, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), a.secrets.hide(fmt.Sprintf(format, args...)))
 }
 
-// prepare makes the folders, finds the driver and lays out its workload.
+// prepare makes the folders, and has the driver find its program and lay out what it needs.
 func (a *attempt) prepare(ctx context.Context) error {
-	if a.Config.OSB == nil {
-		return fmt.Errorf("the trial's configuration names no driver")
-	}
-	var err error
-	if err = a.connect(); err != nil {
-		return err
+	if a.driver.kind() != alone {
+		if err := a.connect(); err != nil {
+			return err
+		}
 	}
 	if err := process.Adopt(); err != nil {
 		return err
 	}
-	a.osb.Home = filepath.Join(a.Work, "home")
-	for _, dir := range []string{a.osb.Home, a.temp()} {
+	for _, dir := range []string{a.home(), a.temp()} {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -214,20 +227,20 @@ func (a *attempt) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.findOSB(ctx); err != nil {
-		return err
+	if !isFolder(a.Cache) {
+		a.Cache = ""
 	}
-	if err := a.linkCache(); err != nil {
-		return err
-	}
-	return a.layWorkload(ctx)
+	return a.driver.prepare(ctx)
 }
+
+// home is HOME of the driver's program.
+func (a *attempt) home() string { return filepath.Join(a.Work, "home") }
 
 func (a *attempt) temp() string { return filepath.Join(a.Work, "tmp") }
 
 func (a *attempt) topology() cluster.Topology {
 	i := a.Config.Index
-	return cluster.Topology{Primaries: i.Primaries, Replicas: i.Replicas, RefreshInterval: i.RefreshInterval}
+	return cluster.Topology{Primaries: i.Primaries, Replicas: i.Replicas, RefreshInterval: i.RefreshInterval, Replication: i.Replication}
 }
 
 // until calls check every interval until it says done or the context ends. Then the error is what check said last

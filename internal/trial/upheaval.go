@@ -94,14 +94,14 @@ func (a *attempt) upheaval(ctx context.Context, during string) string {
 func (w *watch) addHealth(h cluster.Health) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.last.Total == 0 {
+	if w.index != "" && w.last.Total == 0 {
 		return
 	}
 	rests := h.Status == "green" && h.Relocating == 0
 	switch {
 	case h.Nodes < w.nodes:
 		w.noteUpheaval(fmt.Sprintf("the cluster had %d nodes instead of %d during the load", h.Nodes, w.nodes))
-	case !rests && w.green:
+	case !rests && w.green && w.index != "":
 		w.noteUpheaval(fmt.Sprintf("the index was %s during the load: %d shards unassigned, %d initializing, %d relocating",
 			h.Status, h.Unassigned, h.Initializing, h.Relocating))
 	}

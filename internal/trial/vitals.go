@@ -40,7 +40,7 @@ func (w *watch) sampleVitals(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if h, err := w.cluster.IndexHealth(ctx, w.index); err == nil {
+	if h, err := w.health(ctx); err == nil {
 		w.addHealth(h)
 	}
 	w.mu.Lock()
@@ -48,6 +48,14 @@ func (w *watch) sampleVitals(ctx context.Context) {
 	for id, v := range now {
 		w.vitals[id] = append(w.vitals[id], vital{at, v})
 	}
+}
+
+// health is that of the index, or of the cluster where no index is filled.
+func (w *watch) health(ctx context.Context) (cluster.Health, error) {
+	if w.index == "" {
+		return w.cluster.Health(ctx)
+	}
+	return w.cluster.IndexHealth(ctx, w.index)
 }
 
 // fillVitals notes the highest figures of a node over the load, and its throttling over the window.

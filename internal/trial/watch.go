@@ -22,9 +22,9 @@ const (
 
 // watch samples the cluster's counters and the driver's CPU time while a load runs.
 type watch struct {
-	cluster  *cluster.Client
-	index    string
-	nodes    int32 // that the cluster had before
+	cluster  *cluster.Client // nil: there is none to look at
+	index    string          // empty: the load fills none
+	nodes    int32           // that the cluster had before
 	programs Programs
 	cancel   context.CancelFunc
 	loops    sync.WaitGroup
@@ -48,7 +48,9 @@ func startWatch(c *cluster.Client, index string, nodes int32, programs Programs)
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watch{cluster: c, index: index, nodes: nodes, programs: programs, cancel: cancel, vitals: map[string][]vital{}, usage: process.NewUsage()}
 	w.loops.Go(func() { w.loop(ctx) })
-	w.loops.Go(func() { w.vitalLoop(ctx) })
+	if w.cluster != nil {
+		w.loops.Go(func() { w.vitalLoop(ctx) })
+	}
 	return w
 }
 
@@ -69,12 +71,14 @@ func (w *watch) loop(ctx context.Context) {
 		case <-timer.C:
 		}
 		began := time.Now()
-		w.sample(ctx)
+		if w.index != "" {
+			w.sample(ctx)
+		}
 		w.sampleUsage()
+		if first.IsZero() && (w.total() > 0 || w.index == "") {
+			first = began
+		}
 		if w.total() > 0 {
-			if first.IsZero() {
-				first = began
-			}
 			w.noteShards(ctx)
 		}
 		timer.Reset(max(0, interval(first, began)-time.Since(began)))

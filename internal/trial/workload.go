@@ -19,13 +19,12 @@ import (
 )
 
 // linkCache lets the driver keep its downloads in the cache, when there is one.
-func (a *attempt) linkCache() error {
-	if !isFolder(a.Cache) {
-		a.Cache = ""
+func (d *osbDriver) linkCache() error {
+	if d.a.Cache == "" {
 		return nil
 	}
-	for name, link := range map[string]string{"data": driver.DataPath(a.osb.Home), "workloads": driver.WorkloadsPath(a.osb.Home)} {
-		kept := filepath.Join(a.Cache, name)
+	for name, link := range map[string]string{"data": driver.DataPath(d.run.Home), "workloads": driver.WorkloadsPath(d.run.Home)} {
+		kept := filepath.Join(d.a.Cache, name)
 		if err := os.MkdirAll(kept, 0o755); err != nil {
 			return fmt.Errorf("the loader's cache: %w", err)
 		}
@@ -53,23 +52,23 @@ func (a *attempt) kept(name string) string {
 }
 
 // layWorkload brings the workload's folder to where the driver may write beside its corpus.
-func (a *attempt) layWorkload(ctx context.Context) error {
-	c := a.Config.OSB
+func (d *osbDriver) layWorkload(ctx context.Context) error {
+	c := d.a.Config.OSB
 	var err error
 	switch {
 	case c.GitURL != "":
-		a.osb.WorkloadPath = filepath.Join(a.kept("git"), c.Workload)
-		if err = dropUnfinished(a.osb.WorkloadPath); err == nil {
-			err = a.clone(ctx, a.kept("git"))
+		d.run.WorkloadPath = filepath.Join(d.a.kept("git"), c.Workload)
+		if err = dropUnfinished(d.run.WorkloadPath); err == nil {
+			err = d.clone(ctx, d.a.kept("git"))
 		}
 	case c.Path != "":
 		source := filepath.Join(c.Path, c.Workload)
 		if c.Flat {
 			source = c.Path
 		}
-		a.osb.WorkloadPath = filepath.Join(a.kept("laid"), c.Workload)
-		if err = dropUnfinished(a.osb.WorkloadPath); err == nil {
-			err = mirror(ctx, source, a.osb.WorkloadPath, c.Flat)
+		d.run.WorkloadPath = filepath.Join(d.a.kept("laid"), c.Workload)
+		if err = dropUnfinished(d.run.WorkloadPath); err == nil {
+			err = mirror(ctx, source, d.run.WorkloadPath, c.Flat)
 		}
 	default:
 		return nil // the driver's own repository
@@ -77,15 +76,15 @@ func (a *attempt) layWorkload(ctx context.Context) error {
 	if err != nil {
 		return fail(record.ReasonDriverFailed, "the workload %s: %v", c.Workload, err)
 	}
-	downloads, err := inspect(a.osb.WorkloadPath)
+	downloads, err := inspect(d.run.WorkloadPath)
 	if err != nil {
 		return fail(record.ReasonDriverFailed, "the workload %s: %v", c.Workload, err)
 	}
-	if err := os.WriteFile(unfinished(a.osb.WorkloadPath), nil, 0o644); err != nil {
+	if err := os.WriteFile(unfinished(d.run.WorkloadPath), nil, 0o644); err != nil {
 		return fmt.Errorf("mark the workload's folder: %w", err)
 	}
 	// Looking for a way to the internet costs seconds where there is none.
-	a.osb.Offline = !downloads
+	d.run.Offline = !downloads
 	return nil
 }
 
@@ -294,8 +293,8 @@ func copyFile(ctx context.Context, from, to string) error {
 const cloneTimeout = 10 * time.Minute
 
 // clone brings the repository at the asked ref into a folder. What lies beside its files there stays.
-func (a *attempt) clone(ctx context.Context, folder string) error {
-	c := a.Config.OSB
+func (d *osbDriver) clone(ctx context.Context, folder string) error {
+	c := d.a.Config.OSB
 	ref := c.GitRef
 	if ref == "" {
 		ref = "HEAD"
@@ -313,7 +312,7 @@ func (a *attempt) clone(ctx context.Context, folder string) error {
 		{"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "fetch", "--quiet", "--depth", "1", "--", c.GitURL, ref},
 		{"checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"},
 	} {
-		if err := a.git(ctx, folder, args); err != nil {
+		if err := d.git(ctx, folder, args); err != nil {
 			return err
 		}
 	}
@@ -334,11 +333,11 @@ func unlock(folder string) error {
 	})
 }
 
-func (a *attempt) git(ctx context.Context, folder string, args []string) error {
+func (d *osbDriver) git(ctx context.Context, folder string, args []string) error {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = folder
 	cmd.WaitDelay = 5 * time.Second
-	cmd.Env = append(environment(), "HOME="+a.osb.Home, "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1")
+	cmd.Env = append(environment(), "HOME="+d.run.Home, "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))

@@ -106,28 +106,28 @@ func TestAHalfMadeCorpusIsMadeAnew(t *testing.T) {
 	corpus := bytes.Repeat([]byte("{}\n"), bigFile/3+1)
 	put(t, source+"/taxis/workload.json", []byte("{}"))
 	put(t, source+"/taxis/documents.json.bz2", corpus)
-	a := prepared(t, record.OSBConfig{Workload: "taxis", Path: source})
+	d := prepared(t, record.OSBConfig{Workload: "taxis", Path: source})
 	lay := func(want ...string) {
 		t.Helper()
-		if err := a.layWorkload(t.Context()); err != nil {
+		if err := d.layWorkload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		wantFiles(t, a.osb.WorkloadPath, append(want, "workload.json", "documents.json.bz2@")...)
+		wantFiles(t, d.run.WorkloadPath, append(want, "workload.json", "documents.json.bz2@")...)
 	}
 	lay()
 	// The driver was stopped while it unpacked: the mark is still there.
-	put(t, a.osb.WorkloadPath+"/documents.json", corpus)
-	put(t, a.osb.WorkloadPath+"/documents.json.offset", nil)
+	put(t, d.run.WorkloadPath+"/documents.json", corpus)
+	put(t, d.run.WorkloadPath+"/documents.json.offset", nil)
 	lay()
 	// It came to its end: the mark is gone.
-	put(t, a.osb.WorkloadPath+"/documents.json", corpus)
-	if err := os.Remove(unfinished(a.osb.WorkloadPath)); err != nil {
+	put(t, d.run.WorkloadPath+"/documents.json", corpus)
+	if err := os.Remove(unfinished(d.run.WorkloadPath)); err != nil {
 		t.Fatal(err)
 	}
 	lay("documents.json")
 	// What an earlier trial finished outlives a later one that was stopped.
 	soon := time.Now().Add(time.Hour)
-	if err := os.Chtimes(unfinished(a.osb.WorkloadPath), soon, soon); err != nil {
+	if err := os.Chtimes(unfinished(d.run.WorkloadPath), soon, soon); err != nil {
 		t.Fatal(err)
 	}
 	lay("documents.json")
@@ -200,33 +200,32 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-func prepared(t *testing.T, osb record.OSBConfig) *attempt {
+func prepared(t *testing.T, osb record.OSBConfig) *osbDriver {
 	t.Helper()
 	a := &attempt{Options: Options{Config: record.Config{OSB: &osb}, Work: t.TempDir(), Output: io.Discard}}
-	a.osb.Home = filepath.Join(a.Work, "home")
-	if err := os.MkdirAll(a.osb.Home, 0o755); err != nil {
+	d := &osbDriver{a: a, run: driver.OSBRun{Home: a.home()}}
+	if err := os.MkdirAll(d.run.Home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return a
+	return d
 }
 
 func TestCacheIsLinked(t *testing.T) {
-	a := prepared(t, record.OSBConfig{Workload: "nyc_taxis"})
-	a.Cache = t.TempDir()
-	if err := a.linkCache(); err != nil {
+	d := prepared(t, record.OSBConfig{Workload: "nyc_taxis"})
+	d.a.Cache = t.TempDir()
+	if err := d.linkCache(); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(driver.DataPath(a.osb.Home), "nyc_taxis/documents.json"), []byte("x"))
-	if _, err := os.Stat(filepath.Join(a.Cache, "data/nyc_taxis/documents.json")); err != nil {
+	put(t, filepath.Join(driver.DataPath(d.run.Home), "nyc_taxis/documents.json"), []byte("x"))
+	if _, err := os.Stat(filepath.Join(d.a.Cache, "data/nyc_taxis/documents.json")); err != nil {
 		t.Errorf("a download is not kept: %v", err)
 	}
-	if got := a.kept("laid"); got != filepath.Join(a.Cache, "laid") {
+	if got := d.a.kept("laid"); got != filepath.Join(d.a.Cache, "laid") {
 		t.Errorf("laid out at %s", got)
 	}
 	without := prepared(t, record.OSBConfig{})
-	without.Cache = filepath.Join(a.Cache, "none")
-	if err := without.linkCache(); err != nil || without.kept("laid") != filepath.Join(without.Work, "laid") {
-		t.Errorf("without a cache: %v, laid out at %s", err, without.kept("laid"))
+	if err := without.linkCache(); err != nil || without.a.kept("laid") != filepath.Join(without.a.Work, "laid") {
+		t.Errorf("without a cache: %v, laid out at %s", err, without.a.kept("laid"))
 	}
 }
 
@@ -256,38 +255,38 @@ func TestClone(t *testing.T) {
 	first := commit(`{"n":1}`)
 	git("tag", "v1")
 	commit(`{"n":2}`)
-	a := prepared(t, record.OSBConfig{Workload: "taxis", GitURL: "file://" + origin})
+	d := prepared(t, record.OSBConfig{Workload: "taxis", GitURL: "file://" + origin})
 	kept := false
 	locks := []string{"shallow.lock", "index.lock", "HEAD.lock"} // what a git that was killed left
 	for _, c := range []struct{ ref, want string }{{"v1", `{"n":1}`}, {"main", `{"n":2}`}, {first, `{"n":1}`}, {"", `{"n":2}`}} {
-		a.Config.OSB.GitRef = c.ref
+		d.a.Config.OSB.GitRef = c.ref
 		for _, lock := range locks {
-			put(t, a.kept("git")+"/.git/"+lock, nil)
+			put(t, d.a.kept("git")+"/.git/"+lock, nil)
 		}
-		if err := a.layWorkload(t.Context()); err != nil {
+		if err := d.layWorkload(t.Context()); err != nil {
 			t.Fatalf("%q: %v", c.ref, err)
 		}
-		if data, err := os.ReadFile(a.osb.WorkloadPath + "/workload.json"); err != nil || string(data) != c.want {
+		if data, err := os.ReadFile(d.run.WorkloadPath + "/workload.json"); err != nil || string(data) != c.want {
 			t.Errorf("%q: %s, %v, want %s", c.ref, data, err, c.want)
 		}
-		if data, err := os.ReadFile(a.osb.WorkloadPath + "/documents.json"); kept && (err != nil || string(data) != "kept") {
+		if data, err := os.ReadFile(d.run.WorkloadPath + "/documents.json"); kept && (err != nil || string(data) != "kept") {
 			t.Errorf("%q: the corpus unpacked beside the files is %s, %v", c.ref, data, err)
 		}
-		put(t, a.osb.WorkloadPath+"/documents.json", []byte("kept"))
+		put(t, d.run.WorkloadPath+"/documents.json", []byte("kept"))
 		kept = true
-		if err := os.Remove(unfinished(a.osb.WorkloadPath)); err != nil {
+		if err := os.Remove(unfinished(d.run.WorkloadPath)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	a.Config.OSB.GitRef = "--upload-pack=touch " + origin + "/ran"
-	if err := a.layWorkload(t.Context()); err == nil {
+	d.a.Config.OSB.GitRef = "--upload-pack=touch " + origin + "/ran"
+	if err := d.layWorkload(t.Context()); err == nil {
 		t.Error("a ref that looks like an option was taken")
 	}
 	if _, err := os.Stat(origin + "/ran"); err == nil {
 		t.Error("a ref was taken for an option")
 	}
-	a.Config.OSB.GitRef = "v2"
-	if err := a.layWorkload(t.Context()); err == nil || !strings.Contains(err.Error(), "v2") {
+	d.a.Config.OSB.GitRef = "v2"
+	if err := d.layWorkload(t.Context()); err == nil || !strings.Contains(err.Error(), "v2") {
 		t.Errorf("a ref that is not there: %v", err)
 	}
 }
