@@ -1,0 +1,43 @@
+package driver
+
+import "strings"
+
+// Expand replaces $(NAME) in a text by the value of that name, once: what a value holds is not looked at again. $(NAME) of
+// no such name stays as it is, and $$(NAME) stands for $(NAME) itself, whether or not there is such a name. No other $ means
+// anything: there is no shell.
+func Expand(text string, values map[string]string) string {
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "$")
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		name, isName := placeholder(after)
+		literal, isLiteral := placeholder(strings.TrimPrefix(after, "$"))
+		value, known := values[name]
+		switch {
+		case isName && known:
+			out.WriteString(value)
+			text = after[len(name)+2:]
+		case strings.HasPrefix(after, "$") && isLiteral:
+			out.WriteString("$(" + literal + ")")
+			text = after[len(literal)+3:]
+		default:
+			out.WriteByte('$')
+			text = after
+		}
+	}
+}
+
+// placeholder is the name in a text that begins with (NAME).
+func placeholder(text string) (string, bool) {
+	if !strings.HasPrefix(text, "(") {
+		return "", false
+	}
+	name, _, closed := strings.Cut(text[1:], ")")
+	if !closed || name == "" || strings.ContainsAny(name, "($ \t\n") {
+		return "", false
+	}
+	return name, true
+}
