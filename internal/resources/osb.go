@@ -26,7 +26,7 @@ func (d osbDriver) from() (*v1alpha1.WorkloadSource, string) { return d.From, "s
 func (d osbDriver) configure(cfg *record.Config, campaign v1alpha1.BenchmarkCampaignSpec) {
 	osb := &record.OSBConfig{
 		Workload: d.Workload, TestProcedure: d.TestProcedure,
-		Params: d.params(cfg.Trial), SetupTasks: d.SetupTasks, IngestTasks: d.IngestTasks,
+		Params: d.params(cfg.Trial), ClientsParam: d.ClientsParam, SetupTasks: d.SetupTasks, IngestTasks: d.IngestTasks,
 	}
 	switch {
 	case cfg.Trial.Phase == record.Final && ptr.Deref(campaign.Final.Search, false):
