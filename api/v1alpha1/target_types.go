@@ -58,7 +58,6 @@ type Variant struct {
 // Secrets are mounted into the trials' pods and read by nobody else.
 //
 // +kubebuilder:validation:XValidation:rule="self.url.startsWith('https://') || !has(self.credentialsSecret) && !has(self.caSecret) && !has(self.clientCertificateSecret)",message="credentialsSecret, caSecret and clientCertificateSecret need an https url: over http everybody on the way reads along"
-// +kubebuilder:validation:XValidation:rule="has(self.allowIndexDeletion) && self.allowIndexDeletion",message="allowIndexDeletion must be true: each trial makes the workload's index anew, the one of the trial before must go. Be sure that workload.index.name is nobody else's on that cluster",fieldPath=.allowIndexDeletion,reason=FieldValueRequired
 type Endpoint struct {
 	// url of the REST API, such as https://search.example.org:9200, without user, path or query.
 	// +required
@@ -81,7 +80,7 @@ type Endpoint struct {
 	// +kubebuilder:validation:MaxLength=253
 	ClientCertificateSecret string `json:"clientCertificateSecret,omitempty"`
 	// allowIndexDeletion lets each trial delete the workload's index there before it makes it anew, whoever made it.
-	// It must be true: the word of a person that nobody else uses an index of that name.
+	// It must be true where the load fills an index: the word of a person that nobody else uses an index of that name.
 	// +optional
 	AllowIndexDeletion *bool `json:"allowIndexDeletion,omitempty"`
 }

@@ -36,6 +36,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="[has(self.osb), has(self.bulk), has(self.stream), has(self.command)].filter(set, set).size() == 1",message="workload needs exactly one driver: set one of osb, bulk, stream and command",reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule="(has(self.osb) || has(self.bulk)) == has(self.index)",message="osb and bulk fill an index and need index; stream and command fill none: leave index out",fieldPath=.index
 // +kubebuilder:validation:XValidation:rule="!has(self.clientsPerPod) || !has(self.stream)",message="clientsPerPod does not go with stream: its clients are OpenSearch's own",fieldPath=.clientsPerPod
+// +kubebuilder:validation:XValidation:rule="!has(self.measure) || self.measure != 'Window' || has(self.osb) || has(self.bulk) && has(self.bulk.durationSeconds)",message="measure Window is the steady part of a timed load of documents: it needs osb, or bulk with durationSeconds",fieldPath=.measure
 type Workload struct {
 	// index is the index that the load fills.
 	// +optional
@@ -84,8 +85,9 @@ type Index struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	Name string `json:"name,omitempty"`
-	// bodyFrom is a ConfigMap's key that holds the body of the index (settings, mappings, aliases) as JSON; the
-	// topology's shards, replicas and refresh interval win over it. Unset: the workload makes its own index.
+	// bodyFrom is a ConfigMap's key that holds the body of the index (settings, mappings, aliases) as JSON; with dataStream
+	// it is that of the index template. The topology's shards, replicas and refresh interval win over it. Unset: the
+	// workload makes its own index.
 	// +optional
 	BodyFrom *ConfigMapKey `json:"bodyFrom,omitempty"`
 	// dataStream makes name a data stream, of which the body, in an index template, is that of every backing index.

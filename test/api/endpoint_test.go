@@ -48,8 +48,8 @@ func TestEndpointsRefused(t *testing.T) {
 		{"password in the clear", `spec: {` + atEndpoint + `endpoint: {url: "http://h", credentialsSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
 		{"CA without TLS", `spec: {` + atEndpoint + `endpoint: {url: "http://h", caSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
 		{"certificate without TLS", `spec: {` + atEndpoint + `endpoint: {url: "http://h", clientCertificateSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
-		{"index that may not go", `spec: {` + atEndpoint + `endpoint: {url: "https://h"}}]}`, []string{"spec.variants[0].endpoint.allowIndexDeletion", "must be true"}},
-		{"index that must not go", `spec: {` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: false}}]}`, []string{"spec.variants[0].endpoint.allowIndexDeletion", "must be true"}},
+		{"index that may not go", `spec: {` + atEndpoint + `endpoint: {url: "https://h"}}]}`, []string{"spec.variants", "endpoint.allowIndexDeletion must be true"}},
+		{"index that must not go", `spec: {` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: false}}]}`, []string{"spec.variants", "endpoint.allowIndexDeletion must be true"}},
 	} {
 		t.Run(test.name, test.check)
 	}

@@ -24,7 +24,6 @@ type refused struct {
 
 var refusals = []refused{
 	{"unknown field", `spec: {sweeep: {}}`, []string{`unknown field "spec.sweeep"`}},
-	{"unknown field of a driver to come", `spec: {workload: {bulk: {dataset: httplog}}}`, []string{`unknown field "spec.workload.bulk"`}},
 
 	{"no variants", `spec: {variants: []}`, []string{"spec.variants", "at least 1 items"}},
 	{"empty variant name", `spec: {baseline: intel, variants: [{name: intel}, {name: ""}]}`, []string{"spec.variants[1].name", "at least 1 chars long"}},
@@ -79,8 +78,8 @@ var refusals = []refused{
 	{"price of nothing", `spec: {baseline: a, variants: [{name: a, pricePerHour: 0}]}`, []string{"spec.variants[0].pricePerHour", "must be above 0"}},
 	{"cache class without size", `spec: {loader: {cache: {size: null, storageClassName: fast}}}`, []string{"spec.loader.cache", "needs cache.size"}},
 
-	{"no driver", `spec: {workload: {osb: null}}`, []string{"spec.workload: Required value", "exactly one driver: set osb"}},
-	{"no index", `spec: {workload: {index: null}}`, []string{"spec.workload.index: Required value"}},
+	{"no driver", `spec: {workload: {osb: null}}`, []string{"spec.workload: Required value", "exactly one driver: set one of osb, bulk, stream and command"}},
+	{"no index", `spec: {workload: {index: null}}`, []string{"spec.workload.index", "osb and bulk fill an index and need index"}},
 	{"param that the topology sets", `spec: {workload: {osb: {params: {number_of_shards: "3"}}}}`, []string{"spec.workload.osb.params", "the topology sets them"}},
 	{"warm-up param that the topology sets", `spec: {workload: {osb: {warmupParams: {refresh_interval: 3s}}}}`, []string{"spec.workload.osb.warmupParams", "the topology sets them"}},
 	{"param of a variant that the topology sets", `spec: {variants: [{name: arm, params: {number_of_replicas: "1"}}, {name: intel}]}`, []string{"spec.variants[0].params", "the topology sets them"}},
