@@ -86,6 +86,7 @@ type Ingest struct {
 	Corpus            int64   `json:"corpus,omitempty"`           // documents that the driver was to send; 0 for a timed load
 	SteadySeconds     float64 `json:"steadySeconds,omitempty"`    // length of the steady part of a timed load; 0: none was found, or a full corpus
 	CVPercent         float64 `json:"cvPercent,omitempty"`        // coefficient of variation of docs/s within the window, over means of 5 s; 0: the window is too short
+	PayloadMiBs       float64 `json:"payloadMiBs,omitempty"`      // of the documents accepted within the window, as they were sent, MiB/s; 0: the driver does not tell their size
 	IndexBytes        int64   `json:"indexBytes"`                 // primaries' store after merges have drained
 	Segments          int64   `json:"segments,omitempty"`         // of the primaries, after merges have drained
 	Work              *Work   `json:"work,omitempty"`             // what the index did beside indexing

@@ -8,7 +8,7 @@ func round(r *Record) {
 	figures := []*float64{&r.Settle.Seconds, &r.Loader.CPUCores, &r.Loader.BusiestPercent, &r.Loader.UtilizationOfTime}
 	if in := r.Ingest; in != nil {
 		figures = append(figures, &in.Seconds, &in.DocsPerSecond, &in.WholeDocsPerSec, &in.DrainedDocsPerSec, &in.OSBDocsPerSecond,
-			&in.SteadySeconds, &in.CVPercent)
+			&in.SteadySeconds, &in.CVPercent, &in.PayloadMiBs)
 		if w := in.Work; w != nil {
 			figures = append(figures, &w.MergeSeconds, &w.MergedMiB, &w.ThrottleSeconds, &w.RefreshSeconds, &w.FlushSeconds)
 		}

@@ -41,8 +41,9 @@ func ratios(d *document, in Input) {
 		t.row(r.Variant+" / "+r.Baseline, ratioTopology(r), clients, "**"+fixed(r.Ratio, 3)+"**", bounds, sure,
 			runs, trimmed(r.P, 4), trimmed(r.AdjustedP, 4), ratioVerdict(r))
 	}
-	d.para("Ratio of docs/s in the Final phase: the Hodges-Lehmann estimate on logs (the median of all pairwise ratios), its exact " +
-		"interval with the confidence that it has, and the two-sided exact Mann-Whitney p, adjusted for the number of comparisons (Holm).")
+	d.para("Ratio of %s in the Final phase: the Hodges-Lehmann estimate on logs (the median of all pairwise ratios), its exact "+
+		"interval with the confidence that it has, and the two-sided exact Mann-Whitney p, adjusted for the number of comparisons (Holm).", unit(in))
+	observed(d, in)
 }
 
 // baselineTopology is where a ratio's denominator was measured.
@@ -73,8 +74,8 @@ func summary(d *document, in Input) {
 		fixedSummary(d, in)
 		return
 	}
-	t := d.table("cell", "knee, clients", "stability %", "docs/s at the knee", "peak, clients", "peak docs/s", "shared clients",
-		"Final docs/s", "Measured", "CV %", "CPU s per million docs", "not Measured ")
+	t := d.table("cell", "knee, clients", "stability %", unit(in)+" at the knee", "peak, clients", "peak "+unit(in), "shared clients",
+		"Final "+unit(in), "Measured", "CV %", "CPU s per million docs", "not Measured ")
 	for _, c := range in.Assessment.Cells {
 		knee, peak := c.Curve.Knee, c.Curve.Peak
 		row := []string{"**" + cellName(in, c.Variant, c.Topology) + "**", "", "", "", "", "", "", "", "", "", "", cut(notMeasuredCounts(in, c), 200)}
@@ -93,6 +94,9 @@ func summary(d *document, in Input) {
 		}
 		t.row(row...)
 	}
+	if !fillsIndex(in) {
+		t.without("CPU s per million docs")
+	}
 	if noise := in.Assessment.Noise; noise.Freedom > 0 {
 		d.para("Stability is the share of 2,000 seeded resamples of the sweep that give the same knee, drawn around an isotonic fit with the pooled "+
 			"noise: a coefficient of variation of %s %% (%d degrees of freedom).", fixed(100*noise.CV, 2), noise.Freedom)
@@ -102,7 +106,7 @@ func summary(d *document, in Input) {
 }
 
 func fixedSummary(d *document, in Input) {
-	t := d.table("cell", "clients", "Final docs/s", "Measured", "lowest", "highest", "CV %", "CPU user+sys %", "CPU s per million docs", "rejections", "not Measured ")
+	t := d.table("cell", "clients", "Final "+unit(in), "Measured", "lowest", "highest", "CV %", "CPU user+sys %", "CPU s per million docs", "rejections", "not Measured ")
 	for _, c := range in.Assessment.Cells {
 		for _, p := range sweepPoints(in, c) {
 			values, planned := docsAt(c, p.clients)
@@ -111,13 +115,21 @@ func fixedSummary(d *document, in Input) {
 			if p.verdict != string(analysis.Measured) {
 				why = "**" + p.verdict + "** " + p.failures
 			}
-			records := finalRecords(c, p.clients)
-			t.flagged(p.verdict, "**"+cellName(in, c.Variant, c.Topology)+"**", integer(p.clients), rounded(analysis.Median(values)),
+			figures := rounded(analysis.Median(values))
+			if len(values) == 0 && p.observed {
+				figures = rounded(p.value) + " (gated)"
+			}
+			records := sweepRecords(in, c, p.clients)
+			t.flagged(p.verdict, "**"+cellName(in, c.Variant, c.Topology)+"**", integer(p.clients), figures,
 				fmt.Sprintf("%d of %d", len(values), planned), rounded(low), rounded(high), fixed(100*variation(values), 2),
 				fixed(measureNamed("cpu_busy_percent").median(records), 1),
 				fixed(measureNamed("cpu_seconds_per_million_documents").median(records), 2),
 				figure(measureNamed("rejections").median(records)), why)
 		}
+	}
+	leaveOut(t, in)
+	if !fillsIndex(in) {
+		t.without("CPU s per million docs")
 	}
 	d.para("The campaign looks for no knee (spec.sweep.mode Fixed): every client count is measured in every repetition, and the cells are compared at each.")
 }

@@ -16,7 +16,7 @@ type column struct {
 }
 
 // resultColumns are the columns of results.csv, in order: new ones come last, so that a place keeps its meaning.
-var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns, ownColumns)
+var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns, ownColumns, clusterColumns)
 
 var firstColumns = []column{
 	{"variant", "variant of the cell", func(a attempt) string { return a.record.Trial.Variant }},
@@ -27,15 +27,15 @@ var firstColumns = []column{
 	{"attempt", "1-based", func(a attempt) string { return integer(a.record.Trial.Attempt) }},
 	{"verdict", "Measured, Gated (valid, failed a gate) or Errored (no valid measurement)", func(a attempt) string { return string(a.judgement.Verdict) }},
 	{"failures", "what the attempt failed by", func(a attempt) string { return failures(a.judgement.Failures, 1000) }},
-	{"docs_per_second", "accepted documents a second within the window: Knee's figure; empty when Errored", valid(func(in record.Ingest) string { return figure(in.DocsPerSecond) })},
+	{"docs_per_second", "accepted documents a second within the window: Knee's figure; empty when Errored", rateOf},
 	{"whole_docs_per_second", "the same from the first to the last accepted document", valid(func(in record.Ingest) string { return figure(in.WholeDocsPerSec) })},
 	{"drained_docs_per_second", "the same until merges have drained; empty when they did not in time", valid(func(in record.Ingest) string { return known(in.DrainedDocsPerSec) })},
 	{"osb_docs_per_second", "the driver's own mean throughput, for comparison", valid(func(in record.Ingest) string { return known(in.OSBDocsPerSecond) })},
 	{"window", "Whole, Steady or Corpus", ingest(func(in record.Ingest) string { return in.Window })},
 	{"window_note", "why the window is not the one asked for", ingest(func(in record.Ingest) string { return in.WindowNote })},
-	{"window_start", "RFC 3339, UTC", ingest(func(in record.Ingest) string { return timestamp(in.From) })},
-	{"window_end", "RFC 3339, UTC", ingest(func(in record.Ingest) string { return timestamp(in.To) })},
-	{"seconds", "length of the window", ingest(func(in record.Ingest) string { return known(in.Seconds) })},
+	{"window_start", "RFC 3339, UTC", func(a attempt) string { from, _ := windowOf(a.record); return timestamp(from) }},
+	{"window_end", "RFC 3339, UTC", func(a attempt) string { _, to := windowOf(a.record); return timestamp(to) }},
+	{"seconds", "length of the window", func(a attempt) string { return known(loadSeconds(a.record)) }},
 	{"documents", "accepted within the window, by primaries", ingest(func(in record.Ingest) string { return strconv.FormatInt(in.Documents, 10) })},
 	{"total_indexed", "accepted over the whole load, by primaries", ingest(func(in record.Ingest) string { return strconv.FormatInt(in.TotalIndexed, 10) })},
 	{"index_failed", "documents that OpenSearch failed to index", ingest(func(in record.Ingest) string { return strconv.FormatInt(in.IndexFailed, 10) })},
@@ -43,7 +43,7 @@ var firstColumns = []column{
 	{"corpus", "documents that the driver was to send; empty for a timed load", ingest(func(in record.Ingest) string { return knownInt(in.Corpus) })},
 	{"bulk_size", "documents a bulk request", ingest(func(in record.Ingest) string { return knownInt(in.BulkSize) })},
 	{"index_bytes", "store of the primaries after merges have drained", ingest(func(in record.Ingest) string { return knownInt(in.IndexBytes) })},
-	{"error_rate", "share of the ingest task's requests that failed, 0 to 1, by the driver", ingestTask(func(t record.Task) string { return trimmed(t.ErrorRate, 6) })},
+	{"error_rate", "share of the ingest task's requests that failed, 0 to 1, by the driver", errorRate},
 	{"rejections", "refused requests, all counters of all nodes", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.Total(), 10) })},
 	{"rejections_write_pool", "thread_pool.write.rejected", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.WritePool, 10) })},
 	{"rejections_indexing_pressure", "indexing_pressure.memory.total.*_rejections", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.IndexingPressure, 10) })},
@@ -80,7 +80,7 @@ var firstColumns = []column{
 		}
 		return knownInt(most)
 	})},
-	{"settle_seconds", "wait for the cluster to come to rest before the load", ingested(func(r record.Record) string { return figure(r.Settle.Seconds) })},
+	{"settle_seconds", "wait for the cluster to come to rest before the load", loaded(func(r record.Record) string { return figure(r.Settle.Seconds) })},
 	{"settle_note", "what was still restless at the deadline", func(a attempt) string { return a.record.Settle.Note }},
 	{"started_at", "of the attempt; RFC 3339, UTC, by the loader's clock", func(a attempt) string { return timestamp(a.record.StartedAt) }},
 	{"finished_at", "of the attempt", func(a attempt) string { return timestamp(a.record.FinishedAt) }},
@@ -128,7 +128,47 @@ func failures(list []analysis.Failure, most int) string {
 	return cut(line(strings.Join(messages, "; ")), most)
 }
 
-// ingested gives a figure of records that measured a load.
+func rateOf(a attempt) string {
+	rate, unit := a.record.Rate()
+	if unit == "" || a.judgement.Verdict == analysis.Errored {
+		return ""
+	}
+	return figure(rate)
+}
+
+// errorRate is of requests, or of the operations of a load that fills no index, where both are counted.
+func errorRate(a attempt) string {
+	if l := a.record.Load; l != nil {
+		if l.Operations+l.Failures == 0 {
+			return ""
+		}
+		return trimmed(float64(l.Failures)/float64(l.Operations+l.Failures), 6)
+	}
+	return ingestTask(func(t record.Task) string { return trimmed(t.ErrorRate, 6) })(a)
+}
+
+// windowOf is when the measured load began and ended, Unix ms; 0 when there was none.
+func windowOf(r record.Record) (from, to int64) {
+	switch {
+	case r.Ingest != nil:
+		return r.Ingest.From, r.Ingest.To
+	case r.Load != nil:
+		return r.Load.From, r.Load.To
+	}
+	return 0, 0
+}
+
+// loaded gives a figure of records that measured a load of any kind.
+func loaded(of func(record.Record) string) func(attempt) string {
+	return func(a attempt) string {
+		if a.record.Ingest == nil && a.record.Load == nil {
+			return ""
+		}
+		return of(a.record)
+	}
+}
+
+// ingested gives a figure of records that filled an index.
 func ingested(of func(record.Record) string) func(attempt) string {
 	return func(a attempt) string {
 		if a.record.Ingest == nil {
@@ -154,7 +194,7 @@ func valid(of func(record.Ingest) string) func(attempt) string {
 
 func ingestTask(of func(record.Task) string) func(attempt) string {
 	return func(a attempt) string {
-		for _, t := range a.record.Tasks {
+		for _, t := range tasksOf(a.record) {
 			if !t.Search {
 				return of(t)
 			}

@@ -83,6 +83,29 @@ var ownColumns = []column{
 	{"probe_percent", "CPU that Knee's probe itself took, of one core, highest node; empty when not known", formatted(highest(func(n record.Node) float64 { return nonZero(n.Probe) }))},
 }
 
+// clusterColumns are rates for each machine, and the documents' bytes.
+var clusterColumns = []column{
+	{"opensearch_nodes", "how many there were; empty when not all are known", func(a attempt) string {
+		if all, ok := a.record.Pool(); ok {
+			return strconv.Itoa(all.Nodes)
+		}
+		return ""
+	}},
+	{"docs_per_second_per_node", "docs_per_second over the number of OpenSearch nodes", validly(measured("docs_per_second_per_node"))},
+	{"docs_per_second_per_vcpu", "docs_per_second over the logical processors of all OpenSearch nodes; one of an SMT core is not a full core", validly(measured("docs_per_second_per_vcpu"))},
+	{"payload_mib_per_second", "the documents accepted, as they were sent, within the window; empty where the driver does not tell their size", validly(measured("payload_mib_per_second"))},
+}
+
+// validly gives a figure of valid measurements alone.
+func validly(of func(attempt) string) func(attempt) string {
+	return func(a attempt) string {
+		if a.judgement.Verdict == analysis.Errored {
+			return ""
+		}
+		return of(a)
+	}
+}
+
 func status(a attempt) string {
 	switch a.judgement.Verdict {
 	case analysis.Measured:

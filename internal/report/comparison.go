@@ -71,7 +71,7 @@ func (p pair) rows(in Input) []comparisonRow {
 		out = append(out, p.sweepRows(in)...)
 	}
 	out = append(out, p.finalRows(in)...)
-	out = append(out, p.openLoopRows()...)
+	out = append(out, p.openLoopRows(in)...)
 	out = append(out, p.taskRows(in)...)
 	return append(out, p.costRows(in)...)
 }
@@ -103,7 +103,7 @@ func (p pair) row(at, figure, unit string, clients func(*analysis.Cell) int32, o
 func (p pair) sweepRows(in Input) []comparisonRow {
 	none := func(*analysis.Cell) int32 { return 0 }
 	rejections := p.row("sweep", "rejections", "requests", none, func(c *analysis.Cell) float64 { return sweepRejections(in, *c) })
-	highest := p.row("sweep", "highest_docs_per_second", "docs/s",
+	highest := p.row("sweep", named(in, "highest_docs_per_second"), unit(in),
 		func(c *analysis.Cell) int32 { return clientsOf(c.Curve.Highest) }, func(c *analysis.Cell) float64 {
 			if c.Curve.Highest == nil {
 				return math.NaN()
@@ -115,6 +115,9 @@ func (p pair) sweepRows(in Input) []comparisonRow {
 	stable := p.row("knee", "knee_stability", "", knee, func(c *analysis.Cell) float64 { return stability(in, *c) })
 	stable.ratio = math.NaN()
 	out := []comparisonRow{rejections, highest, clients, stable}
+	if !fillsIndex(in) {
+		out = out[1:]
+	}
 	for _, place := range []struct {
 		at      string
 		clients func(*analysis.Cell) int32
@@ -123,7 +126,7 @@ func (p pair) sweepRows(in Input) []comparisonRow {
 		{"knee", knee},
 		{"shared", func(c *analysis.Cell) int32 { return in.Assessment.Shared[c.Topology].Clients }},
 	} {
-		out = append(out, p.measureRows(place.at, place.clients, func(c *analysis.Cell) []*record.Record {
+		out = append(out, p.measureRows(in, place.at, place.clients, func(c *analysis.Cell) []*record.Record {
 			if n := place.clients(c); n > 0 {
 				return sweepRecords(in, *c, n)
 			}
@@ -134,13 +137,13 @@ func (p pair) sweepRows(in Input) []comparisonRow {
 }
 
 // measureRows has a row for each figure that either cell has.
-func (p pair) measureRows(at string, clients func(*analysis.Cell) int32, records func(*analysis.Cell) []*record.Record) []comparisonRow {
+func (p pair) measureRows(in Input, at string, clients func(*analysis.Cell) int32, records func(*analysis.Cell) []*record.Record) []comparisonRow {
 	var out []comparisonRow
 	of, base := records(p.cell), []*record.Record(nil)
 	if p.base != nil {
 		base = records(p.base)
 	}
-	for _, m := range measures {
+	for _, m := range measuresOf(in) {
 		r := p.row(at, m.name, m.unit, clients, func(c *analysis.Cell) float64 {
 			if c == p.base {
 				return m.median(base)
@@ -169,9 +172,9 @@ func (p pair) finalRows(in Input) []comparisonRow {
 			}
 			return clients
 		}
-		rows := p.measureRows("final", at, func(c *analysis.Cell) []*record.Record { return finalRecords(*c, at(c)) })
+		rows := p.measureRows(in, "final", at, func(c *analysis.Cell) []*record.Record { return finalRecords(*c, at(c)) })
 		for i := range rows {
-			if rows[i].figure != "docs_per_second" {
+			if rows[i].figure != named(in, rateMeasure) {
 				continue
 			}
 			rows[i].ratio = math.NaN() // only the estimate, once it is made
@@ -183,6 +186,13 @@ func (p pair) finalRows(in Input) []comparisonRow {
 			}
 		}
 		out = append(out, rows...)
+		for _, s := range seenApart(in) {
+			if r := s.ratio; p.is(r.Variant, r.Topology, r.Baseline, baselineTopology(r)) && r.Clients == clients {
+				row := p.row("observed", named(in, rateMeasure), unit(in), at, func(*analysis.Cell) float64 { return math.NaN() })
+				row.value, row.baselineValue, row.ratio = s.value, s.base, s.value/s.base
+				out = append(out, row)
+			}
+		}
 	}
 	return out
 }
@@ -205,12 +215,12 @@ func (r *comparisonRow) estimate(e analysis.Estimate, adjusted float64) {
 }
 
 // openLoopRows are the latencies of the loads at a fixed rate.
-func (p pair) openLoopRows() []comparisonRow {
+func (p pair) openLoopRows(in Input) []comparisonRow {
 	measuredOne := func(c *analysis.Cell) bool { return c != nil && c.OpenLoop != nil && c.OpenLoop.Measured() }
 	if !measuredOne(p.cell) && !measuredOne(p.base) {
 		return nil
 	}
-	rows := p.measureRows("open loop", func(c *analysis.Cell) int32 {
+	rows := p.measureRows(in, "open loop", func(c *analysis.Cell) int32 {
 		if !measuredOne(c) {
 			return 0
 		}

@@ -29,7 +29,7 @@ func (p pair) costRows(in Input) []comparisonRow {
 		}
 		price := p.estimated("final", "price_per_hour", in.Spec.Currency, k.Clients, other)
 		price.value, price.baselineValue, price.ratio = k.PerHour, base.PerHour, k.PerHour/base.PerHour
-		docs := p.estimated("final", "documents_per_currency_unit", "documents", k.Clients, other)
+		docs := p.estimated("final", things(in)+"_per_currency_unit", things(in), k.Clients, other)
 		docs.value, docs.baselineValue, docs.ratio = k.DocsPerUnit, base.DocsPerUnit, compared.Ratio
 		out = append(out, price, docs)
 		if p.base == nil {

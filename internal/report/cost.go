@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"math"
+	"strings"
 )
 
 // costs is what the documents of each cell cost.
@@ -11,17 +12,19 @@ func costs(d *document, in Input) {
 	if len(a.Costs) == 0 {
 		return
 	}
-	unit := cmp.Or(in.Spec.Currency, "unit of price")
+	money := cmp.Or(in.Spec.Currency, "unit of price")
 	d.section("Cost")
-	d.para("Documents for one %s: 3600 x docs/s over the price of all nodes with their volumes an hour, at the median docs/s of the Measured Finals.", unit)
-	t := d.table("cell", "clients", "price an hour", "docs/s", "documents for one "+unit)
+	many := things(in)
+	d.para("%s for one %s: 3600 x %s over the price of all nodes with their volumes an hour, at the median %s of the Measured Finals.",
+		strings.ToUpper(many[:1])+many[1:], money, unit(in), unit(in))
+	t := d.table("cell", "clients", "price an hour", unit(in), many+" for one "+money)
 	for _, c := range a.Costs {
 		t.row(cellName(in, c.Variant, c.Topology), integer(c.Clients), trimmed(c.PerHour, 4), rounded(c.DocsPerSecond), rounded(c.DocsPerUnit))
 	}
 	if len(a.CostRatios) == 0 {
 		return
 	}
-	r := d.table("ratio", "topology ", "clients", "documents for the same money, times", "interval", "confidence", "break-even price ratio", "its interval", "break-even price an hour")
+	r := d.table("ratio", "topology ", "clients", many+" for the same money, times", "interval", "confidence", "break-even price ratio", "its interval", "break-even price an hour")
 	for _, c := range a.CostRatios {
 		bounds, sure, even := "", "", ""
 		if c.Confidence > 0 {
@@ -34,5 +37,5 @@ func costs(d *document, in Input) {
 		}
 		r.row(c.Variant+" / "+c.Baseline, topologies(c.Topology, c.BaselineTopology), integer(c.Clients), "**"+fixed(c.Ratio, 3)+"**", bounds, sure, fixed(c.BreakEven, 3), even, price)
 	}
-	d.para("The break-even price ratio is the ratio of docs/s: at that price of the variant over the baseline's, both cost the same. Prices are taken as exact.")
+	d.para("The break-even price ratio is the ratio of %s: at that price of the variant over the baseline's, both cost the same. Prices are taken as exact.", unit(in))
 }

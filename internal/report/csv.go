@@ -12,15 +12,16 @@ import (
 )
 
 // resultsCSV is the header and a row for each attempt, each a line of CSV.
-func resultsCSV(rows []attempt) []string {
-	header := make([]string, len(resultColumns))
-	for i, c := range resultColumns {
+func resultsCSV(in Input, rows []attempt) []string {
+	columns := columnsOf(in)
+	header := make([]string, len(columns))
+	for i, c := range columns {
 		header[i] = c.name
 	}
 	out := []string{csvLine(header)}
 	for _, a := range rows {
-		values := make([]string, len(resultColumns))
-		for i, c := range resultColumns {
+		values := make([]string, len(columns))
+		for i, c := range columns {
 			values[i] = line(c.value(a))
 		}
 		out = append(out, csvLine(values))
@@ -80,15 +81,21 @@ var tuneColumns = []string{
 // tuneResultsCSV has a row for each client count of a cell's sweep, whether it was measured or not.
 func tuneResultsCSV(in Input, c analysis.Cell) string {
 	var b strings.Builder
+	var columns, titles []string
+	for _, name := range tuneColumns {
+		if fillsIndex(in) || !slices.Contains(ofIndex, name) {
+			columns, titles = append(columns, name), append(titles, named(in, name))
+		}
+	}
 	b.WriteString(csvLine(slices.Concat(
-		[]string{"clients", "verdict", "docs_per_second", "percent_of_peak", "passes", "peak", "knee", "attempts"}, tuneColumns,
+		[]string{"clients", "verdict", named(in, rateMeasure), "percent_of_peak", "passes", "peak", "knee", "attempts"}, titles,
 		[]string{"failures", "repetitions", "shared"})))
 	for _, p := range sweepPoints(in, c) {
 		values := []string{
 			integer(p.clients), p.verdict, p.docs, p.share,
 			p.says(p.passes), p.says(p.peak), p.says(p.knee), integer(p.tries),
 		}
-		for _, name := range tuneColumns {
+		for _, name := range columns {
 			values = append(values, p.column(name))
 		}
 		b.WriteString(csvLine(append(values, p.failures, fmt.Sprint(len(p.attempts)), p.says(p.shared))))

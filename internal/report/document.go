@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,8 @@ func newDocument(in Input, rows []attempt, resultFiles int, detail detail, plots
 	knees(d, in)
 	finals(d, in)
 	latencies(d, in)
+	loads(d, in)
+	perMachine(d, in)
 	telemetry(d, in)
 	sweeps(d, in)
 	costs(d, in)
@@ -136,6 +139,22 @@ func (t *table) row(cells ...string) { t.flagged("", cells...) }
 
 func (t *table) flagged(flag string, cells ...string) {
 	t.rows = append(t.rows, tableRow{flag, cells})
+}
+
+// without leaves columns out.
+func (t *table) without(titles ...string) {
+	for _, title := range titles {
+		at := slices.Index(t.titles, title)
+		if at < 0 {
+			continue
+		}
+		t.titles = slices.Delete(t.titles, at, at+1)
+		for i, r := range t.rows {
+			if at < len(r.cells) {
+				t.rows[i].cells = slices.Delete(r.cells, at, at+1)
+			}
+		}
+	}
 }
 
 // left tells whether a column is aligned to the left.

@@ -80,6 +80,9 @@ func environments(d *document, in Input, rows []attempt) {
 		return list(rs, func(r record.Record) string { return strings.TrimSpace(r.Driver.Name + " " + r.Driver.Version) })
 	})
 	for _, topology := range in.Assessment.Topologies() {
+		if !fillsIndex(in) {
+			break
+		}
 		row("index settings and mapping, "+topology, func(rs []record.Record) string {
 			return list(rs, func(r record.Record) string {
 				if r.Ingest == nil || r.Trial.Topology != topology {
@@ -185,9 +188,7 @@ func durations(d *document, in Input, rows []attempt) {
 			n++
 			all += float64(a.record.FinishedAt-a.record.StartedAt) / 1000
 			settle += a.record.Settle.Seconds
-			if a.record.Ingest != nil {
-				load += a.record.Ingest.Seconds
-			}
+			load += loadSeconds(a.record)
 			if a.record.StartedAt > 0 {
 				first = min(first, a.record.StartedAt)
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
@@ -36,7 +37,7 @@ func finalsOf(d *document, in Input, topology string) {
 		}
 	}
 	var outcomes []analysis.Outcome
-	t := d.table("variant", "clients", "Measured", "median docs/s", "lowest", "highest", "CV %")
+	t := d.table("variant", "clients", "Measured", "median "+unit(in), "lowest", "highest", "CV %")
 	for _, c := range cellsOf(in, topology) {
 		outcomes = append(outcomes, c.Finals...)
 		for _, clients := range c.FinalClients() {
@@ -48,23 +49,23 @@ func finalsOf(d *document, in Input, topology string) {
 	}
 	for _, trend := range in.Assessment.Trends {
 		if trend.Topology == topology {
-			d.para("%s", trendText(trend))
+			d.para("%s", trendText(trend, unit(in)))
 		}
 	}
 	d.charts(orderChart(d, in, topology))
 	slices.SortStableFunc(outcomes, func(x, y analysis.Outcome) int { return cmp.Compare(startOf(x), startOf(y)) })
-	runs(d, topology, outcomes)
+	runs(d, in, topology, outcomes)
 }
 
 // runs is a row a Final, in the order in which they ran.
-func runs(d *document, topology string, outcomes []analysis.Outcome) {
+func runs(d *document, in Input, topology string, outcomes []analysis.Outcome) {
 	const mostOpen = 24 // rows that a reader takes in
 	d.foldable("The runs of "+topology+", in the order in which they started", len(outcomes) > mostOpen)
 	if d.detail >= noSweeps {
 		d.para("Too large for this report: results.csv holds every run.")
 		return
 	}
-	t := d.table("started, UTC", "variant ", "clients", "block", "docs/s", "CPU user+sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
+	t := d.table("started, UTC", "variant ", "clients", "block", unit(in), "CPU user+sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
 	for _, o := range outcomes {
 		if o.Record == nil {
 			t.flagged(pending, "", o.Trial.Variant, integer(o.Trial.Clients), blockName(o.Trial), "", "", "", "", "", "", "", "**Pending**")
@@ -85,6 +86,7 @@ func runs(d *document, topology string, outcomes []analysis.Outcome) {
 			oneDecimal(p.column("cpu_iowait_percent")), oneDecimal(p.column("latency_p50_ms")), oneDecimal(p.column("latency_p90_ms")),
 			oneDecimal(p.column("latency_p99_ms")), p.column("rejections"), p.what())
 	}
+	leaveOut(t, in)
 }
 
 // blockName is the number of a trial's block or repeat, with its placement where there are several.
@@ -95,7 +97,7 @@ func blockName(t record.Trial) string {
 	return integer(t.Repetition)
 }
 
-func trendText(t analysis.Trend) string {
+func trendText(t analysis.Trend, unit string) string {
 	order := "Every cell ran in every block before any ran in the next."
 	if !t.Interleaved {
 		order = "The cells did not take turns in blocks."
@@ -103,8 +105,8 @@ func trendText(t analysis.Trend) string {
 	if math.IsNaN(t.PercentOverall) {
 		return order
 	}
-	s := fmt.Sprintf("Docs/s moved by %s %% from the first run to the last, each cell against its own mean (permutation p %s). %s",
-		signed(t.PercentOverall, 2), fixed(t.P, 3), order)
+	s := fmt.Sprintf("%s moved by %s %% from the first run to the last, each cell against its own mean (permutation p %s). %s",
+		strings.ToUpper(unit[:1])+unit[1:], signed(t.PercentOverall, 2), fixed(t.P, 3), order)
 	if t.Confounded {
 		s += " **Confounded**: " + line(t.Message) + "."
 	}

@@ -8,7 +8,7 @@ var comparisonColumns = []struct{ name, help string }{
 	{"variant", "of the cell"},
 	{"baseline", "variant of the cell that it is compared with; empty where there is none"},
 	{"baseline_topology", "of that cell"},
-	{"at", "peak, knee, shared (the sweep at the shared clients), sweep (all of it), final (Measured Finals) or open loop"},
+	{"at", "peak, knee, shared (the sweep at the shared clients), sweep (all of it), final (Measured Finals), observed (Finals of which a gate leaves no ratio) or open loop"},
 	{"clients", "of the cell"},
 	{"baseline_clients", "of the baseline"},
 	{"figure", "what is compared; of a task TASK: and the figure"},
@@ -27,31 +27,31 @@ var comparisonColumns = []struct{ name, help string }{
 }
 
 // columnsHelp explains results.csv and comparison.csv.
-func columnsHelp() string {
+func columnsHelp(in Input) string {
 	var b strings.Builder
 	b.WriteString("# Columns of results.csv\nOne row an attempt. A figure that was not measured is empty.\n\n")
 	t := table{titles: []string{"column", "meaning "}}
-	for _, c := range resultColumns {
+	for _, c := range columnsOf(in) {
 		t.row(c.name, c.help)
 	}
 	t.markdown(&b)
 	b.WriteString("\n# Columns of comparison.csv\nOne row a figure of two cells that are compared.\n\n")
 	t = table{titles: []string{"column", "meaning "}}
 	for _, c := range comparisonColumns {
-		t.row(c.name, c.help)
+		t.row(c.name, strings.ReplaceAll(c.help, "docs/s", unit(in)))
 	}
 	t.markdown(&b)
 	b.WriteString("\n# Figures of comparison.csv\n\n")
 	t = table{titles: []string{"figure", "unit ", "meaning "}}
-	for _, m := range measures {
+	for _, m := range measuresOf(in) {
 		t.row(m.name, m.unit, m.help)
 	}
 	for _, extra := range [][]string{
 		{"clients", "", "at knee: the knee itself"},
 		{"knee_stability", "", "share of resamples that give the same knee, 0 to 1; empty without repeats"},
-		{"highest_docs_per_second", "docs/s", "the highest observed at all, Gated points too"},
+		{named(in, "highest_docs_per_second"), unit(in), "the highest observed at all, Gated points too"},
 		{"price_per_hour", "spec.currency", "of all nodes with their volumes"},
-		{"documents_per_currency_unit", "documents", "3600 x docs/s over price_per_hour"},
+		{things(in) + "_per_currency_unit", things(in), "3600 x " + unit(in) + " over price_per_hour"},
 		{"break_even_price_ratio", "", "price of the variant over the baseline's at which both cost the same"},
 	} {
 		t.row(extra...)

@@ -15,9 +15,16 @@ func knees(d *document, in Input) {
 		return
 	}
 	d.section("Knees")
-	d.para("Read off the sweeps: the ratios here say nothing of noise, and a peak is the highest of noisy points (for the comparison see Final). " +
-		"Efficiency is docs/s for each busy percent (user + sys) of the machine's logical processors. A busy percent of SMT " +
-		"threads and one of full cores are not the same thing; CPU seconds per million documents count busy processors.")
+	text := "Read off the sweeps: the ratios here say nothing of noise, and a peak is the highest of noisy points (for the comparison see Final)."
+	if fillsIndex(in) || nodesKnown(in) {
+		text += " Efficiency is " + unit(in) + " for each busy percent (user + sys) of the machine's logical processors. A busy percent of SMT " +
+			"threads and one of full cores are not the same thing"
+		if fillsIndex(in) {
+			text += "; CPU seconds per million documents count busy processors"
+		}
+		text += "."
+	}
+	d.para("%s", text)
 	for _, topology := range in.Assessment.Topologies() {
 		d.part(topology)
 		cells := cellsOf(in, topology)
@@ -70,15 +77,18 @@ func kneeFigures(in Input, topology string) []kneeFigure {
 	docs := func(p analysis.Point) float64 { return p.DocsPerSecond }
 	clients := func(p analysis.Point) float64 { return float64(p.Clients) }
 	out := []kneeFigure{
-		{"peak (capacity), docs/s", 0, true, func(c analysis.Cell) float64 { return point(c.Curve.Peak, docs) }},
+		{"peak (capacity), " + unit(in), 0, true, func(c analysis.Cell) float64 { return point(c.Curve.Peak, docs) }},
 		{"peak, clients", 0, false, func(c analysis.Cell) float64 { return point(c.Curve.Peak, clients) }},
-		{"highest observed at all, docs/s", 0, false, func(c analysis.Cell) float64 { return point(c.Curve.Highest, docs) }},
+		{"highest observed at all, " + unit(in), 0, false, func(c analysis.Cell) float64 { return point(c.Curve.Highest, docs) }},
 		{"**knee, clients**", 0, false, func(c analysis.Cell) float64 { return point(c.Curve.Knee, clients) }},
 		{"knee, stability %", 0, false, func(c analysis.Cell) float64 { return 100 * stability(in, c) }},
 	}
 	out = append(out, figuresAt(in, "at the knee", func(c analysis.Cell) int32 { return clientsOf(c.Curve.Knee) })...)
 	if shared := in.Assessment.Shared[topology].Clients; shared > 0 {
 		out = append(out, figuresAt(in, fmt.Sprintf("at %d clients", shared), func(analysis.Cell) int32 { return shared })...)
+	}
+	if !fillsIndex(in) {
+		return out
 	}
 	return append(out, kneeFigure{"rejections over the sweep", 0, false, func(c analysis.Cell) float64 { return sweepRejections(in, c) }})
 }
@@ -104,16 +114,24 @@ func figuresAt(in Input, where string, at func(analysis.Cell) int32) []kneeFigur
 	of := func(name string) func(analysis.Cell) float64 {
 		return func(c analysis.Cell) float64 { return measureNamed(name).median(sweepRecords(in, c, at(c))) }
 	}
-	return []kneeFigure{
-		{"docs/s " + where, 0, true, of("docs_per_second")},
+	out := []kneeFigure{
+		{unit(in) + " " + where, 0, true, of("docs_per_second")},
 		{"CPU user " + where + ", %", 1, true, of("cpu_user_percent")},
 		{"CPU sys " + where + ", %", 1, true, of("cpu_sys_percent")},
 		{"CPU user+sys " + where + ", %", 1, true, of("cpu_busy_percent")},
 		{"iowait " + where + ", %", 1, true, of("cpu_iowait_percent")},
-		{"efficiency " + where + ", docs/s per busy CPU %", 1, true, of("docs_per_second_per_cpu_percent")},
-		{"CPU seconds per million documents " + where, 2, true, of("cpu_seconds_per_million_documents")},
-		{"index size " + where + ", GiB", 2, true, func(c analysis.Cell) float64 { return of("index_bytes")(c) / (1 << 30) }},
+		{"efficiency " + where + ", " + unit(in) + " per busy CPU %", 1, true, of("docs_per_second_per_cpu_percent")},
 	}
+	switch {
+	case !fillsIndex(in) && !nodesKnown(in):
+		return out[:1]
+	case !fillsIndex(in):
+		return out
+	}
+	return append(out,
+		kneeFigure{"CPU seconds per million documents " + where, 2, true, of("cpu_seconds_per_million_documents")},
+		kneeFigure{"index size " + where + ", GiB", 2, true, func(c analysis.Cell) float64 { return of("index_bytes")(c) / (1 << 30) }},
+	)
 }
 
 // sweepRejections counts those of the attempts that count; NaN when none measured a load.

@@ -104,10 +104,13 @@ func taskGroups(in Input) []*taskGroup {
 	var out []*taskGroup
 	index := map[string]*taskGroup{}
 	add := func(o analysis.Outcome) {
-		for _, t := range o.Record.Tasks {
+		for _, t := range tasksOf(*o.Record) {
 			kind := "ingest"
-			if t.Search {
+			switch {
+			case t.Search:
 				kind = "search"
+			case o.Record.Load != nil:
+				kind = "load"
 			}
 			if o.Trial.Phase == record.OpenLoop {
 				kind += ", open loop"

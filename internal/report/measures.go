@@ -15,7 +15,7 @@ type measure struct {
 
 // measures are the figures that cells are compared by, in the order in which comparison.csv has them.
 var measures = []measure{
-	{"docs_per_second", "docs/s", "accepted documents a second within the window", ofIngest(func(i record.Ingest) float64 { return i.DocsPerSecond })},
+	{rateMeasure, "docs/s", "accepted documents a second within the window", ofRate},
 	{"drained_docs_per_second", "docs/s", "the same until merges have drained", ofIngest(func(i record.Ingest) float64 { return i.DrainedDocsPerSec })},
 	{"osb_docs_per_second", "docs/s", "the driver's own figure", ofIngest(func(i record.Ingest) float64 { return i.OSBDocsPerSecond })},
 	{"cpu_user_percent", "%", "of all cores, mean over the OpenSearch nodes", ofCPU(func(c record.CPU) float64 { return c.User })},
@@ -59,7 +59,13 @@ var measures = []measure{
 	{"pressure_io_percent", "%", "PSI some, highest node", ofPressure(func(p record.Pressure) float64 { return p.IO })},
 	{"client_utilization", "", "share of client time spent waiting for the server, 0 to 1", func(r record.Record) float64 { return nonZero(r.Loader.UtilizationOfTime) }},
 	{"loader_busiest_percent", "%", "the loader's busiest process, of one core", func(r record.Record) float64 { return nonZero(r.Loader.BusiestPercent) }},
+	{"docs_per_second_per_node", "docs/s", "over the number of OpenSearch nodes", perNode},
+	{"docs_per_second_per_vcpu", "docs/s", "over the logical processors of all nodes; one of an SMT core is not a full core", perVCPU},
+	{"payload_mib_per_second", "MiB/s", "the documents accepted, as they were sent, where the driver tells their size", payload},
 }
+
+// rateMeasure is what cells are compared by.
+const rateMeasure = "docs_per_second"
 
 // measureIndex finds a measure by its name.
 var measureIndex = func() map[string]measure {
@@ -127,6 +133,38 @@ func orNaN(of func(record.Record) (float64, bool)) func(record.Record) float64 {
 	}
 }
 
+// ofRate is the record's rate. 0 is a measurement only of an index that refused everything, and then not shown.
+func ofRate(r record.Record) float64 {
+	rate, _ := r.Rate()
+	return nonZero(rate)
+}
+
+func perNode(r record.Record) float64 {
+	all, ok := r.Pool()
+	if !ok {
+		return math.NaN()
+	}
+	return ofRate(r) / nonZero(float64(all.Nodes))
+}
+
+// perVCPU is over the processors that the nodes' machines have; NaN unless those of every node are known.
+func perVCPU(r record.Record) float64 {
+	if c, ok := analysis.CPUMean(r); ok && c.Cores > 0 {
+		return ofRate(r) / float64(c.Cores)
+	}
+	return ofRate(r) / nonZero(total(func(n record.Node) float64 { return nonZero(float64(n.Environment.Cores)) })(r))
+}
+
+func payload(r record.Record) float64 {
+	switch {
+	case r.Ingest != nil:
+		return nonZero(r.Ingest.PayloadMiBs)
+	case r.Load != nil:
+		return nonZero(r.Load.MiBs)
+	}
+	return math.NaN()
+}
+
 func ofIngest(of func(record.Ingest) float64) func(record.Record) float64 {
 	return func(r record.Record) float64 {
 		if r.Ingest == nil {
@@ -154,7 +192,7 @@ func ofCPU(of func(record.CPU) float64) func(record.Record) float64 {
 
 func ofLatency(of func(record.Latency) float64) func(record.Record) float64 {
 	return func(r record.Record) float64 {
-		for _, t := range r.Tasks {
+		for _, t := range tasksOf(r) {
 			if !t.Search && t.Latency != nil {
 				return nonZero(of(*t.Latency))
 			}
@@ -267,10 +305,12 @@ func totalPauses(of func(record.Pauses) float64) func(record.Record) float64 {
 // gcSeconds is the time that the GC figures of a node are over: the window of gc.log's, the whole load of _nodes/stats'.
 func gcSeconds(r record.Record, n record.Node) float64 {
 	switch {
-	case r.Ingest == nil || !r.GCKnown(n):
+	case !r.GCKnown(n):
 		return math.NaN()
-	case n.GC.Pauses != nil:
-		return nonZero(r.Ingest.Seconds)
+	case n.GC.Pauses != nil || r.Load != nil:
+		return nonZero(loadSeconds(r))
+	case r.Ingest == nil:
+		return math.NaN()
 	case r.Ingest.WholeDocsPerSec > 0:
 		return nonZero(float64(r.Ingest.TotalIndexed) / r.Ingest.WholeDocsPerSec)
 	}

@@ -46,7 +46,7 @@ func kneeCharts(d *document, in Input) []*plotted {
 
 func kneeChart(d *document, in Input, topology string) *plotted {
 	cells := cellsOf(in, topology)
-	lines := chart.Lines{Title: "docs/s against clients, " + topology, Unit: "docs/s", XLabel: "clients", LogX: true, Limit: math.NaN()}
+	lines := chart.Lines{Title: unit(in) + " against clients, " + topology, Unit: unit(in), XLabel: "clients", LogX: true, Limit: math.NaN()}
 	keys := seriesKeys(in, cells)
 	seen := map[string]bool{}
 	var notes, says []string
@@ -94,7 +94,7 @@ func kneeChart(d *document, in Input, topology string) *plotted {
 		}
 	}
 	lines.Desc = strings.Join(says, " ")
-	return &plotted{draw: lines.SVG, title: "docs/s against clients" + of(in, topology), keys: keys, caption: listed(notes, 6)}
+	return &plotted{draw: lines.SVG, title: unit(in) + " against clients" + of(in, topology), keys: keys, caption: listed(notes, 6)}
 }
 
 // of names a topology where there are several.
@@ -155,7 +155,7 @@ func gateNames(list []analysis.Failure) string {
 func curveText(in Input, c analysis.Cell) string {
 	s := cellName(in, c.Variant, c.Topology) + ":"
 	if c.Curve.Knee != nil {
-		s += fmt.Sprintf(" knee at %d clients with %s docs/s", c.Curve.Knee.Clients, rounded(c.Curve.Knee.DocsPerSecond))
+		s += fmt.Sprintf(" knee at %d clients with %s %s", c.Curve.Knee.Clients, rounded(c.Curve.Knee.DocsPerSecond), unit(in))
 		if share := stability(in, c); !math.IsNaN(share) {
 			s += fmt.Sprintf(", stable in %s of resamples", percent(share, 0))
 		}
@@ -176,7 +176,7 @@ func curveText(in Input, c analysis.Cell) string {
 	}
 	const most = 12
 	if len(points) > 0 {
-		s += " docs/s by clients: " + listed(points, most) + "."
+		s += " " + unit(in) + " by clients: " + listed(points, most) + "."
 	}
 	return s
 }

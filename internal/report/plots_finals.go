@@ -18,7 +18,7 @@ func forestChart(d *document, in Input) *plotted {
 		return nil
 	}
 	share := smallestDifference(in) / 100
-	f := chart.Forest{Title: "ratios of docs/s with their intervals", Unit: "times the docs/s of the baseline", Band: share}
+	f := chart.Forest{Title: "ratios of " + unit(in) + " with their intervals", Unit: "times the " + unit(in) + " of the baseline", Band: share}
 	var says []string
 	for _, r := range in.Assessment.Ratios {
 		if math.IsNaN(r.Ratio) {
@@ -51,7 +51,7 @@ func forestChart(d *document, in Input) *plotted {
 		caption += fmt.Sprintf(" The first %d of %d; the table holds all.", len(f.Rows), len(in.Assessment.Ratios))
 	}
 	keys := []key{{chart.LineKey(), "1: no difference"}, {chart.BandKey(), "smaller than matters: within " + figure(100*share) + " %"}}
-	return &plotted{draw: f.SVG, title: "Ratio of docs/s, with its interval", keys: keys, caption: caption}
+	return &plotted{draw: f.SVG, title: "Ratio of " + unit(in) + ", with its interval", keys: keys, caption: caption}
 }
 
 // dotsChart is every Final repetition as a mark.
@@ -59,7 +59,7 @@ func dotsChart(d *document, in Input, topology string) *plotted {
 	if !d.plots || d.detail >= plotsOfKnees {
 		return nil
 	}
-	strip := chart.Strip{Title: "docs/s of each Final repetition, " + topology, Unit: "docs/s"}
+	strip := chart.Strip{Title: unit(in) + " of each Final repetition, " + topology, Unit: unit(in)}
 	var says []string
 	gated, placements := false, false
 	const most = 24
@@ -158,7 +158,7 @@ func orderChart(d *document, in Input, topology string) *plotted {
 	slices.Sort(starts)
 	starts = slices.Compact(starts) // cells that start together have one place
 	lines := chart.Lines{
-		Title: "docs/s of the Finals against the order of the runs, " + topology, Unit: "% of the cell's own median",
+		Title: unit(in) + " of the Finals against the order of the runs, " + topology, Unit: "% of the cell's own median",
 		XLabel: "order of the start", Limit: math.NaN(),
 	}
 	var says []string

@@ -100,6 +100,9 @@ func latencyCharts(d *document, in Input) []*plotted {
 	var out []*plotted
 	for _, topology := range in.Assessment.Topologies() {
 		title, caption := "Ingest latency, closed loop", "Closed loop: the reciprocal of throughput, no evidence of its own."
+		if !fillsIndex(in) {
+			title = "Request latency, closed loop"
+		}
 		if hasTarget(in, topology) {
 			title, caption = "Ingest latency, at a target throughput", "Counted from when a request was due."
 		}

@@ -24,7 +24,7 @@ func provenance(d *document, in Input, rows []attempt, resultFiles int) {
 	if fixedClients(in) {
 		item("client counts", "fixed: no knee is looked for")
 	} else {
-		item("knee rule", "the fewest clients with docs/s of at least %s %% of the peak, the highest docs/s among Measured points", figure(in.Plan.PercentOfPeak))
+		item("knee rule", "the fewest clients with %s of at least %s %% of the peak, the highest %s among Measured points", unit(in), figure(in.Plan.PercentOfPeak), unit(in))
 		item("sweep", "%s", cmp.Or(string(in.Spec.Sweep.Strategy), string(v1alpha1.SweepFull)))
 	}
 	item("gates", "%s", gates(in))
@@ -34,9 +34,7 @@ func provenance(d *document, in Input, rows []attempt, resultFiles int) {
 		item("placements", "%d, each with all repetitions", *k)
 	}
 	item("smallest difference that matters", "%s %%", figure(smallestDifference(in)))
-	if osb := in.Spec.Workload.OSB; osb != nil {
-		item("load", "opensearch-benchmark, workload %s, tasks %s", osb.Workload, strings.Join(osb.IngestTasks, ", "))
-	}
+	item("load", "%s", load(in.Spec.Workload))
 	item("attempts", "%d", len(rows))
 	for _, c := range in.Assessment.Cells {
 		item("cell", "%s on %s has identity %s", c.Variant, c.Topology, c.Hash)
@@ -46,10 +44,31 @@ func provenance(d *document, in Input, rows []attempt, resultFiles int) {
 		files = fmt.Sprintf("results.csv, results-002.csv to %s (one file would be too large for a ConfigMap)", numbered("results", resultFiles-1))
 	}
 	item("every attempt's figures", "%s; comparison.csv has those that the cells are compared by; columns.md explains the columns", files)
-	item("docs/s", "documents that the primaries accepted a second, from _stats/indexing; the driver's own figure is osb_docs_per_second")
+	if fillsIndex(in) {
+		item("docs/s", "documents that the primaries accepted a second, from _stats/indexing; the driver's own figure is osb_docs_per_second")
+	} else {
+		item(unit(in), "operations that succeeded a second, by the driver's own word: nothing else counts them")
+	}
 	d.list(items)
 	d.foldable("The campaign", false)
 	d.add(element{code: campaignYAML(in)})
+}
+
+// load names what made the load.
+func load(w v1alpha1.Workload) string {
+	switch {
+	case w.OSB != nil:
+		return fmt.Sprintf("opensearch-benchmark, workload %s, tasks %s", w.OSB.Workload, strings.Join(w.OSB.IngestTasks, ", "))
+	case w.Bulk != nil && w.Bulk.Dataset != "":
+		return fmt.Sprintf("Knee's own loader, dataset %s", w.Bulk.Dataset)
+	case w.Bulk != nil:
+		return "Knee's own loader, files of the campaign"
+	case w.Stream != nil:
+		return "the Benchmark API of the stream transport"
+	case w.Command != nil:
+		return fmt.Sprintf("a program, its output read by parser %s", w.Command.Parser)
+	}
+	return "not known"
 }
 
 // campaignYAML is the campaign as it was read, with nothing added.

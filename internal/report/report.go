@@ -42,8 +42,8 @@ const MaxFileBytes = 900_000
 // campaign is finished: until then a reconcile would draw plots that the next record changes.
 func Files(in Input) map[string]string {
 	rows := attempts(in)
-	files := map[string]string{"columns.md": columnsHelp()}
-	results := split(resultsCSV(rows))
+	files := map[string]string{"columns.md": columnsHelp(in)}
+	results := split(resultsCSV(in, rows))
 	for i, text := range results {
 		files[numbered("results", i)] = text
 	}

@@ -38,7 +38,7 @@ func foundRatio(in Input, r analysis.Ratio) string {
 		return fmt.Sprintf("%s there is no ratio of %s to %s: %d and %d Measured %s", where, variant, baseline, r.N, r.M, unitsOf(r))
 	}
 	times, bounds := ratioText(r)
-	s := fmt.Sprintf("%s %s indexed %sx %s's docs/s", where, variant, times, baseline)
+	s := fmt.Sprintf("%s %s %s %sx %s's %s", where, variant, did(in), times, baseline, unit(in))
 	if bounds != "" {
 		s += " " + bounds
 	}
@@ -104,7 +104,7 @@ func foundRatios(in Input) string {
 		}
 		parts = append(parts, part)
 	}
-	s := fmt.Sprintf("%d of %d ratios of docs/s can be told from %s, all together at the 5 %% level", len(parts), len(in.Assessment.Ratios), from)
+	s := fmt.Sprintf("%d of %d ratios of %s can be told from %s, all together at the 5 %% level", len(parts), len(in.Assessment.Ratios), unit(in), from)
 	if len(parts) > 0 {
 		s += ": " + listed(parts, most)
 	}
@@ -150,8 +150,8 @@ func foundKnees(in Input) string {
 			parts = append(parts, cellName(in, c.Variant, c.Topology)+" has no knee")
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("%s has its knee at %s with %s docs/s (peak %s)", cellName(in, c.Variant, c.Topology),
-			plural(int(c.Curve.Knee.Clients), "client"), rounded(c.Curve.Knee.DocsPerSecond), rounded(c.Curve.Peak.DocsPerSecond)))
+		parts = append(parts, fmt.Sprintf("%s has its knee at %s with %s %s (peak %s)", cellName(in, c.Variant, c.Topology),
+			plural(int(c.Curve.Knee.Clients), "client"), rounded(c.Curve.Knee.DocsPerSecond), unit(in), rounded(c.Curve.Peak.DocsPerSecond)))
 	}
 	if !some {
 		return "No knee was found"
@@ -170,8 +170,8 @@ func foundFixed(in Input) string {
 	for _, c := range in.Assessment.Cells {
 		for _, clients := range c.FinalClients() {
 			if values, _ := docsAt(c, clients); len(values) > 0 {
-				parts = append(parts, fmt.Sprintf("%s indexed %s docs/s at %s (median of %s)",
-					cellName(in, c.Variant, c.Topology), rounded(analysis.Median(values)), plural(int(clients), "client"), plural(len(values), "run")))
+				parts = append(parts, fmt.Sprintf("%s %s %s %s at %s (median of %s)",
+					cellName(in, c.Variant, c.Topology), did(in), rounded(analysis.Median(values)), unit(in), plural(int(clients), "client"), plural(len(values), "run")))
 			}
 		}
 	}

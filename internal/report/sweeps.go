@@ -21,10 +21,10 @@ func sweeps(d *document, in Input) {
 	for _, c := range in.Assessment.Cells {
 		d.foldable(c.Variant+" on "+c.Topology, len(in.Assessment.Cells) > mostOpen)
 		if c.Curve.Peak != nil {
-			d.para("Peak %s docs/s; a client count passes at %s docs/s (%s %% of it).",
-				rounded(c.Curve.Peak.DocsPerSecond), fixed(c.Curve.Target, 2), figure(in.Plan.PercentOfPeak))
+			d.para("Peak %s %s; a client count passes at %s %s (%s %% of it).",
+				rounded(c.Curve.Peak.DocsPerSecond), unit(in), fixed(c.Curve.Target, 2), unit(in), figure(in.Plan.PercentOfPeak))
 		}
-		t := d.table("clients", "docs/s", "% of peak", "CPU user %", "sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
+		t := d.table("clients", unit(in), "% of peak", "CPU user %", "sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
 		for _, p := range sweepPoints(in, c) {
 			docs := ""
 			if p.observed {
@@ -35,7 +35,8 @@ func sweeps(d *document, in Input) {
 				oneDecimal(p.column("latency_p50_ms")), oneDecimal(p.column("latency_p90_ms")), oneDecimal(p.column("latency_p99_ms")),
 				p.column("rejections"), p.what())
 		}
-		for _, note := range curveNotes(c) {
+		leaveOut(t, in)
+		for _, note := range curveNotes(c, unit(in)) {
 			d.para("%s", note)
 		}
 		if note := usl(c.Curve); note != "" {
@@ -68,16 +69,26 @@ func usl(c analysis.Curve) string {
 		trimmed(law.Alpha, 6), trimmed(law.Beta, 6), peak, fixed(law.RSquared, 3))
 }
 
+// leaveOut takes from a table of runs what its load or its machines cannot have.
+func leaveOut(t *table, in Input) {
+	if !fillsIndex(in) {
+		t.without("rejections")
+		if !nodesKnown(in) {
+			t.without("CPU user %", "CPU user+sys %", "sys %", "iowait %")
+		}
+	}
+}
+
 // curveNotes say what a curve leaves open.
-func curveNotes(cell analysis.Cell) []string {
+func curveNotes(cell analysis.Cell, unit string) []string {
 	var out []string
 	c := cell.Curve
 	if c.PeakGated {
-		out = append(out, fmt.Sprintf("The highest docs/s observed at all, %s at %d clients, failed a gate and is not the peak.",
-			rounded(c.Highest.DocsPerSecond), c.Highest.Clients))
+		out = append(out, fmt.Sprintf("The highest %s observed at all, %s at %d clients, failed a gate and is not the peak.",
+			unit, rounded(c.Highest.DocsPerSecond), c.Highest.Clients))
 	}
 	if c.PeakAtRangeEdge {
-		out = append(out, fmt.Sprintf("The peak is at the highest client count observed (%d): more clients may give more docs/s.", c.Peak.Clients))
+		out = append(out, fmt.Sprintf("The peak is at the highest client count observed (%d): more clients may give more %s.", c.Peak.Clients, unit))
 	}
 	if c.KneeAtRangeEdge {
 		out = append(out, fmt.Sprintf("The knee is the lowest client count observed (%d): fewer clients may do as well.", c.Knee.Clients))

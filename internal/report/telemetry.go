@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
@@ -9,6 +10,9 @@ import (
 
 // telemetry is what the machines did while the cells were compared.
 func telemetry(d *document, in Input) {
+	if !fillsIndex(in) && !nodesKnown(in) {
+		return // a program's load on what Knee does not see: its metrics tell of that
+	}
 	d.section("CPU and iowait")
 	d.para("Means over the OpenSearch nodes and the load window, in percent of all cores, for each client count. iowait is a mean too: the gate looks at the highest node.")
 	var charts []*plotted
@@ -28,7 +32,11 @@ func telemetry(d *document, in Input) {
 	}
 	telemetryTable(d, in, memory)
 
-	d.section("Disk, network and index")
+	title := "Disk, network and index"
+	if !fillsIndex(in) {
+		title = "Disk and network"
+	}
+	d.section(title)
 	d.para("%s. All disks of all OpenSearch nodes together, and the network of their pods.", wherever(in))
 	telemetryTable(d, in, []column2{
 		{"read MiB/s", "disk_read_mib_per_second", 1, 1}, {"write MiB/s", "disk_write_mib_per_second", 1, 1}, {"IOPS", "disk_iops", 0, 1},
@@ -56,6 +64,7 @@ type column2 struct {
 // telemetryTable has a row a cell and client count at which it is compared.
 func telemetryTable(d *document, in Input, columns []column2) {
 	titles := []string{"cell", "clients"}
+	columns = slices.DeleteFunc(columns, func(c column2) bool { return !fillsIndex(in) && slices.Contains(ofIndex, c.measure) })
 	for _, c := range columns {
 		titles = append(titles, c.title)
 	}
