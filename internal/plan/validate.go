@@ -28,12 +28,17 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 	if c.Spec.Artifacts != nil {
 		errs = append(errs, check(c.Spec.Artifacts.ClaimName, spec.Child("artifacts", "claimName"), validation.IsDNS1123Subdomain)...)
 	}
+	for i, t := range c.Spec.Topologies {
+		errs = append(errs, configMapKey(t.ISMPolicyFrom, spec.Child("topologies").Index(i).Child("ismPolicyFrom"))...)
+	}
 	errs = append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
 	errs = append(errs, targetThroughput(c.Spec, spec)...)
 	p := Build(c)
 	if c.Spec.Final.OpenLoop != nil {
 		errs = append(errs, bulkSizes(c.Spec, p, spec)...)
 	}
+	errs = append(errs, cells(p, spec.Child("matrix"))...)
+	errs = append(errs, pods(p, spec.Child("workload", "clientsPerPod"))...)
 	return append(errs, size(p, spec)...)
 }
 
@@ -52,6 +57,57 @@ func size(p Plan, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d trials", trials), fmt.Sprintf(
 			"a campaign may ask for at most %d: lower final.placements, final.repetitions or sweep.repetitions, list fewer clients, or split it",
 			MaxTrials))}
+	}
+	return nil
+}
+
+// MaxPods is how many loader pods one trial may have.
+const MaxPods = 256
+
+// pods finds trials of more loader pods than one can wait for.
+func pods(p Plan, path *field.Path) field.ErrorList {
+	if len(p.Cells) == 0 || len(p.Clients) == 0 {
+		return nil
+	}
+	spec, most := p.Cells[0].Spec, slices.Max(p.Clients)
+	if n := spec.Loaders(most); n > MaxPods {
+		return field.ErrorList{field.Invalid(path, spec.PerPod, fmt.Sprintf(
+			"a trial of %d clients would have %d loader pods, at most %d are possible: raise it to %d or more, or sweep fewer clients",
+			most, n, MaxPods, (most+MaxPods-1)/MaxPods))}
+	}
+	return nil
+}
+
+// cells finds a matrix of none or of too many.
+func cells(p Plan, path *field.Path) field.ErrorList {
+	switch n := len(p.Cells); {
+	case n == 0:
+		return field.ErrorList{field.Required(path, "it leaves no cell: include one, or exclude fewer")}
+	case n > v1alpha1.MaxCells:
+		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d cells", n), fmt.Sprintf(
+			"a campaign has at most %d: exclude more, or split it", v1alpha1.MaxCells))}
+	}
+	return nil
+}
+
+// maxCommand bounds what a program is told, in bytes: all of it goes through one environment variable of the trial's pod,
+// which holds 128 KiB on Linux.
+const maxCommand = 64 << 10
+
+func commandSize(c v1alpha1.Command, path *field.Path) field.ErrorList {
+	n := 0
+	for _, list := range [][]string{c.Command, c.Args} {
+		for _, text := range list {
+			n += len(text)
+		}
+	}
+	for _, values := range []map[string]v1alpha1.ParamValue{c.Env, c.Params} {
+		for name, value := range values {
+			n += len(name) + len(value)
+		}
+	}
+	if n > maxCommand {
+		return field.ErrorList{field.TooLong(path, "", maxCommand)}
 	}
 	return nil
 }
@@ -114,19 +170,34 @@ func bulkSizes(s v1alpha1.BenchmarkCampaignSpec, p Plan, path *field.Path) field
 var topologyParams = []string{"number_of_shards", "number_of_replicas", "refresh_interval"}
 
 func workload(w v1alpha1.Workload, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	if body := w.Index.BodyFrom; body != nil {
-		at := path.Child("index", "bodyFrom")
-		errs = append(errs, check(body.Name, at.Child("name"), validation.IsDNS1123Subdomain)...)
-		errs = append(errs, check(body.Key, at.Child("key"), validation.IsConfigMapKey)...)
+	errs := configMapKey(w.Index.BodyFrom, path.Child("index", "bodyFrom"))
+	if w.OSB != nil {
+		errs = append(errs, source(w.OSB.From, path.Child("osb", "from"))...)
 	}
-	if w.OSB == nil || w.OSB.From == nil {
-		return errs
+	if w.Bulk != nil && w.Bulk.Files != nil {
+		errs = append(errs, source(&w.Bulk.Files.From, path.Child("bulk", "files", "from"))...)
 	}
-	from, at := w.OSB.From, path.Child("osb", "from")
-	errs = append(errs, check(from.ConfigMap, at.Child("configMap"), validation.IsDNS1123Subdomain)...)
+	if w.Command != nil {
+		errs = append(errs, commandSize(*w.Command, path.Child("command"))...)
+	}
+	return errs
+}
+
+func configMapKey(from *v1alpha1.ConfigMapKey, path *field.Path) field.ErrorList {
+	if from == nil {
+		return nil
+	}
+	return append(check(from.Name, path.Child("name"), validation.IsDNS1123Subdomain),
+		check(from.Key, path.Child("key"), validation.IsConfigMapKey)...)
+}
+
+func source(from *v1alpha1.WorkloadSource, path *field.Path) field.ErrorList {
+	if from == nil {
+		return nil
+	}
+	errs := check(from.ConfigMap, path.Child("configMap"), validation.IsDNS1123Subdomain)
 	if from.Volume != nil {
-		errs = append(errs, check(from.Volume.ClaimName, at.Child("volume", "claimName"), validation.IsDNS1123Subdomain)...)
+		errs = append(errs, check(from.Volume.ClaimName, path.Child("volume", "claimName"), validation.IsDNS1123Subdomain)...)
 	}
 	return errs
 }

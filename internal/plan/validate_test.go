@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,29 @@ func TestValidate(t *testing.T) {
 		{"index body", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "Body", Key: "a/b"}
 		}, []string{"spec.workload.index.bodyFrom.name", "spec.workload.index.bodyFrom.key"}},
+		{"policy", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Topologies[0].ISMPolicyFrom = &v1alpha1.ConfigMapKey{Name: "Policy", Key: "a/b"}
+		}, []string{"spec.topologies[0].ismPolicyFrom.name", "spec.topologies[0].ismPolicyFrom.key"}},
+		{"documents' claim", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB, s.Workload.Bulk = nil, &v1alpha1.Bulk{Files: &v1alpha1.DocumentFiles{
+				From: v1alpha1.WorkloadSource{Volume: &v1alpha1.VolumeSource{ClaimName: "A"}},
+			}}
+		}, []string{"spec.workload.bulk.files.from.volume.claimName"}},
+		{"as many pods as there may be", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Sweep.Clients, s.Workload.ClientsPerPod = []int32{512}, p(int32(2))
+		}, nil},
+		{"more pods", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Sweep.Clients, s.Workload.ClientsPerPod = []int32{1, 513}, p(int32(2))
+		}, []string{"spec.workload.clientsPerPod"}},
+		{"more cells than a matrix may leave", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Topologies, s.Matrix = nil, &v1alpha1.Matrix{}
+			for i := range 17 {
+				s.Topologies = append(s.Topologies, v1alpha1.Topology{Name: v1alpha1.Name(rune('a' + i))})
+			}
+		}, []string{"spec.matrix"}},
+		{"a program that is told too much", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB, s.Workload.Command = nil, &v1alpha1.Command{Args: slices.Repeat([]string{strings.Repeat("a", 4096)}, 17)}
+		}, []string{"spec.workload.command"}},
 		{"workload's ConfigMap", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.OSB.From = &v1alpha1.WorkloadSource{ConfigMap: "a_b"}
 		}, []string{"spec.workload.osb.from.configMap"}},

@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"testing"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+// storageService is a campaign that runs a program against a system of its own.
+func storageService() *v1alpha1.BenchmarkCampaign {
+	c := study()
+	c.Spec.OpenSearch = v1alpha1.OpenSearch{}
+	c.Spec.Variants = []v1alpha1.Variant{
+		{Name: "old", Params: map[string]v1alpha1.ParamValue{"FLOW": "old"}},
+		{Name: "new", Image: "ozone:2"},
+	}
+	c.Spec.Baseline, c.Spec.Topologies, c.Spec.Final = "old", nil, v1alpha1.Final{}
+	c.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Command: &v1alpha1.Command{
+		Image: "ozone:1", Command: []string{"ozone"}, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: v1alpha1.ParserFreon,
+		Params: map[string]v1alpha1.ParamValue{"FLOW": "any", "SIZE": "0"},
+	}}
+	return c
+}
+
+func TestACommandWithoutOpenSearch(t *testing.T) {
+	c := storageService()
+	if errs := Validate(c); len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	built := Build(c)
+	if len(built.Cells) != 2 || built.Cells[0].Topology() != "default" {
+		t.Fatalf("%v", names(built))
+	}
+	before, after := built.Cells[0], built.Cells[1]
+	if before.Provisioned() || before.Spec.Endpoint != nil {
+		t.Errorf("Knee would make it a cluster: %+v", before.Spec)
+	}
+	if len(built.Groups) != 1 {
+		t.Errorf("cells of one system may run at once: %v", built.Groups)
+	}
+	if a := before.Spec.Params(); a["FLOW"] != "old" || a["SIZE"] != "0" || before.Spec.Command.Image != "ozone:1" {
+		t.Errorf("old: %v, image %s", a, before.Spec.Command.Image)
+	}
+	if a := after.Spec.Params(); a["FLOW"] != "any" || after.Spec.Command.Image != "ozone:2" {
+		t.Errorf("new: %v, image %s", a, after.Spec.Command.Image)
+	}
+	if c.Spec.Workload.Command.Image != "ozone:1" || c.Spec.Workload.Command.Params["FLOW"] != "any" {
+		t.Error("the campaign itself was changed")
+	}
+	if !MayShare(Needs(c), Needs(storageService())) || MayShare(Needs(c), Needs(study())) {
+		t.Error("two campaigns of unknown systems must wait for each other, and for none with nodes of its own")
+	}
+}
+
+func TestACommandOnOpenSearch(t *testing.T) {
+	provisioned, known := storageService(), storageService()
+	provisioned.Spec.OpenSearch.Version = "3.1.0"
+	if cell := Build(provisioned).Cells[0]; !cell.Provisioned() || cell.Spec.Topology.Nodes != 1 {
+		t.Errorf("%+v", cell.Spec)
+	}
+	known.Spec.Variants[0].Endpoint = &v1alpha1.Endpoint{URL: "http://one"}
+	cells := Build(known).Cells
+	if cells[0].Spec.Pool.Endpoint != "one:80" || cells[0].Provisioned() || !Apart(cells[0].Spec.Pool, cells[1].Spec.Pool) {
+		t.Errorf("%+v and %+v", cells[0].Spec.Pool, cells[1].Spec.Pool)
+	}
+}
+
+func TestWhatAnIdentityOfADriverIsMadeOf(t *testing.T) {
+	bulk := func() *v1alpha1.BenchmarkCampaign {
+		c := study()
+		c.Spec.Workload.OSB = nil
+		c.Spec.Workload.Bulk = &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: p(int64(1000))}
+		return c
+	}
+	before := Build(bulk()).Cells[0]
+	for _, tt := range []struct {
+		what    string
+		change  func(*v1alpha1.BenchmarkCampaignSpec)
+		another bool
+	}{
+		{"dataset", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.Bulk.Dataset = v1alpha1.DatasetHTTPLog }, true},
+		{"documents", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.Bulk.Documents = p(int64(2000)) }, true},
+		{"clients of a pod", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.ClientsPerPod = p(int32(8)) }, true},
+		{"data stream", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.Index.DataStream = p(true) }, true},
+		{"no data stream", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.Index.DataStream = p(false) }, false},
+		{"replication", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].Replication = "SEGMENT" }, true},
+		{"policy", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Topologies[0].ISMPolicyFrom = &v1alpha1.ConfigMapKey{Name: "a", Key: "b"}
+		}, true},
+		{"the matrix", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Matrix = &v1alpha1.Matrix{Exclude: []v1alpha1.CellSelector{{Variant: "intel"}}}
+		}, false},
+	} {
+		c := bulk()
+		tt.change(&c.Spec)
+		if another := Build(c).Cells[0].Hash != before.Hash; another != tt.another {
+			t.Errorf("%s: another identity is %v, want %v", tt.what, another, tt.another)
+		}
+	}
+}
+
+// A change of these values throws away every measurement that users have made with the driver.
+func TestIdentityGoldenOfDrivers(t *testing.T) {
+	stream := study()
+	stream.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Stream: &v1alpha1.Stream{Params: map[string]v1alpha1.ParamValue{"rows": "100"}}}
+	stream.Spec.Topologies = []v1alpha1.Topology{{Name: "pair", Nodes: p(int32(2)), RefreshInterval: "1s"}}
+	stream.Spec.Variants[0].Params = map[string]v1alpha1.ParamValue{"use_stream_transport": "false"}
+	bulk := study()
+	bulk.Spec.Workload = v1alpha1.Workload{
+		Index: v1alpha1.Index{Name: "logs", DataStream: p(true)}, Measure: v1alpha1.MeasureWhole, ClientsPerPod: p(int32(1)),
+		Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, DocumentsPerClient: p(int64(3_000_000)), FlushDocuments: p(int32(4000))},
+	}
+	for what, tt := range map[string]struct {
+		c    *v1alpha1.BenchmarkCampaign
+		hash string
+	}{
+		"bulk":    {bulk, "wmox5lalklbmq43f"},
+		"stream":  {stream, "ogxcniyazcpjdnbk"},
+		"command": {storageService(), "gdvw4w2bsg3pgdhc"},
+	} {
+		if got := Build(tt.c).Cells[0].Hash; got != tt.hash {
+			t.Errorf("%s: identity %s, want %s", what, got, tt.hash)
+		}
+	}
+}
+
+func TestLoaders(t *testing.T) {
+	for _, tt := range []struct{ perPod, clients, want int32 }{
+		{0, 10000, 1}, {8, 1, 1}, {8, 8, 1}, {8, 9, 2}, {1, 75, 75}, {16, 48, 3},
+	} {
+		if got := (CellSpec{PerPod: tt.perPod}).Loaders(tt.clients); got != tt.want {
+			t.Errorf("%d clients, %d a pod: %d pods, want %d", tt.clients, tt.perPod, got, tt.want)
+		}
+	}
+}
