@@ -35,7 +35,7 @@ require (
 )
 
 require (
-	github.com/aws/aws-sdk-go-v2 v1.47.1 // indirect
+	github.com/aws/aws-sdk-go-v2 v1.47.1
 	github.com/aws/smithy-go v1.28.2 // indirect
 )
 

@@ -28,7 +28,8 @@ type OSBRun struct {
 	ID           string   // of the run; the results lie below it
 	Offline      bool     // OSB must not look for a way to the internet
 
-	ClientOptionsFile string // holds OSBClientOptions; its name must be as ParamsFile's. Empty: the cluster is open
+	ClientOptionsFile string   // holds OSBClientOptions; its name must be as ParamsFile's. Empty: the cluster is open
+	Access            []string // environment variables that hold what the program signs its requests with; kept from all others
 }
 
 // legacy says whether the program speaks of test executions, as 1.x does, rather than of test runs.
@@ -44,7 +45,7 @@ func (r OSBRun) Args() ([]string, error) {
 	if r.legacy() {
 		command, id = "execute-test", "--test-execution-id="
 	}
-	args := []string{command, "--pipeline=benchmark-only", "--target-hosts=" + targetHost(u), "--client-options=" + r.clientOptions(u),
+	args := []string{command, "--pipeline=benchmark-only", "--target-hosts=" + u.Host, "--client-options=" + r.clientOptions(u),
 		"--workload-params=" + r.ParamsFile, id + r.ID, "--on-error=continue", "--results-format=csv"}
 	if r.WorkloadPath != "" {
 		args = append(args, "--workload-path="+r.WorkloadPath)
@@ -65,7 +66,7 @@ func (r OSBRun) Args() ([]string, error) {
 
 // Env is what the program needs beside the environment it is started in.
 func (r OSBRun) Env(temp string) []string {
-	return []string{"HOME=" + r.Home, "TMPDIR=" + temp, "BENCHMARK_RUNNING_IN_DOCKER=true", "PYTHONUNBUFFERED=1"}
+	return append([]string{"HOME=" + r.Home, "TMPDIR=" + temp, "BENCHMARK_RUNNING_IN_DOCKER=true", "PYTHONUNBUFFERED=1"}, r.Access...)
 }
 
 // ResultPath is where the program writes its results.
@@ -85,16 +86,12 @@ func DataPath(home string) string { return filepath.Join(home, ".benchmark/bench
 // WorkloadsPath is where the program keeps its own repository of workloads.
 func WorkloadsPath(home string) string { return filepath.Join(home, ".benchmark/benchmarks/workloads") }
 
-// clientOptions are those of the program's client. It would try a request thrice more after a status of 502, 503 or 504 or
-// a lost connection, and retries nothing: one failed request is one line of output and one count of the error rate.
+// clientOptions are those of the program's client, or the file that holds them.
 func (r OSBRun) clientOptions(u *url.URL) string {
-	switch {
-	case r.ClientOptionsFile != "":
+	if r.ClientOptionsFile != "" {
 		return r.ClientOptionsFile
-	case u.Scheme == "https":
-		return "timeout:60,max_retries:0,use_ssl:true"
 	}
-	return "timeout:60,max_retries:0"
+	return commandLine(clientOptions(u))
 }
 
 // OSBParams is the JSON of the workload's parameters, each typed as the program would type it on its command

@@ -19,6 +19,8 @@ func TestClientOptions(t *testing.T) {
 			"client_cert": "/s/tls.crt", "client_key": "/s/tls.key", "basic_auth_user": "admin", "basic_auth_password": `a"b,c:d`}},
 		"the program's certificates": {"https://h:443", OSBAccess{}, map[string]any{"timeout": 60.0, "max_retries": 0.0, "use_ssl": true, "verify_certs": true}},
 		"an open cluster":            {"http://h:80", OSBAccess{}, map[string]any{"timeout": 60.0, "max_retries": 0.0}},
+		"signed": {"https://h:443", OSBAccess{CAFile: "/s/ca.crt", Signed: true}, map[string]any{"timeout": 60.0, "max_retries": 0.0, "use_ssl": true, "verify_certs": true,
+			"ca_certs": "/s/ca.crt", "amazon_aws_log_in": "environment"}},
 	} {
 		data, err := OSBClientOptions(c.endpoint, c.access)
 		if err != nil {
@@ -41,5 +43,14 @@ func TestArgsWithClientOptionsFile(t *testing.T) {
 	args, err := OSBRun{Version: "2.4.0", Endpoint: "https://h:443", ID: "id", ClientOptionsFile: "/w/client.json"}.Args()
 	if err != nil || !slices.Contains(args, "--client-options=/w/client.json") || strings.Contains(strings.Join(args, " "), "use_ssl") {
 		t.Errorf("%q, %v", args, err)
+	}
+}
+
+// Keys are in the environment of the program alone.
+func TestKeysStayInTheEnvironment(t *testing.T) {
+	r := OSBRun{Version: "2.4.0", Home: "/h", Endpoint: "https://h:443", ID: "id", ClientOptionsFile: "/w/client.json", Access: []string{"OSB_AWS_SECRET_ACCESS_KEY=s3cr3t"}}
+	args, err := r.Args()
+	if err != nil || strings.Contains(strings.Join(args, " "), "s3cr3t") || !slices.Contains(r.Env("/t"), "OSB_AWS_SECRET_ACCESS_KEY=s3cr3t") {
+		t.Errorf("%q, %v, %q", args, err, r.Env("/t"))
 	}
 }

@@ -28,19 +28,31 @@ type Config struct {
 // External is how the agent reaches a cluster that Knee did not make, and what it may do there. It names files, which are
 // mounted from Secrets; what is in them is in no Config.
 type External struct {
-	CredentialsDir       string `json:"credentialsDir,omitempty"`       // holds UsernameKey and PasswordKey; empty: no authentication
+	CredentialsDir       string `json:"credentialsDir,omitempty"`       // holds UsernameKey and PasswordKey, or the keys of SigV4; empty: no authentication
+	SigV4                *SigV4 `json:"sigV4,omitempty"`                // nil: requests are not signed
 	CAFile               string `json:"caFile,omitempty"`               // certificates, PEM; empty: those of the image
 	ClientCertificateDir string `json:"clientCertificateDir,omitempty"` // holds CertificateKey and PrivateKeyKey; empty: none is shown
 	AllowIndexDeletion   bool   `json:"allowIndexDeletion,omitempty"`   // else an index that is there is refused
 }
 
-// Keys of the Secrets of an endpoint: those of the types kubernetes.io/basic-auth and kubernetes.io/tls.
+// SigV4 is for what requests are signed by Signature Version 4 of AWS.
+type SigV4 struct {
+	Region  string `json:"region"`
+	Service string `json:"service"` // es or aoss
+}
+
+// Keys of the Secrets of an endpoint: those of the types kubernetes.io/basic-auth and kubernetes.io/tls, and of SigV4, whose
+// session token may be absent.
 const (
 	UsernameKey    = "username"
 	PasswordKey    = "password"
 	CAKey          = "ca.crt"
 	CertificateKey = "tls.crt"
 	PrivateKeyKey  = "tls.key"
+
+	AccessKeyIDKey     = "accessKeyID"
+	SecretAccessKeyKey = "secretAccessKey"
+	SessionTokenKey    = "sessionToken"
 )
 
 // ConfigEnv is the environment variable that holds the Config.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/knee-bench/knee/internal/access"
 	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
@@ -16,7 +17,7 @@ import (
 // connect makes the client of the cluster, with what the Secrets of an endpoint hold.
 func (a *attempt) connect() (err error) {
 	if e := a.Config.External; e != nil {
-		if a.access, err = cluster.ReadAccess(*e); err != nil {
+		if a.access, err = access.Read(*e); err != nil {
 			return fail(record.ReasonClusterNotReady, "the Secrets of spec.variants[].endpoint: %v", err)
 		}
 		a.secrets = a.access.Secret()
@@ -32,7 +33,7 @@ func (a *attempt) refused(err error) error {
 		return nil
 	}
 	advice := map[cluster.Refusal]string{
-		cluster.RefusedUser:        "it does not take the user and password for its own: see credentialsSecret",
+		cluster.RefusedUser:        "it does not take the user and password, or the signature, for its own: see credentialsSecret or sigV4",
 		cluster.RefusedPermission:  "the user may not do what a trial needs: see docs/endpoints.md for the permissions",
 		cluster.RefusedServer:      "its certificate is not of an authority that is trusted, or not for this host: see caSecret",
 		cluster.RefusedCertificate: "it ends the handshake: does it want a client certificate (clientCertificateSecret), or another one?",
@@ -136,11 +137,17 @@ func (a *attempt) clientOptions(run *driver.OSBRun) error {
 	if e == nil || *e == (record.External{AllowIndexDeletion: e.AllowIndexDeletion}) {
 		return nil
 	}
-	access := driver.OSBAccess{User: a.access.User, Password: a.access.Password, CAFile: e.CAFile}
-	if dir := e.ClientCertificateDir; dir != "" {
-		access.CertFile, access.KeyFile = filepath.Join(dir, record.CertificateKey), filepath.Join(dir, record.PrivateKeyKey)
+	options := driver.OSBAccess{User: a.access.User, Password: a.access.Password, CAFile: e.CAFile, Signed: e.SigV4 != nil}
+	if options.Signed {
+		run.Access = a.access.SigV4.OSBEnv()
+		if e.CAFile != "" { // its client that signs looks for authorities here alone
+			run.Access = append(run.Access, "SSL_CERT_FILE="+e.CAFile)
+		}
 	}
-	data, err := driver.OSBClientOptions(a.Config.Endpoint, access)
+	if dir := e.ClientCertificateDir; dir != "" {
+		options.CertFile, options.KeyFile = filepath.Join(dir, record.CertificateKey), filepath.Join(dir, record.PrivateKeyKey)
+	}
+	data, err := driver.OSBClientOptions(a.Config.Endpoint, options)
 	if err != nil {
 		return err
 	}

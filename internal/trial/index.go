@@ -101,10 +101,14 @@ func (a *attempt) awaitGone(ctx context.Context) error {
 	return nil
 }
 
-// indexBody is the campaign's body of the index and where it is from; nil where the driver's load makes the index.
+// indexBody is the campaign's body of the index, or the driver's own, and where it is from; nil where the driver's load
+// makes the index.
 func (a *attempt) indexBody() (body []byte, from string, err error) {
 	from = a.Config.Index.BodyFile
 	if from == "" {
+		if d, has := a.driver.(indexer); has {
+			return d.indexBody()
+		}
 		return nil, "", nil
 	}
 	if body, err = os.ReadFile(from); err != nil {
@@ -166,7 +170,7 @@ func (a *attempt) applyPolicy(ctx context.Context) error {
 		return fail(record.ReasonIndexNotMade, "spec.topologies[].ismPolicyFrom: %v", err)
 	}
 	switch err := a.cluster.PutPolicy(ctx, name, policy); {
-	case cluster.NoHandler(err):
+	case cluster.LacksPlugin(err):
 		return fail(record.ReasonPluginMissing, "the cluster lacks the plugin opensearch-index-management, which spec.topologies[].ismPolicyFrom needs: "+
 			"use an image of OpenSearch that has it (spec.opensearch.image), or leave ismPolicyFrom out: %v", err)
 	case err != nil:

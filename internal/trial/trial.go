@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/knee-bench/knee/internal/access"
 	"github.com/knee-bench/knee/internal/probe"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
@@ -49,7 +50,7 @@ func fail(reason, format string, args ...any) error {
 type attempt struct {
 	Options
 	cluster *cluster.Client
-	access  cluster.Access // to it
+	access  access.Access // to it
 	secrets secrets
 	probes  *http.Client
 	driver  loadDriver

@@ -8,13 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/opensearch-project/opensearch-go/v4/opensearchtransport"
+
+	"github.com/knee-bench/knee/internal/access"
 )
 
 // Client talks to one OpenSearch cluster.
@@ -27,37 +28,27 @@ const callTimeout = 15 * time.Second
 
 // New gives a client of an open cluster; see Connect.
 func New(network http.RoundTripper, endpoint string) (*Client, error) {
-	return Connect(network, endpoint, Access{})
-}
-
-// ownNetwork is the machine's own. It knows no proxy.
-func ownNetwork() *http.Transport {
-	return &http.Transport{
-		DialContext:         (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 5 * time.Second,
-		MaxIdleConnsPerHost: 2,
-		IdleConnTimeout:     90 * time.Second,
-	}
+	return Connect(network, endpoint, access.Access{})
 }
 
 // Connect gives a client of the cluster at an endpoint, http://host:9200, over a network: nil stands for the machine's
 // own, with the access's TLS. It retries nothing: a repeated call would hide what a trial has to see. It follows no
 // redirection, which would carry the credentials elsewhere.
-func Connect(network http.RoundTripper, endpoint string, access Access) (*Client, error) {
+func Connect(network http.RoundTripper, endpoint string, with access.Access) (*Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)
 	}
 	if network == nil {
-		network = access.network()
+		network = with.Network()
 	}
 	transport, err := opensearchtransport.New(opensearchtransport.Config{
 		URLs:              []*url.URL{u},
 		DisableRetry:      true,
 		NodeStatsInterval: -1, // else it asks for statistics of its own every 5 s, of the cluster under test
-		Transport:         network,
-		Username:          access.User,
-		Password:          access.Password,
+		Transport:         with.Signing(network),
+		Username:          with.User,
+		Password:          with.Password,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("a client for %s: %w", endpoint, err)

@@ -14,9 +14,9 @@ import (
 // refuses the second.
 const policyPriority = 2_000_000_000
 
-// NoHandler says whether an error is the API's word that it knows no such call: OpenSearch says so, with status 400, of
+// LacksPlugin says whether an error is the API's word that it knows no such call: OpenSearch says so, with status 400, of
 // the calls of a plugin that it does not have.
-func NoHandler(err error) bool {
+func LacksPlugin(err error) bool {
 	var s *StatusError
 	return errors.As(err, &s) && (s.Status == http.StatusBadRequest || s.Status == http.StatusNotFound) && strings.Contains(s.Reason, "no handler found for uri")
 }
@@ -53,7 +53,7 @@ func (c *Client) PutPolicy(ctx context.Context, index string, policy map[string]
 	switch {
 	case err == nil:
 		path += fmt.Sprintf("?if_seq_no=%d&if_primary_term=%d", old.SeqNo, old.PrimaryTerm)
-	case NoHandler(err) || !NotFound(err):
+	case LacksPlugin(err) || !NotFound(err):
 		return err
 	}
 	return c.call(ctx, http.MethodPut, path, policy, nil)
@@ -62,7 +62,7 @@ func (c *Client) PutPolicy(ctx context.Context, index string, policy map[string]
 // DeletePolicy removes what PutPolicy left; none there is as good.
 func (c *Client) DeletePolicy(ctx context.Context, index string) error {
 	err := c.call(ctx, http.MethodDelete, policyPath(index), nil, nil)
-	if NotFound(err) || NoHandler(err) {
+	if NotFound(err) || LacksPlugin(err) {
 		return nil
 	}
 	return err

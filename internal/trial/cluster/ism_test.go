@@ -86,14 +86,14 @@ func TestMissingPlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.PutPolicy(t.Context(), "x", nil); !NoHandler(err) || !strings.Contains(err.Error(), "status 400: no handler found for uri [") {
+	if err := c.PutPolicy(t.Context(), "x", nil); !LacksPlugin(err) || !strings.Contains(err.Error(), "status 400: no handler found for uri [") {
 		t.Errorf("%v", err)
 	}
 	if err := c.DeletePolicy(t.Context(), "x"); err != nil {
 		t.Errorf("deleting what no plugin keeps: %v", err)
 	}
 	other := fakeCluster(t, map[string]string{})
-	if err := other.PutPolicy(t.Context(), "x", nil); NoHandler(err) {
+	if err := other.PutPolicy(t.Context(), "x", nil); LacksPlugin(err) {
 		t.Errorf("another error: %v", err)
 	}
 }
