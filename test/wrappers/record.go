@@ -26,3 +26,14 @@ func ErroredRecord(attempt record.Trial, reason, message string) record.Record {
 		Error: &record.Error{Reason: reason, Message: message},
 	}
 }
+
+// LoadRecord is a record of a clean trial of a load that fills no index, with the given rate over ten seconds.
+func LoadRecord(attempt record.Trial, driver string, rate float64, unit string) record.Record {
+	return record.Record{
+		Version: record.Version, Trial: attempt, StartedAt: 1_700_000_000_000, FinishedAt: 1_700_000_020_000,
+		Driver: record.Driver{Name: driver},
+		Load: &record.Load{
+			From: 1_700_000_005_000, To: 1_700_000_015_000, Seconds: 10, Rate: rate, Unit: unit, Operations: int64(rate * 10),
+		},
+	}
+}

@@ -1,0 +1,58 @@
+package wrappers
+
+import (
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+// Bulk drives the load with Knee's own loader: so many small documents a client.
+func (c *Campaign) Bulk(documentsPerClient int64) *Campaign {
+	c.Spec.Workload.OSB = nil
+	c.Spec.Workload.Bulk = &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, DocumentsPerClient: &documentsPerClient}
+	return c
+}
+
+// Stream drives the load with the stream transport's Benchmark API, on topologies of two nodes.
+func (c *Campaign) Stream(params map[string]v1alpha1.ParamValue) *Campaign {
+	c.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Stream: &v1alpha1.Stream{Params: params}}
+	for i := range c.Spec.Topologies {
+		c.Spec.Topologies[i].Nodes, c.Spec.Topologies[i].Primaries = ptr.To[int32](2), 0
+	}
+	return c
+}
+
+// Command drives the load with a program that says what it loads by itself: there is no OpenSearch, and no topology. It
+// comes after the variants.
+func (c *Campaign) Command(image string, command ...string) *Campaign {
+	c.Spec.OpenSearch, c.Spec.Topologies = v1alpha1.OpenSearch{}, nil
+	for i := range c.Spec.Variants {
+		c.Spec.Variants[i].NodePool = v1alpha1.NodePool{}
+	}
+	c.Spec.Workload = v1alpha1.Workload{
+		Measure: v1alpha1.MeasureWhole,
+		Command: &v1alpha1.Command{Image: image, Command: command, Parser: v1alpha1.ParserFreon},
+	}
+	return c
+}
+
+// ClientsPerPod parts the clients of a trial among loader pods.
+func (c *Campaign) ClientsPerPod(n int32) *Campaign { c.Spec.Workload.ClientsPerPod = &n; return c }
+
+// Nodes sets how many nodes each topology has.
+func (c *Campaign) Nodes(n int32) *Campaign {
+	for i := range c.Spec.Topologies {
+		c.Spec.Topologies[i].Nodes = ptr.To(n)
+	}
+	return c
+}
+
+// Without leaves the cell of a variant on a topology out.
+func (c *Campaign) Without(variant, topology string) *Campaign {
+	if c.Spec.Matrix == nil {
+		c.Spec.Matrix = &v1alpha1.Matrix{}
+	}
+	c.Spec.Matrix.Exclude = append(c.Spec.Matrix.Exclude,
+		v1alpha1.CellSelector{Variant: v1alpha1.Name(variant), Topology: v1alpha1.Name(topology)})
+	return c
+}
