@@ -41,6 +41,9 @@ days differ, and lists what the nodes say that differs.`,
 					return err
 				}
 			}
+			if a, b := sides[0].in.Assessment.Unit, sides[1].in.Assessment.Unit; a != b {
+				return fmt.Errorf("%s counts %s and %s counts %s: only campaigns of one unit can be compared", args[0], a, args[1], b)
+			}
 			result := compare(sides[0], sides[1])
 			if output == "json" {
 				return printJSON(p.streams.Out, result)

@@ -17,7 +17,11 @@ func comparisonText(out io.Writer, c comparison) error {
 		if s.view.Rerun != "" {
 			rerun = ", rerun " + s.view.Rerun
 		}
-		fmt.Fprintf(t, "%s: %s (%s%s)\n", s.letter, s.view.Name, s.view.Campaign, rerun)
+		counts := ""
+		if s.view.Unit != "docs/s" {
+			counts = ", in " + s.view.Unit
+		}
+		fmt.Fprintf(t, "%s: %s (%s%s)%s\n", s.letter, s.view.Name, s.view.Campaign, rerun, counts)
 	}
 	for _, caveat := range c.Caveats {
 		fmt.Fprintf(t, "- %s\n", printable(caveat))

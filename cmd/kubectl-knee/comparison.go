@@ -26,6 +26,7 @@ type sideView struct {
 	Name     string   `json:"name"`
 	Campaign string   `json:"campaign"`
 	Rerun    string   `json:"rerun,omitempty"`
+	Unit     string   `json:"unit"` // of every docsPerSecond below: docs/s unless the load fills no index
 	Finished bool     `json:"finished"`
 	Days     []string `json:"days"`  // UTC
 	Hosts    []string `json:"hosts"` // Kubernetes nodes of OpenSearch
@@ -109,7 +110,7 @@ func compare(a, b side) comparison {
 
 func (s side) view() sideView {
 	v := sideView{
-		Name: s.name, Campaign: s.in.Namespace + "/" + s.in.Name, Rerun: s.in.Spec.Rerun,
+		Name: s.name, Campaign: s.in.Namespace + "/" + s.in.Name, Rerun: s.in.Spec.Rerun, Unit: s.in.Assessment.Unit,
 		Finished: s.in.Assessment.Finished, Days: []string{}, Hosts: []string{},
 	}
 	for _, r := range s.in.Records {

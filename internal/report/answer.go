@@ -38,7 +38,7 @@ func ratios(d *document, in Input) {
 		if other := baselineClients(r); other != r.Clients {
 			clients += ", " + integer(other)
 		}
-		t.row(r.Variant+" / "+r.Baseline, ratioTopology(r), clients, "**"+fixed(r.Ratio, 3)+"**", bounds, sure,
+		t.row(r.Variant+" / "+r.Baseline, ratioTopology(r), clients, strong(fixed(r.Ratio, 3)), bounds, sure,
 			runs, trimmed(r.P, 4), trimmed(r.AdjustedP, 4), ratioVerdict(r))
 	}
 	d.para("Ratio of %s in the Final phase: the Hodges-Lehmann estimate on logs (the median of all pairwise ratios), its exact "+

@@ -47,7 +47,14 @@ func environments(d *document, in Input, rows []attempt) {
 		records[a.record.Trial.Variant] = append(records[a.record.Trial.Variant], a.record)
 	}
 	d.section("Environment")
-	d.para("As the nodes and the index say themselves; what differs between variants, beside what is compared, makes the comparison suspect.")
+	who := "the nodes and the index say"
+	switch {
+	case !fillsIndex(in) && !nodesKnown(in):
+		who = "the loads say"
+	case !fillsIndex(in):
+		who = "the nodes say"
+	}
+	d.para("As %s themselves; what differs between variants, beside what is compared, makes the comparison suspect.", who)
 	differences(d, in)
 	titles := []string{""}
 	for _, v := range in.Spec.Variants {
@@ -71,6 +78,9 @@ func environments(d *document, in Input, rows []attempt) {
 		t.row(append(values, differs)...)
 	}
 	for _, f := range facts {
+		if !fillsIndex(in) && !nodesKnown(in) {
+			break
+		}
 		row(f.name, func(rs []record.Record) string { return distinct(rs, f.of) })
 	}
 	row("loader's nodes", func(rs []record.Record) string {

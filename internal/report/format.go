@@ -47,6 +47,14 @@ func knownInt(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
+// strong marks a text that is to be seen first.
+func strong(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "**" + s + "**"
+}
+
 // rounded prints docs/s as people read it.
 func rounded(f float64) string { return fixed(f, 0) }
 

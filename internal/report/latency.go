@@ -23,19 +23,28 @@ func latencies(d *document, in Input) {
 		return
 	}
 	d.section("Latency")
-	d.para("Medians over the Measured Final repetitions, by the driver, in ms. %s With a target throughput, latency counts from when a request was due, "+
-		"service time from when it was sent.", closedLoop)
-	t := d.table("task", "kind ", "cell ", "clients", "runs", "throughput", "target", "p50", "p90", "p99", "p99.9", "service p50", "service p90", "service p99", "note ")
+	text := "Medians over the Measured Final repetitions, by the driver, in ms. " + closedLoop
+	if fillsIndex(in) {
+		text += " With a target throughput, latency counts from when a request was due, service time from when it was sent."
+	}
+	d.para("%s", text)
+	t := d.table("task", "kind ", "cell ", "clients", "runs", "throughput", "target", "mean", "p50", "p90", "p99", "p99.9", "service p50", "service p90", "service p99", "note ")
 	for _, g := range groups {
 		latency := func(of func(record.Latency) float64) string { return fixed(g.median(ofLatencyIn(of)), 1) }
 		service := func(of func(record.Latency) float64) string { return fixed(g.median(ofServiceIn(of)), 1) }
 		t.row(g.task, g.kind, cellName(in, g.variant, g.topology), integer(g.clients), fmt.Sprint(len(g.tasks)),
 			strings.TrimSpace(brief(g.median(func(t record.Task) float64 { return t.Throughput }))+" "+g.tasks[0].Unit),
 			known(g.tasks[0].Target),
+			latency(func(l record.Latency) float64 { return l.Mean }),
 			latency(func(l record.Latency) float64 { return l.P50 }), latency(func(l record.Latency) float64 { return l.P90 }),
 			latency(func(l record.Latency) float64 { return l.P99 }), latency(func(l record.Latency) float64 { return l.P999 }),
 			service(func(l record.Latency) float64 { return l.P50 }), service(func(l record.Latency) float64 { return l.P90 }),
 			service(func(l record.Latency) float64 { return l.P99 }), g.note())
+	}
+	if fillsIndex(in) {
+		t.without("mean")
+	} else {
+		t.without("target", "service p50", "service p90", "service p99")
 	}
 	d.charts(latencyCharts(d, in)...)
 	taskRatios(d, in)

@@ -30,7 +30,7 @@ func columnsOf(in Input) []column {
 		case c.name == "error_rate":
 			c.help = "share of the operations that failed, 0 to 1; empty where the driver does not count them"
 		}
-		c.help = strings.ReplaceAll(c.help, "docs/s", unit(in))
+		c.help = strings.NewReplacer("docs/s", unit(in), rateMeasure, "rate", "the documents accepted, as they were sent,", "the operations' bytes").Replace(c.help)
 		out = append(out, c)
 	}
 	out = append(out, loadColumns...)

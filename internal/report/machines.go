@@ -30,7 +30,8 @@ func perMachine(d *document, in Input) {
 	}
 	apart := false
 	for _, r := range rows {
-		apart = apart || r.nodes > 1 || r.nodes != rows[0].nodes || r.cores != rows[0].cores && !math.IsNaN(r.cores+rows[0].cores)
+		// A comparison with what is not known (NaN) is false.
+		apart = apart || r.nodes > 1 || r.nodes < rows[0].nodes || r.cores < rows[0].cores || r.cores > rows[0].cores
 	}
 	if !apart {
 		return

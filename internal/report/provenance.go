@@ -95,7 +95,13 @@ func gates(in Input) string {
 	if g.MaxRejections != nil {
 		maxRejections = *g.MaxRejections
 	}
-	out := []string{fmt.Sprintf("maxRejections %d", maxRejections)}
+	var out []string
+	if fillsIndex(in) || g.MaxRejections != nil {
+		out = append(out, fmt.Sprintf("maxRejections %d", maxRejections))
+	}
+	if !fillsIndex(in) && g.MaxErrorRate == nil {
+		out = append(out, "maxErrorRate 0")
+	}
 	for _, limit := range []struct {
 		name  string
 		value *v1alpha1.Decimal
