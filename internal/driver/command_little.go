@@ -1,6 +1,10 @@
 package driver
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/knee-bench/knee/internal/record"
+)
 
 // LittleTolerance is how far Little's law may be off before a note says so.
 const LittleTolerance = 0.05
@@ -52,4 +56,21 @@ func (c Concurrency) Note() string {
 		return said + fmt.Sprintf(": for %.1f %% of their time the clients waited for no call, or rate and latency are not of the same calls", 100*(1-share))
 	}
 	return ""
+}
+
+// Concurrency is what the run's figures say of its threads.
+func (f Freon) Concurrency(threads int32) Concurrency {
+	return Concurrency{Rate: f.MeanRate, MeanMillis: f.Mean, Resolution: f.Resolution, Clients: float64(threads)}
+}
+
+// ConcurrencyOf is what a load's figures say of its clients: nothing where it has no mean latency.
+func ConcurrencyOf(load *record.Load, clients int32) Concurrency {
+	if load.Latency == nil || load.Latency.Mean == 0 {
+		return Concurrency{}
+	}
+	rate := load.Rate
+	if load.Seconds > 0 && load.Operations > 0 { // the throughput may be in another unit
+		rate = float64(load.Operations) / load.Seconds
+	}
+	return Concurrency{Rate: rate, MeanMillis: load.Latency.Mean, Clients: float64(clients)}
 }

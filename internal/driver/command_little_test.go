@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/knee-bench/knee/internal/record"
 )
 
 func TestLittlesLaw(t *testing.T) {
@@ -35,5 +37,23 @@ func TestLittlesLaw(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.note)
 			}
 		})
+	}
+}
+
+func TestConcurrencyOfALoad(t *testing.T) {
+	if got := newFlow.Concurrency(100).Note(); !strings.Contains(got, "91.4 calls in flight of 100") {
+		t.Errorf("%q", got)
+	}
+	load := &record.Load{Rate: 3, Unit: "MB/s", Operations: 1000, Seconds: 10, Latency: &record.Latency{Mean: 40}}
+	if got := ConcurrencyOf(load, 4); got.InFlight() != 4 || got.Note() != "" {
+		t.Errorf("%+v", got)
+	}
+	load.Operations = 0
+	if got := ConcurrencyOf(load, 4); got.Rate != 3 {
+		t.Errorf("by the throughput alone: %+v", got)
+	}
+	load.Latency.Mean = 0
+	if got := ConcurrencyOf(load, 4); got != (Concurrency{}) {
+		t.Errorf("without a mean latency: %+v", got)
 	}
 }

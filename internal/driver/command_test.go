@@ -133,28 +133,3 @@ func TestExpand(t *testing.T) {
 		}
 	}
 }
-
-func TestCommandOutput(t *testing.T) {
-	var o CommandOutput
-	for i := range 200_000 {
-		fmt.Fprintf(&o, "line %d of the output\n", i)
-	}
-	text := o.Text()
-	if len(o.tail) > 2*keptOutput+64 || len(text) > keptOutput+64 || !strings.HasSuffix(text, "line 199999 of the output\n") || !strings.HasPrefix(text, "(") || o.News() != 200_000 {
-		t.Errorf("%d bytes kept, %d told: %.80q", len(o.tail), len(text), text)
-	}
-	if first := strings.Split(text, "\n")[1]; !strings.HasPrefix(first, "line ") {
-		t.Errorf("begins within a line: %q", first)
-	}
-	var short CommandOutput
-	fmt.Fprint(&short, "a\nb")
-	if short.Text() != "a\nb" {
-		t.Errorf("%q", short.Text())
-	}
-	if got := TellingCommandOutput("starting\nException in thread main\n\tat x\n\nerror: no such bucket\n", 200); got != "Exception in thread main; at x; error: no such bucket" {
-		t.Errorf("%q", got)
-	}
-	if got := TellingCommandOutput(" \n", 200); got != "it printed nothing" {
-		t.Errorf("%q", got)
-	}
-}
