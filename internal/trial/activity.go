@@ -20,7 +20,8 @@ type life struct {
 	programs Programs
 	watch    *watch // of a load; nil when none is filled
 	output   output
-	name     string // of the program
+	name     string      // of the program
+	held     func() bool // see program
 
 	usage *process.Usage
 	cpu   time.Duration // that it had used when last looked at
@@ -38,7 +39,7 @@ func (a *attempt) watchOver(ctx context.Context, p program) <-chan error {
 		return why
 	}
 	now := time.Now()
-	l := &life{limit: limit, programs: a.Programs, watch: p.watch, output: p.output, name: p.name, usage: process.NewUsage(), since: now, last: now}
+	l := &life{limit: limit, programs: a.Programs, watch: p.watch, output: p.output, name: p.name, held: p.held, usage: process.NewUsage(), since: now, last: now}
 	go func() {
 		tick := time.NewTicker(min(10*time.Second, limit/5))
 		defer tick.Stop()
@@ -82,7 +83,7 @@ func (a *attempt) hangs(ctx context.Context, l *life) error {
 func (l *life) look(now time.Time) {
 	l.programs.Sample(l.usage)
 	cpu, news := l.usage.Total(), l.output.News()
-	if news != l.news || (cpu-l.cpu).Seconds() > busyShare*now.Sub(l.since).Seconds() {
+	if l.held != nil && l.held() || news != l.news || (cpu-l.cpu).Seconds() > busyShare*now.Sub(l.since).Seconds() {
 		l.last = now
 	}
 	l.cpu, l.news, l.since = cpu, news, now

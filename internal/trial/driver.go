@@ -49,7 +49,7 @@ const (
 // indexer is a driver of kind fillsIndex that has an index body of its own, for campaigns that give none. Without it, the
 // driver's load makes the index then.
 type indexer interface {
-	indexBody() ([]byte, error)
+	indexBody() (body []byte, from string, err error) // from says in a message where the body is from
 }
 
 // searcher is a driver that can search the index that its load filled.
@@ -86,13 +86,14 @@ type outcome struct {
 // accepted is what a driver was told of its documents.
 type accepted struct {
 	documents int64 // acknowledged
-	uncertain int64 // sent again since no reply came: each may be in the index twice
+	again     int64 // sent again after an answer that does not tell what became of them: they may be in the index twice
 }
 
 // failures are the requests, or the documents where a driver counts these, that were not accepted in the end.
 type failures struct {
 	rejected int64
 	other    int64
+	refused  int64    // as too much, at any sending, whatever became of them in the end; 0 where the driver does not count them
 	lines    []string // that tell why; distinct, those of no rejection first
 }
 
@@ -103,6 +104,9 @@ var drivers = []struct {
 	make  func(*attempt) loadDriver
 }{
 	{"osb", func(c record.Config) bool { return c.OSB != nil }, newOSB},
+	{"bulk", func(c record.Config) bool { return c.Bulk != nil }, newBulk},
+	{"stream", func(c record.Config) bool { return c.Stream != nil }, newStream},
+	{"command", func(c record.Config) bool { return c.Command != nil }, newCommand},
 }
 
 // newDriver makes the driver that the Config means.
@@ -129,6 +133,10 @@ type pods interface {
 	ready(ctx context.Context) error
 	// gather gives the shares of all pods, in their order, once each has ended its load.
 	gather(ctx context.Context, own json.RawMessage) ([]json.RawMessage, error)
+	// loaders tells what a part of the load took of the other pods' machines, and lets these pods go.
+	loaders(ctx context.Context, from, to time.Time) ([]record.Loader, error)
+	// close lets the other pods go, or ends their load where it cannot go on.
+	close(why error)
 }
 
 // onePod is a trial that this pod makes by itself.
@@ -139,6 +147,10 @@ func (onePod) ready(ctx context.Context) error { return ctx.Err() }
 func (onePod) gather(_ context.Context, own json.RawMessage) ([]json.RawMessage, error) {
 	return []json.RawMessage{own}, nil
 }
+
+func (onePod) loaders(context.Context, time.Time, time.Time) ([]record.Loader, error) { return nil, nil }
+
+func (onePod) close(error) {}
 
 // part is which of a trial's loader pods this one is.
 type part struct {
@@ -160,17 +172,14 @@ func (p part) share(clients int32) float64 {
 	return float64(p.clients(clients)) / float64(clients)
 }
 
-// documents are those of a trial's that this pod sends: as many a client as each other pod, within one document a pod.
+// documents are those of a trial's that this pod sends: as many a client as each other pod, within one document.
 func (p part) documents(all int64, clients int32) int64 {
-	before := int64(0)
+	before := int64(0) // clients of the pods before this one
 	for i := range p.index {
 		before += int64(part{i, p.of}.clients(clients))
 	}
-	after := before + int64(p.clients(clients))
-	until := func(c int64) int64 { // all may be 10^12, times 10^5 clients: within 63 bits
-		return all * c / int64(clients)
-	}
-	return until(after) - until(before)
+	until := func(c int64) int64 { return all * c / int64(clients) } // at most 10^12 documents times 10^5 clients: no overflow
+	return until(before+int64(p.clients(clients))) - until(before)
 }
 
 func more(yes bool) int32 {

@@ -74,6 +74,9 @@ func (f *facts) checkRequests() error {
 	if other := f.outcome.failures.other; other > 0 {
 		return fail(record.ReasonRequestsFailed, "%d failures are not rejections: %s", other, why)
 	}
+	if n := f.outcome.failures.refused; n > 0 && f.rejections.Total() == 0 {
+		return fail(record.ReasonRequestsFailed, "%d documents were refused as too many (status 429), and no node counted a rejection: does something before OpenSearch refuse them? %s", n, why)
+	}
 	for _, t := range f.outcome.tasks {
 		if t.ErrorRate > 0 && f.rejections.Total() == 0 {
 			return fail(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, and no node rejected any: %s", 100*t.ErrorRate, t.Name, why)
@@ -129,8 +132,8 @@ func (f *facts) checkAccepted(a accepted) error {
 		return nil
 	case extra < 0:
 		return fail(record.ReasonCountMismatch, "the index holds %d documents, but %d were acknowledged", f.count, a.documents)
-	case extra <= a.uncertain:
-		return fail(record.ReasonCountMismatch, "the index holds %d documents, %d more than were acknowledged: %d were sent again after no reply came, and some of them are there twice", f.count, extra, a.uncertain)
+	case extra <= a.again:
+		return fail(record.ReasonCountMismatch, "the index holds %d documents, %d more than were acknowledged: %d were sent again after an answer that does not tell what became of them, and some of them are there twice", f.count, extra, a.again)
 	default:
 		return fail(record.ReasonCountMismatch, "the index holds %d documents, but only %d were acknowledged: does another client write to it?", f.count, a.documents)
 	}

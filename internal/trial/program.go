@@ -29,6 +29,8 @@ type program struct {
 	env    []string // beside the agent's own
 	output output
 	watch  *watch // of the load that it makes; nil when it makes none that is watched
+
+	held func() bool // says that it waits for other loader pods, and does not hang; may be nil
 }
 
 // output takes in what a program prints. News counts the lines that say something new: they are a sign of life.
