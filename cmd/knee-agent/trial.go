@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -41,8 +44,46 @@ func runTrial(args []string) int {
 			fmt.Fprintf(os.Stderr, "knee-agent trial: %v\n", err)
 		}
 	}
-	r = trial.Run(ctx, trial.Options{Config: config, Work: *work, Cache: *cache, Program: *program, Output: os.Stdout, Save: save})
+	options := trial.Options{Config: config, Work: *work, Cache: *cache, Program: *program, Output: os.Stdout, Save: save}
+	if config.Loaders > 1 {
+		index, err := indexOf(config.Loaders)
+		if err != nil {
+			return failed("trial", errors.Join(err, replace(*out, []byte(err.Error()))))
+		}
+		if index > 0 {
+			return runLoader(ctx, options, index, *out)
+		}
+	}
+	r = trial.Run(ctx, options)
 	return write(r, *out)
+}
+
+// indexOf is this pod's index among the loader pods of a trial.
+func indexOf(loaders int32) (int32, error) {
+	index, err := strconv.ParseInt(os.Getenv(record.IndexEnv), 10, 32)
+	if err != nil || index < 0 || index >= int64(loaders) {
+		return 0, fmt.Errorf("the environment variable %s is %q: a trial of %d loader pods needs this pod's index in its Job, 0 to %d", record.IndexEnv, os.Getenv(record.IndexEnv), loaders, loaders-1)
+	}
+	return int32(index), nil
+}
+
+// runLoader makes the part of the load of a loader pod that writes no record. Its exit code is 0 when the pod that does
+// knows all, a failure included: the Job's controller ends all pods of a Job of which one fails.
+func runLoader(ctx context.Context, o trial.Options, index int32, path string) int {
+	did, err := trial.RunLoader(ctx, o, index)
+	if err != nil {
+		return failed("trial", errors.Join(err, replace(path, cut(err.Error()))))
+	}
+	fmt.Println(did)
+	if err := replace(path, cut(did)); err != nil {
+		return failed("trial", err)
+	}
+	return 0
+}
+
+// cut fits a text into a termination message.
+func cut(text string) []byte {
+	return []byte(strings.ToValidUTF8(text[:min(len(text), record.MaxBytes)], ""))
 }
 
 // write encodes the record into the file and prints it.

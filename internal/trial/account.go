@@ -120,7 +120,9 @@ func (a *attempt) measure(ctx context.Context) error {
 	}
 	a.facts.whole = whole
 	a.telemetry(ctx, window)
-	a.loader(window)
+	if err := a.loader(ctx, window); err != nil {
+		return err
+	}
 	a.tasks(samples)
 	return nil
 }
@@ -133,7 +135,9 @@ func (a *attempt) measureNothing(ctx context.Context, samples []steady.Sample) e
 		Corpus:     a.outcome.corpus, BulkSize: a.outcome.bulkSize}
 	a.facts.whole = window
 	a.telemetry(ctx, window)
-	a.loader(window)
+	if err := a.loader(ctx, window); err != nil {
+		return err
+	}
 	a.tasks(samples)
 	return nil
 }

@@ -32,7 +32,7 @@ func (a *attempt) load(ctx context.Context) error {
 		return err
 	}
 	if a.driver.kind() != fillsIndex {
-		return a.measureLoad()
+		return a.measureLoad(ctx)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (a *attempt) start(ctx context.Context) error {
 }
 
 // measureLoad takes a load that fills no index by the driver's own figures.
-func (a *attempt) measureLoad() error {
+func (a *attempt) measureLoad(ctx context.Context) error {
 	if step, jumped := a.clock.jumped(); jumped {
 		return clockJumped(step)
 	}
@@ -70,7 +70,7 @@ func (a *attempt) measureLoad() error {
 	a.record.Loader.UtilizationOfTime = a.outcome.clientUtilization
 	if a.driver.kind() == alone {
 		a.stopWatch()
-		a.loader(a.facts.whole)
+		return a.loader(ctx, a.facts.whole)
 	}
 	return nil
 }
@@ -85,7 +85,9 @@ func (a *attempt) countNodes(ctx context.Context) error {
 	a.record.Rejections = rejections(a.before.nodes, after.nodes)
 	a.fillNodes(after)
 	a.telemetry(ctx, a.facts.whole)
-	a.loader(a.facts.whole)
+	if err := a.loader(ctx, a.facts.whole); err != nil {
+		return err
+	}
 	if why := cmp.Or(differentNodes(a.before.infos, after.infos, "the load"), a.watch.seen()); why != "" {
 		return fail(record.ReasonClusterChanged, "%s", why)
 	}

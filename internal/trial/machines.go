@@ -83,17 +83,28 @@ func fillMachine(n *record.Node, w probe.Window) {
 	own.MemoryBytes, own.Kernel, own.THP, own.Disk = e.MemoryBytes, e.Kernel, e.THP, e.Disk
 }
 
-// loader tells the driver's CPU and memory over the window, and the cores of its node.
-func (a *attempt) loader(window steady.Window) {
+// loader tells the driver's CPU and memory over the window, and the cores of its node: of all loader pods together.
+func (a *attempt) loader(ctx context.Context, window steady.Window) error {
+	a.ownLoader(window.From, window.To)
+	others, err := a.pods.loaders(ctx, window.From, window.To)
+	if err != nil {
+		return err
+	}
+	a.record.Loader = together(a.record.Loader, others)
+	return nil
+}
+
+// ownLoader tells the same of this pod alone.
+func (a *attempt) ownLoader(from, to time.Time) {
 	l := &a.record.Loader
-	processes := a.watch.loader(window.From, window.To)
+	processes := a.watch.loader(from, to)
 	for _, p := range processes {
 		l.CPUCores += p.Percent / 100
 	}
 	if len(processes) > 0 {
 		l.BusiestPercent, l.BusiestProcess = processes[0].Percent, processes[0].Name
 	}
-	l.MemoryBytes = a.watch.loaderMemory(window.From, window.To)
+	l.MemoryBytes = a.watch.loaderMemory(from, to)
 	l.Cores = probe.ReadEnvironment("/proc", "/sys", "").Cores
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/knee-bench/knee/internal/probe"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
+	"github.com/knee-bench/knee/internal/trial/fleet"
 	"github.com/knee-bench/knee/internal/trial/process"
 )
 
@@ -79,8 +80,8 @@ type phase struct {
 	run  func(context.Context) error
 }
 
-// Run makes the attempt and always gives a record. The context's end, or the trial's deadline, stops the driver.
-func Run(ctx context.Context, o Options) record.Record {
+// begin makes an attempt that has done nothing yet, and the context that ends with its deadline.
+func begin(ctx context.Context, o Options) (*attempt, context.Context, context.CancelFunc) {
 	if o.Programs == nil {
 		o.Programs = machine{}
 	}
@@ -91,24 +92,48 @@ func Run(ctx context.Context, o Options) record.Record {
 	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, StartedAt: a.started}
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
 	a.pods, a.part = onePod{}, part{of: max(1, o.Config.Loaders)}
-	outside := ctx
-	told := context.AfterFunc(outside, a.saveInterrupted)
-	if o.Config.DeadlineSeconds > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(o.Config.DeadlineSeconds)*time.Second,
-			fmt.Errorf("the trial's deadline of %d s passed", o.Config.DeadlineSeconds))
-		defer cancel()
+	if o.Config.DeadlineSeconds <= 0 {
+		return a, ctx, func() {}
 	}
-	if err := a.run(ctx); err != nil {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(o.Config.DeadlineSeconds)*time.Second,
+		fmt.Errorf("the trial's deadline of %d s passed", o.Config.DeadlineSeconds))
+	return a, ctx, cancel
+}
+
+// Run makes the attempt and always gives a record. The context's end, or the trial's deadline, stops the driver. Of a trial
+// of several loader pods this is the one of index 0; RunLoader is the others.
+func Run(outside context.Context, o Options) record.Record {
+	a, ctx, cancel := begin(outside, o)
+	defer cancel()
+	told := context.AfterFunc(outside, a.saveInterrupted)
+	ctx, leave, err := a.assemble(ctx)
+	defer leave()
+	if err == nil {
+		err = a.run(ctx)
+	}
+	if err != nil {
 		a.record.Error = a.explain(outside, ctx, err)
 		a.say("failed: %s: %s", a.record.Error.Reason, a.record.Error.Message)
 	} else {
 		rate, unit := a.record.Rate()
 		a.say("done: %.0f %s", rate, unit)
 	}
+	a.pods.close(err)
 	if !told() {
 		<-a.interrupted // what it saves must not follow what is saved below
 	}
+	a.endLoad(ctx)
+	a.hideSecrets()
+	a.record.FinishedAt = time.Now().UnixMilli()
+	if o.Config.Artifacts != "" && o.Save != nil {
+		o.Save(a.record)
+	}
+	a.keep(ctx)
+	return a.record
+}
+
+// endLoad leaves nothing of the load running.
+func (a *attempt) endLoad(ctx context.Context) {
 	a.stopWatch()
 	if a.cluster != nil {
 		a.leave(ctx)
@@ -117,13 +142,6 @@ func Run(ctx context.Context, o Options) record.Record {
 	if n, err := a.Programs.EndAll(ctx); err != nil || n > 0 {
 		a.say("ended %d processes that the driver left: %v", n, err)
 	}
-	a.hideSecrets()
-	a.record.FinishedAt = time.Now().UnixMilli()
-	if o.Config.Artifacts != "" && o.Save != nil {
-		o.Save(a.record)
-	}
-	a.keep(ctx)
-	return a.record
 }
 
 // phases are the steps of a trial whose load is of the driver's kind.
@@ -189,9 +207,12 @@ func reasonOf(err error) string {
 	return ""
 }
 
-// explain gives an error its reason. Once the attempt was ended from outside, or the deadline has passed, every error is
-// its consequence.
+// explain gives an error its reason. Once another loader pod was lost, the attempt was ended from outside, or the deadline
+// has passed, every error is its consequence.
 func (a *attempt) explain(outside, ctx context.Context, err error) *record.Error {
+	if f := (*fleet.Failure)(nil); errors.As(context.Cause(ctx), &f) {
+		return &record.Error{Reason: f.Reason, Message: f.Message}
+	}
 	if outside.Err() != nil {
 		return &record.Error{Reason: record.ReasonInterrupted, Message: fmt.Sprintf("%s, during: %v", interrupted, err)}
 	}

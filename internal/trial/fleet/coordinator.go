@@ -186,7 +186,7 @@ func (c *Coordinator) update(change func()) {
 }
 
 // Close tells every member that it is needed no longer or, where there is a reason, that it must end, and waits for them to
-// go, a few seconds at most.
+// go, some seconds at most.
 func (c *Coordinator) Close(why error) {
 	last := message{Kind: kindEnd}
 	if why != nil {
@@ -215,8 +215,8 @@ func abortion(why error) message {
 	return message{Kind: kindAbort, Message: why.Error()}
 }
 
-// goodbye is how long members may take to go once they were told to.
-const goodbye = 5 * time.Second
+// goodbye is how long members may take to go once they were told to: their drivers end first.
+const goodbye = 20 * time.Second
 
 // dismiss sends members their last message, once, and bounds what is still read from them.
 func (c *Coordinator) dismiss(last message) {
