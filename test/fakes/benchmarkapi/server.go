@@ -1,0 +1,187 @@
+// Package benchmarkapi is a FAKE of an OpenSearch cluster with the Benchmark API of the example plugin
+// stream-transport-example: no row goes over any transport. Its requests wait in a queue for as long as a slow network would
+// take, so that rates and latencies are of a load that was made, and it answers what Knee's agent asks a cluster of its
+// health and its nodes.
+package benchmarkapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Cluster is what the fake pretends to be.
+type Cluster struct {
+	Nodes        int
+	Regular      time.Duration // that the regular transport takes for 1,000 rows
+	Stream       time.Duration // that the stream transport does; 0: the cluster has none, and uses the regular one without a word
+	AtOnce       int           // requests that are under way at once; the others wait
+	FailEvery    int           // every so many requests one fails without a word, as in the plugin; 0: none
+	WithoutBench bool          // the cluster has no Benchmark API
+
+	started time.Time
+}
+
+// Handler answers as the cluster.
+func (c *Cluster) Handler() http.Handler {
+	c.started = time.Now()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_cluster/health", c.json(c.health))
+	mux.HandleFunc("GET /_nodes/stats", c.json(c.stats))
+	mux.HandleFunc("GET /_nodes/stats/{metrics}", c.json(c.stats))
+	mux.HandleFunc("GET /_nodes/{metrics}", c.json(c.infos))
+	if !c.WithoutBench {
+		mux.HandleFunc("POST /_benchmark/stream", c.json(c.benchmark))
+	}
+	mux.HandleFunc("/", c.json(func(r *http.Request) (int, any) {
+		return http.StatusBadRequest, map[string]any{"error": fmt.Sprintf("no handler found for uri [%s] and method [%s]", r.URL.Path, r.Method)}
+	}))
+	return mux
+}
+
+func (c *Cluster) json(answer func(*http.Request) (int, any)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		status, body := answer(r)
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("X-Fake", "this is not OpenSearch")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(body) // the client may have gone
+	}
+}
+
+func (c *Cluster) health(*http.Request) (int, any) {
+	return http.StatusOK, map[string]any{"cluster_name": "fake-not-opensearch", "status": "green", "timed_out": false, "number_of_nodes": c.Nodes,
+		"number_of_data_nodes": c.Nodes, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0, "number_of_pending_tasks": 0}
+}
+
+// each gives every node the same.
+func (c *Cluster) each(node func(name string) map[string]any) (int, any) {
+	nodes := map[string]any{}
+	for i := range c.Nodes {
+		name := fmt.Sprintf("fake-%d", i)
+		nodes["fake-node-id-"+strconv.Itoa(i)] = node(name)
+	}
+	return http.StatusOK, map[string]any{"_nodes": map[string]any{"total": c.Nodes, "successful": c.Nodes, "failed": 0}, "cluster_name": "fake-not-opensearch", "nodes": nodes}
+}
+
+func (c *Cluster) stats(*http.Request) (int, any) {
+	return c.each(func(name string) map[string]any {
+		return map[string]any{"name": name, "process": map[string]any{"max_file_descriptors": 65536},
+			"indices":     map[string]any{"indexing": map[string]any{"index_total": 0}, "merges": map[string]any{"current": 0}},
+			"jvm":         map[string]any{"mem": map[string]any{"heap_used_in_bytes": 1 << 20}, "gc": map[string]any{"collectors": map[string]any{}}},
+			"thread_pool": map[string]any{"write": map[string]any{"threads": 1, "queue": 0, "active": 0, "rejected": 0}}}
+	})
+}
+
+func (c *Cluster) infos(*http.Request) (int, any) {
+	return c.each(func(name string) map[string]any {
+		return map[string]any{"name": name, "version": "0.0.0-fake", "build_hash": "fake",
+			"os":      map[string]any{"arch": "fake", "allocated_processors": 1},
+			"process": map[string]any{"mlockall": false},
+			"jvm": map[string]any{"vm_vendor": "no JVM", "vm_name": "no JVM", "vm_version": "fake", "start_time_in_millis": c.started.UnixMilli(),
+				"mem": map[string]any{"heap_max_in_bytes": 1 << 30}}}
+	})
+}
+
+// load is what a request asks for.
+type load struct{ rows, columns, length, parallel, total, batch int }
+
+func parse(query url.Values) (load, bool, error) {
+	l := load{rows: 100, columns: 10, length: 100, parallel: 1, batch: 100}
+	for name, to := range map[string]*int{"rows": &l.rows, "columns": &l.columns, "avg_column_length": &l.length, "parallel_requests": &l.parallel,
+		"total_requests": &l.total, "batch_size": &l.batch} {
+		if !query.Has(name) {
+			continue
+		}
+		n, err := strconv.Atoi(query.Get(name))
+		if err != nil || n < 0 {
+			return l, false, fmt.Errorf("Failed to parse int parameter [%s] with value [%s]", name, query.Get(name))
+		}
+		*to = n
+	}
+	stream := !query.Has("use_stream_transport") || query.Get("use_stream_transport") == "true"
+	if l.total == 0 {
+		l.total = l.parallel
+	}
+	return l, stream, nil
+}
+
+// benchmark makes the load: twice parallel_requests are in flight.
+func (c *Cluster) benchmark(r *http.Request) (int, any) {
+	l, stream, err := parse(r.URL.Query())
+	if err != nil {
+		return http.StatusBadRequest, map[string]any{"error": map[string]any{"type": "illegal_argument_exception", "reason": err.Error()}}
+	}
+	stream = stream && c.Stream > 0
+	takes := c.Regular
+	if stream {
+		takes = c.Stream
+	}
+	takes = takes * time.Duration(l.rows) / 1000
+	begin := time.Now()
+	latencies := c.send(l, takes)
+	millis := max(1, time.Since(begin).Milliseconds())
+	return http.StatusOK, reply(l, stream, latencies, millis)
+}
+
+// send makes the requests and gives the latencies of those that succeeded, in ms, sorted.
+func (c *Cluster) send(l load, takes time.Duration) []int64 {
+	var (
+		mu        sync.Mutex
+		latencies []int64
+		senders   sync.WaitGroup
+		free      = make(chan struct{}, max(1, c.AtOnce))
+		requests  = make(chan int)
+	)
+	for range min(2*l.parallel, l.total) {
+		senders.Go(func() {
+			for i := range requests {
+				begin := time.Now()
+				free <- struct{}{}
+				time.Sleep(takes)
+				<-free
+				if c.FailEvery > 0 && i%c.FailEvery == 0 {
+					continue
+				}
+				mu.Lock()
+				latencies = append(latencies, time.Since(begin).Milliseconds())
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range l.total {
+		requests <- i + 1
+	}
+	close(requests)
+	senders.Wait()
+	slices.Sort(latencies)
+	return latencies
+}
+
+func reply(l load, stream bool, latencies []int64, millis int64) map[string]any {
+	rows := int64(l.rows) * int64(len(latencies))
+	bytes := rows * int64(l.columns) * int64(l.length)
+	seconds := float64(millis) / 1000
+	latency := map[string]int64{"min": 0, "max": 0, "avg": 0}
+	for _, p := range []int{5, 10, 20, 25, 35, 50, 75, 90, 99} {
+		latency["p"+strconv.Itoa(p)] = 0
+	}
+	if n := len(latencies); n > 0 {
+		sum := int64(0)
+		for _, ms := range latencies {
+			sum += ms
+		}
+		latency["min"], latency["max"], latency["avg"] = latencies[0], latencies[n-1], sum/int64(n)
+		for _, p := range []int{5, 10, 20, 25, 35, 50, 75, 90, 99} {
+			latency["p"+strconv.Itoa(p)] = latencies[min(n*p/100, n-1)]
+		}
+	}
+	return map[string]any{"total_rows": rows, "total_bytes": bytes, "total_size_bytes": bytes, "duration_ms": millis,
+		"throughput_rows_per_sec": fmt.Sprintf("%.2f", float64(rows)/seconds), "throughput_mb_per_sec": fmt.Sprintf("%.2f", float64(bytes)/(1<<20)/seconds),
+		"latency_ms": latency, "parallel_requests": l.parallel, "used_stream_transport": stream}
+}
