@@ -67,6 +67,27 @@ func (s *Server) RejectAll() {
 	s.queue.RejectAbove, s.queue.RejectShare, s.queue.refusal = -1, 1, 100*time.Millisecond
 }
 
+// Judge gives each document a status from now on, by its number among all that came; one that was sent again has another.
+func (s *Server) Judge(status func(document int64) int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.verdict = status
+}
+
+// Refuse has it refuse the next bulks, each whole.
+func (s *Server) Refuse(bulks int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refuse = bulks
+}
+
+// LoseReplies has it index the next bulks and answer that it is not available.
+func (s *Server) LoseReplies(bulks int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget = bulks
+}
+
 // Mute has it answer nothing any more, as a process that is stopped does.
 func (s *Server) Mute() { s.muted.Store(true) }
 

@@ -40,7 +40,11 @@ type Server struct {
 	status    string // of the cluster's health
 	nodes     int
 	muted     atomic.Bool
-	unknown   []string // requests that it does not know
+	seen      int64                    // documents so far, refused ones included
+	verdict   func(document int64) int // status of a document by its number; nil: all are created
+	refuse    int                      // bulks to come that are refused whole
+	forget    int                      // bulks to come that are indexed, and answered with 503
+	unknown   []string                 // requests that it does not know
 }
 
 // index is one index: settings and counters, no documents.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -25,13 +24,22 @@ func (s *Server) bulk(r *http.Request) (int, any) {
 		s.mu.Unlock()
 		return status, answer
 	}
+	if s.refuse > 0 {
+		s.refuse--
+		s.rejected++
+		s.mu.Unlock()
+		return failure(http.StatusTooManyRequests, "rejected_execution_exception", "rejected execution of a whole synthetic bulk")
+	}
 	if s.queue.rejects() {
 		s.rejected++
 		takes := s.queue.refusal
 		s.mu.Unlock()
 		time.Sleep(takes)
-		return http.StatusOK, items(documents, http.StatusTooManyRequests)
+		return http.StatusOK, items(documents, func(int64) int { return http.StatusTooManyRequests })
 	}
+	first := s.seen
+	s.seen += documents
+	status, documents, answer = s.judge(first, documents)
 	done := s.queue.enter(time.Now(), documents)
 	s.mu.Unlock()
 	timer := time.NewTimer(time.Until(done))
@@ -46,16 +54,58 @@ func (s *Server) bulk(r *http.Request) (int, any) {
 	s.indexed += documents
 	s.mu.Unlock()
 	s.due()
-	return http.StatusOK, items(documents, http.StatusCreated)
+	return status, answer
 }
 
-// items is the answer to a bulk all of whose documents ended alike, as JSON: a bulk has many.
-func items(n int64, status int) []byte {
-	item := `{"index":{"status":201}}`
-	if status == http.StatusTooManyRequests {
-		item = `{"index":{"status":429,"error":{"type":"rejected_execution_exception","reason":"rejected execution of a synthetic bulk"}}}`
+// judge gives the answer to a bulk whose documents have numbers from first on, and how many of them are accepted. The
+// caller holds the lock.
+func (s *Server) judge(first, documents int64) (status int, accepted int64, answer any) {
+	if s.forget > 0 {
+		s.forget--
+		status, answer = failure(http.StatusServiceUnavailable, "synthetic_exception", "the reply to a synthetic bulk was lost")
+		return status, documents, answer
 	}
-	return fmt.Appendf(nil, `{"errors":%t,"items":[%s]}`, status >= 300, strings.TrimSuffix(strings.Repeat(item+",", int(n)), ","))
+	of := func(int64) int { return http.StatusCreated }
+	accepted = documents
+	if s.verdict != nil {
+		of = func(n int64) int { return s.verdict(first + n) }
+		accepted = 0
+		rejects := false
+		for n := range documents {
+			switch of(n) {
+			case http.StatusCreated:
+				accepted++
+			case http.StatusTooManyRequests:
+				rejects = true
+			}
+		}
+		if rejects { // one shard's part of the bulk
+			s.rejected++
+		}
+	}
+	return http.StatusOK, accepted, items(documents, of)
+}
+
+// items is the answer to a bulk, as JSON: a bulk has many.
+func items(n int64, status func(int64) int) []byte {
+	var out bytes.Buffer
+	errors := false
+	for i := range n {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		switch code := status(i); code {
+		case http.StatusCreated:
+			out.WriteString(`{"index":{"status":201}}`)
+			continue
+		case http.StatusTooManyRequests:
+			out.WriteString(`{"index":{"status":429,"error":{"type":"rejected_execution_exception","reason":"rejected execution of a synthetic bulk"}}}`)
+		default:
+			fmt.Fprintf(&out, `{"index":{"status":%d,"error":{"type":"mapper_parsing_exception","reason":"a synthetic document of another shape"}}}`, code)
+		}
+		errors = true
+	}
+	return fmt.Appendf(nil, `{"errors":%t,"items":[%s]}`, errors, out.Bytes())
 }
 
 // indexStats are the counters of an index without replicas, as JSON: a load is sampled with them. Merges there are

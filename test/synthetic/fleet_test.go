@@ -1,0 +1,205 @@
+package synthetic_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial"
+	"github.com/knee-bench/knee/test/synthetic/opensearch"
+	"github.com/knee-bench/knee/test/synthetic/osb"
+)
+
+// fleet is a trial of several loader pods, each with a fake of opensearch-benchmark of its own, in this process.
+type fleet struct {
+	config record.Config
+	server *opensearch.Server
+	corpus int64                              // documents that each pod sends
+	change map[int32]func(*trial.Options)     // of one pod
+	during map[int32]func(context.CancelFunc) // what befalls one pod; given what ends it from outside
+	output [pods]bytes.Buffer
+}
+
+const pods = 4
+
+func newFleet(t *testing.T, clients int32, machine opensearch.Machine) *fleet {
+	t.Helper()
+	f := &fleet{server: opensearch.New(machine), corpus: 2000, change: map[int32]func(*trial.Options){}, during: map[int32]func(context.CancelFunc){}}
+	listener := httptest.NewServer(f.server)
+	t.Cleanup(listener.Close)
+	c := study([]int32{clients})
+	c.Spec.Workload.ClientsPerPod = ptr.To((clients + pods - 1) / pods)
+	p := plan.Build(c)
+	f.config = config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: clients, Repetition: 1, Attempt: 1})
+	if f.config.Loaders != pods || !strings.HasSuffix(f.config.Coordinator, fmt.Sprintf(":%d", record.CoordinatorPort)) {
+		t.Fatalf("%d loader pods, the coordinator is %q", f.config.Loaders, f.config.Coordinator)
+	}
+	f.config.Endpoint, f.config.Coordinator, f.config.SettleSeconds, f.config.Measure = listener.URL, freeAddress(t), 30, "Whole"
+	f.config.DeadlineSeconds = 120
+	return f
+}
+
+// freeAddress is one of loopback on which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// ended is how a loader pod of an index above 0 ended.
+type ended struct {
+	did string
+	err error
+}
+
+// run makes the trial and gives its record and what the other pods say.
+func (f *fleet) run(t *testing.T) (r record.Record, others map[int32]ended) {
+	t.Helper()
+	others = map[int32]ended{}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for index := range int32(pods) {
+		w := newWorkshop(t)
+		o := trial.Options{Config: f.config, Work: w.work, Program: w.program, Output: &f.output[index],
+			Programs: osb.Programs{Network: http.DefaultTransport, Corpus: f.corpus}}
+		if change := f.change[index]; change != nil {
+			change(&o)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if befalls := f.during[index]; befalls != nil {
+			befalls(cancel)
+		}
+		all.Go(func() {
+			if index == 0 {
+				r = trial.Run(ctx, o)
+				return
+			}
+			did, err := trial.RunLoader(ctx, o, index)
+			mu.Lock()
+			defer mu.Unlock()
+			others[index] = ended{did, err}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		f.print(t)
+	}
+	return message(t, r), others
+}
+
+func (f *fleet) print(t *testing.T) {
+	t.Helper()
+	for index := range f.output {
+		t.Logf("loader pod %d:\n%s", index, f.output[index].String())
+	}
+}
+
+func TestATrialOfSeveralLoaderPods(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, 6, opensearch.Machine{Curve: func(n int) float64 { return 800 * float64(n) }, Seed: 1})
+	r, others := f.run(t)
+	if r.Error != nil || r.Ingest == nil || len(r.Tasks) != 1 {
+		f.print(t)
+		t.Fatalf("%+v, %+v", r.Error, r)
+	}
+	in, task := r.Ingest, r.Tasks[0]
+	if in.Count != pods*f.corpus || in.Corpus != pods*f.corpus {
+		t.Errorf("%d documents of a corpus of %d, want %d", in.Count, in.Corpus, pods*f.corpus)
+	}
+	if task.Throughput < 0.5*in.DocsPerSecond || task.Throughput > 2*in.DocsPerSecond {
+		t.Errorf("the programs' throughput is %.0f docs/s together, the cluster's %.0f", task.Throughput, in.DocsPerSecond)
+	}
+	if l := task.ServiceTime; l == nil || l.Mean <= 0 || l.Max <= 0 || l.P50 != 0 || l.P90 != 0 || l.P99 != 0 || l.P999 != 0 {
+		t.Errorf("service time %+v: percentiles of several programs cannot be put together", l)
+	}
+	for index, clients := range map[int32]string{1: "2 of 6", 2: "1 of 6", 3: "1 of 6"} {
+		want := fmt.Sprintf("loader pod %d of 4 made its part of the load, %s clients, in ", index, clients)
+		if o := others[index]; o.err != nil || !strings.HasPrefix(o.did, want) || !strings.HasSuffix(o.did, "; the record is index 0's") {
+			t.Errorf("%q, %v, want %q", o.did, o.err, want)
+		}
+	}
+	if said := f.output[0].String(); !strings.Contains(said, "4 loader pods begin, within ") {
+		t.Errorf("the start was not measured:\n%s", said)
+	}
+	if unknown := f.server.Unknown(); len(unknown) > 0 {
+		t.Errorf("the agents ask what the fake does not know: %q", unknown)
+	}
+}
+
+func TestTrialsOfSeveralLoaderPodsThatGoWrong(t *testing.T) {
+	t.Parallel()
+	const knows = "failed, as index 0 knows: "
+	absent := func(o *trial.Options) { o.Program = "no-such-program" }
+	atHalf := func(f *fleet, index int32) {
+		f.during[index] = func(end context.CancelFunc) {
+			f.server.Befall(opensearch.Fault{At: pods * f.corpus / 2, Do: func(*opensearch.Server) { end() }})
+		}
+	}
+	for name, c := range map[string]struct {
+		befall func(*fleet)
+		reason string
+		words  string
+		others string // what the pods say that nothing befell
+	}{
+		"one has no driver": {func(f *fleet) { f.change[2] = absent }, record.ReasonDriverFailed,
+			"loader pod 2: the loader's image has no no-such-program", "the coordinator ended the load: loader pod 2: the loader's image"},
+		"index 0 has no driver": {func(f *fleet) { f.change[0] = absent }, record.ReasonDriverFailed,
+			"the loader's image has no no-such-program", "the coordinator ended the load: prepare: DriverFailed: the loader's image"},
+		"one is of another attempt": {func(f *fleet) {
+			f.change[3] = func(o *trial.Options) { o.Config.Trial.Attempt = 2 }
+			f.config.DeadlineSeconds = 5
+		}, record.ReasonDeadline, "the trial's deadline of 5 s passed, during: load: loader pod 3 never came so far", ""},
+		"one is ended from outside": {func(f *fleet) { atHalf(f, 1) }, record.ReasonInterrupted,
+			"loader pod 1: the pod was ended from outside: deleted, evicted", "the coordinator ended the load: loader pod 1: the pod was ended"},
+		"index 0 is ended from outside": {func(f *fleet) { atHalf(f, 0) }, record.ReasonInterrupted,
+			"the pod was ended from outside: deleted, evicted", "the coordinator ended the load: load: "},
+		"one hangs": {func(f *fleet) {
+			f.config.ActivitySeconds = 2
+			f.change[1] = func(o *trial.Options) {
+				o.Programs = osb.Programs{Network: http.DefaultTransport, Corpus: f.corpus, HangAt: 200}
+			}
+		}, record.ReasonDriverHung, "loader pod 1: opensearch-benchmark showed no sign of life for ", "the coordinator ended the load: loader pod 1: opensearch-benchmark"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t, 4, opensearch.Machine{Curve: func(n int) float64 { return 500 * float64(n) }, Seed: 1})
+			c.befall(f)
+			began := time.Now()
+			r, others := f.run(t)
+			if r.Error == nil || r.Error.Reason != c.reason || !strings.Contains(r.Error.Message, c.words) {
+				t.Errorf("%+v, want %s with %q", r.Error, c.reason, c.words)
+			}
+			for index, o := range others {
+				if f.change[index] != nil || f.during[index] != nil || c.others == "" {
+					continue
+				}
+				if o.err != nil || !strings.Contains(o.did, knows+c.others) {
+					t.Errorf("loader pod %d: %q, %v, want %q", index, o.did, o.err, c.others)
+				}
+			}
+			if took := time.Since(began); took > time.Minute {
+				t.Errorf("it took %s", took)
+			}
+			if t.Failed() {
+				f.print(t)
+			}
+		})
+	}
+}
