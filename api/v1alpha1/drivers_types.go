@@ -226,7 +226,8 @@ type Prometheus struct {
 	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$`
 	// +kubebuilder:validation:MaxLength=512
 	URL string `json:"url,omitempty"`
-	// queries are evaluated once, when the load has ended. $(KNEE_WINDOW) is the load's length, such as 513s.
+	// queries are evaluated once, when the load has ended. $(KNEE_WINDOW) is the load's length, such as 513s,
+	// and $(NAME) what it is in args.
 	// +required
 	// +listType=map
 	// +listMapKey=name

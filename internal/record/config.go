@@ -145,7 +145,8 @@ type PrometheusConfig struct {
 	Queries []PrometheusQuery `json:"queries"`
 }
 
-// PrometheusQuery is an instant query that gives one number; $(KNEE_WINDOW) stands for the load's length, such as 513s.
+// PrometheusQuery is an instant query that gives one number; $(KNEE_WINDOW) stands for the load's length, such as 513s, and
+// $(NAME) for what it stands for in the program's arguments.
 type PrometheusQuery struct {
 	Name  string `json:"name"`
 	Query string `json:"query"`

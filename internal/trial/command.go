@@ -132,7 +132,7 @@ func (d *commandDriver) load(ctx context.Context, start func(context.Context) er
 		share.Load.Seconds = ran.Seconds()
 	}
 	if c := a.Config.Command.Prometheus; c != nil && a.part.index == 0 {
-		share.System = a.askPrometheus(ctx, *c, ran)
+		share.System = a.askPrometheus(ctx, *c, d.values(), ran)
 	}
 	return json.Marshal(share)
 }

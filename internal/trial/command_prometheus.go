@@ -23,17 +23,18 @@ const (
 	prometheusAnswer  = 1 << 20 // bytes
 )
 
-// askPrometheus evaluates the campaign's queries once. A figure that cannot be had is absent and says why: it makes no
+// askPrometheus evaluates the campaign's queries once, with what stands for placeholders in the program's arguments: the
+// variants may be services of different names. A figure that cannot be had is absent and says why: it makes no
 // attempt invalid.
-func (a *attempt) askPrometheus(ctx context.Context, c record.PrometheusConfig, ran time.Duration) []record.Metric {
+func (a *attempt) askPrometheus(ctx context.Context, c record.PrometheusConfig, values map[string]string, ran time.Duration) []record.Metric {
 	ctx, cancel := context.WithTimeout(ctx, prometheusTimeout)
 	defer cancel()
-	window := fmt.Sprintf("%ds", max(1, int64(math.Ceil(ran.Seconds()))))
+	values["KNEE_WINDOW"] = fmt.Sprintf("%ds", max(1, int64(math.Ceil(ran.Seconds()))))
 	at := time.Now()
 	var out []record.Metric
 	for _, q := range c.Queries {
 		metric := record.Metric{Name: q.Name, Unit: q.Unit}
-		value, err := a.askOnce(ctx, c.URL, driver.Expand(q.Query, map[string]string{"KNEE_WINDOW": window}), at)
+		value, err := a.askOnce(ctx, c.URL, driver.Expand(q.Query, values), at)
 		if err != nil {
 			metric.Note = err.Error()
 			a.say("%s from Prometheus: %v", q.Name, err)
