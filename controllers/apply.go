@@ -72,9 +72,13 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 	return fmt.Errorf("unknown action %q", a.Kind)
 }
 
-// startCluster makes a cell's objects, the StatefulSet last, so that its being there means that all are; one
+// startCluster makes a cell's objects, the StatefulSet or the OpenSearchCluster last, so that its being there means that all are; one
 // that is there already is scaled up.
 func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {
+	placement := resources.Placement{Number: a.Placement, Avoid: a.Avoid}
+	if cell.Operated() {
+		return r.startOperated(ctx, c, cell, placement)
+	}
 	objects := []client.Object{resources.Service(c, cell), resources.SettingsConfigMap(c, cell)}
 	if !r.Options.NoPolicies {
 		objects = append(objects, resources.OpenSearchPolicy(c, cell))
@@ -83,7 +87,6 @@ func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.Bench
 	if err := r.createAll(ctx, c, objects); err != nil {
 		return err
 	}
-	placement := resources.Placement{Number: a.Placement, Avoid: a.Avoid}
 	made, err := r.create(ctx, c, resources.StatefulSet(c, cell, placement, r.Options, p.ProvisioningTimeout, r.Clock.Now()))
 	if err != nil || made {
 		return err
@@ -204,7 +207,8 @@ func (r *CampaignReconciler) deleteCluster(ctx context.Context, c *v1alpha1.Benc
 			return err
 		}
 	}
-	return nil
+	_, err := r.deleteOperated(ctx, c, a.Cell)
+	return err
 }
 
 // isCache tells a volume of the loader's downloads from those of OpenSearch.

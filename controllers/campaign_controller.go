@@ -42,7 +42,8 @@ type CampaignReconciler struct {
 	Clock         clock.PassiveClock
 	Options       resources.Options
 
-	memos memos
+	memos    memos
+	operator operator
 }
 
 // What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec.
@@ -60,6 +61,7 @@ type CampaignReconciler struct {
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;create
+// +kubebuilder:rbac:groups=opensearch.org;opensearch.opster.io,resources=opensearchclusters,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile moves one campaign on by one step.
@@ -129,7 +131,7 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	named := handler.EnqueueRequestsFromMapFunc(campaignOf)
 	queued := handler.EnqueueRequestsFromMapFunc(r.queued)
 	active := handler.EnqueueRequestsFromMapFunc(r.active)
-	return ctrl.NewControllerManagedBy(mgr).
+	c, err := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.BenchmarkCampaign{}).
 		Owns(&appsv1.StatefulSet{}).
 		Owns(&batchv1.Job{}).
@@ -142,7 +144,11 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Watches(&batchv1.Job{}, queued, builder.WithPredicates(letsGo())).
 		Watches(&corev1.Pod{}, queued, builder.WithPredicates(letsGo())).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Complete(r)
+		Build(r)
+	if err != nil {
+		return err
+	}
+	return r.startWatching(mgr, c)
 }
 
 // campaignOf finds the campaign of a pod or a volume, which it does not own itself.

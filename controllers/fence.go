@@ -31,10 +31,13 @@ func (r *CampaignReconciler) stale(ctx context.Context, c *v1alpha1.BenchmarkCam
 	return known != a.Jobs, nil
 }
 
-// stopCluster scales a cell's nodes to none, unless it has a Job that the cache has not shown yet: that may still load
+// stopCluster scales a cell's nodes to none, or deletes the OpenSearchCluster, whose operator scales none to none, unless it has a Job that the cache has not shown yet: that may still load
 // them.
 func (r *CampaignReconciler) stopCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, a decide.Action) error {
 	if stale, err := r.stale(ctx, c, a); stale || err != nil {
+		return err
+	}
+	if made, err := r.deleteOperated(ctx, c, a.Cell); made || err != nil {
 		return err
 	}
 	return r.scale(ctx, c, a.Cell, 0)

@@ -15,7 +15,7 @@ const maxLeft = 512
 
 // leaving names an object that is being deleted, and what may keep it: a pod's node, or the finalizers of anything.
 func leaving(o client.Object) string {
-	var kind string
+	kind := o.GetObjectKind().GroupVersionKind().Kind // of what the cache has as it came: typed objects have none
 	switch o := o.(type) {
 	case *corev1.Pod:
 		if o.Spec.NodeName != "" {

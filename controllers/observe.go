@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -48,11 +49,15 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 	if err := r.List(ctx, &maps, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return observed{}, fmt.Errorf("list the campaign's records: %w", err)
 	}
+	operated, err := r.listOperated(ctx, c)
+	if err != nil {
+		return observed{}, err
+	}
 	memo := r.memos.of(c)
 	records := memo.readRecords(ctx, maps.Items)
 	w := decide.World{
 		Jobs:      map[string]decide.Job{},
-		Clusters:  clusters(sets.Items, pods.Items, claims.Items, maps.Items),
+		Clusters:  clusters(sets.Items, pods.Items, claims.Items, maps.Items, operated),
 		Recorded:  map[record.Trial]bool{},
 		Records:   memo.holders,
 		Suspended: ptr.Deref(c.Spec.Suspend, false),
@@ -138,8 +143,8 @@ func sinceTrials(clusters map[string]decide.Cluster, jobs []batchv1.Job) {
 	}
 }
 
-// clusters are the cells of which anything is left: a StatefulSet, pods, volumes, or settings.
-func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.PersistentVolumeClaim, maps []corev1.ConfigMap) map[string]decide.Cluster {
+// clusters are the cells of which anything is left: a StatefulSet or an OpenSearchCluster, pods, volumes, or settings.
+func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.PersistentVolumeClaim, maps []corev1.ConfigMap, operated []unstructured.Unstructured) map[string]decide.Cluster {
 	out := map[string]decide.Cluster{}
 	for i := range claims {
 		if !isKept(claims[i]) {
@@ -162,11 +167,17 @@ func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.Pers
 		c.Problem = decide.Problem{Message: "StatefulSet " + s.Name + " has no pod yet"}
 		out[s.Name] = c
 	}
+	for i := range operated {
+		addOperated(out, &operated[i])
+	}
 	pods = slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 	for _, pod := range pods {
 		if pod.Labels[resources.LabelComponent] == resources.ComponentOpenSearch {
 			addPod(out, pod)
 		}
+	}
+	for i := range operated {
+		awaitOperator(out, &operated[i])
 	}
 	for i := range claims {
 		if _, seen := out[claims[i].Labels[resources.LabelCellName]]; !seen {
@@ -267,18 +278,18 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// since is when a StatefulSet was last asked to run, or to stop.
-func since(s *appsv1.StatefulSet) time.Time {
-	t, err := time.Parse(time.RFC3339, s.Annotations[resources.AnnotationSince])
+// since is when a StatefulSet, or an OpenSearchCluster, was last asked to run, or to stop.
+func since(s client.Object) time.Time {
+	t, err := time.Parse(time.RFC3339, s.GetAnnotations()[resources.AnnotationSince])
 	if err != nil {
-		return s.CreationTimestamp.Time
+		return s.GetCreationTimestamp().Time
 	}
 	return t
 }
 
-// placement is the placement that a StatefulSet was made for, as trials name it.
-func placement(s *appsv1.StatefulSet) int32 {
-	n, err := strconv.ParseInt(s.Annotations[resources.AnnotationPlacement], 10, 32)
+// placement is the placement that a StatefulSet, or an OpenSearchCluster, was made for, as trials name it.
+func placement(s client.Object) int32 {
+	n, err := strconv.ParseInt(s.GetAnnotations()[resources.AnnotationPlacement], 10, 32)
 	if err != nil || n <= 1 {
 		return 0
 	}

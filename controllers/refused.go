@@ -17,13 +17,15 @@ var (
 	// errForbidden says that the API server does not let an object be made: a quota, an admission policy or a role has to
 	// change.
 	errForbidden = errors.New("the API server forbids what is needed")
+	// errOperatorMissing says that the API server does not know the kind of an operator that the spec asks for.
+	errOperatorMissing = errors.New("the opensearch-k8s-operator is not installed")
 	// errTerminating says that the namespace is going, and the campaign with it.
 	errTerminating = errors.New("the namespace is being deleted")
 )
 
 // mended tells the errors that a person has to mend outside the campaign, which gives no event.
 func mended(err error) bool {
-	return errors.Is(err, errNameConflict) || errors.Is(err, errRefused) || errors.Is(err, errForbidden) || errors.Is(err, errTerminating)
+	return errors.Is(err, errNameConflict) || errors.Is(err, errRefused) || errors.Is(err, errForbidden) || errors.Is(err, errOperatorMissing) || errors.Is(err, errTerminating)
 }
 
 // refusal says what kind of trouble an error of the API server is, about what it names. What is not a refusal (a

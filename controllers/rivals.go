@@ -159,7 +159,8 @@ func settled(c *v1alpha1.BenchmarkCampaign) bool {
 		return false
 	}
 	switch ready.Reason {
-	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNameConflict:
+	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing,
+		v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNameConflict:
 		return true
 	}
 	return false

@@ -13,7 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/record"
 )
 
 // What keeps the status readable, and below its bound of 20 KiB.
@@ -60,10 +62,12 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found *findings, d decide.Decision
 		return decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: trouble.Error()}, true
 	case errors.Is(trouble, errForbidden):
 		return decide.Problem{Reason: v1alpha1.ReasonForbidden, Message: trouble.Error()}, true
+	case errors.Is(trouble, errOperatorMissing):
+		return decide.Problem{Reason: v1alpha1.ReasonOperatorMissing, Message: trouble.Error()}, true
 	case d.Stalled != nil:
 		return *d.Stalled, true
 	case d.Over && !found.Assessment.Measured:
-		return decide.Problem{Reason: v1alpha1.ReasonNothingMeasured, Message: nothingMeasured(status)}, true
+		return nothingMeasured(found.Assessment, status), true
 	case d.Over:
 		return decide.Problem{Reason: v1alpha1.ReasonFinished, Message: found.sentence}, false
 	case ptr.Deref(c.Spec.Suspend, false):
@@ -74,14 +78,36 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found *findings, d decide.Decision
 	return decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: progressing(status, d, trouble)}, false
 }
 
-func nothingMeasured(status v1alpha1.BenchmarkCampaignStatus) string {
+// nothingMeasured says why, as far as all trials failed for one reason.
+func nothingMeasured(a analysis.Assessment, status v1alpha1.BenchmarkCampaignStatus) decide.Problem {
+	if message, missing := pluginMissing(a); missing {
+		return decide.Problem{Reason: v1alpha1.ReasonPluginMissing, Message: message +
+			"; nothing could be measured: set spec.rerun to a new word when the cluster has it"}
+	}
 	s := "no trial gave a valid measurement"
 	for _, cell := range status.Cells {
 		if len(cell.NotMeasured) > 0 {
-			return fmt.Sprintf("%s; %s on %s: %s", s, cell.Variant, cell.Topology, cell.NotMeasured[0])
+			s += fmt.Sprintf("; %s on %s: %s", cell.Variant, cell.Topology, cell.NotMeasured[0])
+			break
 		}
 	}
-	return s
+	return decide.Problem{Reason: v1alpha1.ReasonNothingMeasured, Message: s}
+}
+
+// pluginMissing is the message of a trial, where all of them lack a plugin: the least one, so that it is always the same.
+func pluginMissing(a analysis.Assessment) (message string, missing bool) {
+	for trial, o := range a.Outcomes {
+		if trial.Phase == record.Warmup || !o.Done {
+			continue
+		}
+		if !o.Hopeless() {
+			return "", false
+		}
+		if !missing || o.Record.Error.Message < message {
+			message, missing = o.Record.Error.Message, true
+		}
+	}
+	return message, missing
 }
 
 // suspended says what goes on although nothing new is started, and what is kept.

@@ -35,6 +35,12 @@ func (o Outcome) DocsPerSecond() float64 {
 	return rate
 }
 
+// Hopeless tells whether the attempt that counts failed for what another attempt would find again: the cluster lacks a
+// plugin.
+func (o Outcome) Hopeless() bool {
+	return o.Record != nil && o.Record.Error != nil && o.Record.Error.Reason == record.ReasonPluginMissing
+}
+
 // point is the outcome as a point of a sweep; only for a trial that is done.
 func (o Outcome) point() Point {
 	return Point{
@@ -60,8 +66,8 @@ func rulesOf(spec v1alpha1.BenchmarkCampaignSpec, retries int32) rules {
 }
 
 // outcome judges the attempts at a trial. A trial is done when an attempt gave a valid measurement of all that is
-// asked, or when the Errored attempts that are charged exceed the retries, or when its records keep getting lost. A valid
-// measurement without the search tasks that are asked by now is none of these: the trial is measured anew, with all its
+// asked, or when the Errored attempts that are charged exceed the retries, or when its records keep getting lost, or at
+// once when trying again cannot help. A valid measurement without the search tasks that are asked by now is none of these: the trial is measured anew, with all its
 // retries.
 func outcome(trial record.Trial, attempts []record.Record, rules rules) Outcome {
 	o := Outcome{Trial: trial}
@@ -85,7 +91,7 @@ func outcome(trial record.Trial, attempts []record.Record, rules rules) Outcome 
 		o.Done = complete
 		o.Record, o.Judgement = &attempts[i], j
 	}
-	if !o.Done && (o.Charged > rules.retries || lost >= maxLost) {
+	if !o.Done && (o.Charged > rules.retries || lost >= maxLost || o.Hopeless()) {
 		o.Done, o.Failed = true, true
 	}
 	return o

@@ -53,6 +53,7 @@ func TestAttempts(t *testing.T) {
 		{"gated is valid: not retried", []record.Record{gated(1)}, true, false, 1, analysis.Gated, 1},
 		{"one error", []record.Record{bad(1, pod)}, false, false, 1, analysis.Errored, 1},
 		{"retries used up", []record.Record{bad(1, pod), bad(2, pod)}, true, true, 2, analysis.Errored, 2},
+		{"a plugin is missing: never retried", []record.Record{bad(1, record.ReasonPluginMissing)}, true, true, 1, analysis.Errored, 1},
 		{"in any order", []record.Record{bad(2, pod), bad(1, pod)}, true, true, 2, analysis.Errored, 2},
 		{"a lost record is not charged", []record.Record{bad(1, lost), bad(2, pod), bad(3, lost)}, false, false, 3, analysis.Errored, 3},
 		{"lost and used up", []record.Record{bad(1, lost), bad(2, pod), bad(3, pod)}, true, true, 3, analysis.Errored, 3},

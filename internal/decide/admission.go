@@ -100,7 +100,7 @@ func (c Claimant) hint() string {
 		return ": resume it, delete it, or set its whenSuspended to ReleaseNodes"
 	case v1alpha1.ReasonInvalidSpec:
 		return ": mend or delete it"
-	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured:
+	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing:
 		return ": delete it, or let its clusters go by retain or ttlSecondsAfterFinished"
 	}
 	return ": mend, suspend or delete it"

@@ -115,7 +115,7 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 }
 
 // cold says whether no trial has brought the JVM to its speed yet. A Warmup trial that gave no measurement, whose pod
-// was deleted, say, is repeated as often as a trial is retried. Jobs stay until their cell is torn down.
+// was deleted, say, is repeated as often as a trial is retried, if that can help. Jobs stay until their cell is torn down.
 func (d *decider) cold(cell, jvm string) bool {
 	failed := int32(0)
 	for _, j := range d.world.Jobs {
@@ -125,7 +125,7 @@ func (d *decider) cold(cell, jvm string) bool {
 		trial := j.Attempt
 		trial.Attempt = 0
 		o := d.assessment.Outcomes[trial]
-		if trial.Phase != record.Warmup || o.Judgement.Verdict != analysis.Errored {
+		if trial.Phase != record.Warmup || o.Judgement.Verdict != analysis.Errored || o.Hopeless() {
 			return false
 		}
 		failed += o.Charged

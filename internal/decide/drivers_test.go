@@ -1,0 +1,113 @@
+package decide_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// What another attempt would find again is not tried again, in a Warmup neither; the other variant is measured.
+func TestAMissingPluginIsNotTriedAgain(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2).Repetitions(1).Retries(5))
+	s.measure = func(a record.Trial) record.Record {
+		if a.Variant == "a" {
+			return wrappers.ErroredRecord(a, record.ReasonPluginMissing, "no plugin")
+		}
+		return wrappers.MeasuredRecord(a, 1000)
+	}
+	if d := s.run(); !d.Over || !s.assess().Measured {
+		t.Fatalf("not over: %+v", d)
+	}
+	got := slices.DeleteFunc(slices.Clone(s.log), func(l string) bool { return !strings.HasPrefix(l, "a ") })
+	if want := []string{"a Warmup 2/1#1", "a Sweep 1/1#1", "a Sweep 2/1#1"}; !cmp.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestALostLoaderIsChargedToTheRetries(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0).Retries(1))
+	s.measure = func(a record.Trial) record.Record {
+		if a.Phase == record.Sweep {
+			return wrappers.ErroredRecord(a, record.ReasonLoaderLost, "the pod of index 3 did not come")
+		}
+		return wrappers.MeasuredRecord(a, 1000)
+	}
+	if d := s.run(); !d.Over {
+		t.Fatalf("not over: %+v", d)
+	}
+	if got := len(s.trials(record.Sweep)); got != 2 {
+		t.Errorf("%d attempts, want one and its retry: %q", got, s.log)
+	}
+}
+
+// commands is a campaign of two variants of a program.
+func commands() *wrappers.Campaign {
+	return wrappers.MakeCampaign("x").Variant("a").Variant("b").Command("ozone:1", "ozone")
+}
+
+func TestACommandIsMeasuredWithoutACluster(t *testing.T) {
+	s := newSim(t, commands())
+	s.measure = func(a record.Trial) record.Record {
+		return wrappers.LoadRecord(a, "command", float64(1000*a.Clients), "calls/s")
+	}
+	if d := s.run(); !d.Over || !s.assess().Finished || !s.assess().Measured {
+		t.Fatalf("not over: %+v", d)
+	}
+	nothingProvisioned(t, s)
+	if n := len(s.trials(record.Warmup)); n != 2 {
+		t.Errorf("%d Warmups, want one of each cell: %q", n, s.log)
+	}
+	if n := len(s.trials(record.Final)); n != 4 {
+		t.Errorf("%d Finals: %q", n, s.log)
+	}
+	oneAtATime(t, newSim(t, commands()))
+}
+
+// What a program loads nobody knows: two campaigns of programs wait for each other, but neither for one that has nodes.
+func TestCommandsOfTwoCampaignsWaitForEachOther(t *testing.T) {
+	for what, tt := range map[string]struct {
+		held   plan.Pool
+		queued bool
+	}{
+		"another program":                {plan.Build(commands().Obj()).Cells[0].Spec.Pool, true},
+		"OpenSearch on any node":         {plan.Pool{}, false},
+		"a load of a known endpoint":     {plan.Pool{Endpoint: "one:443"}, false},
+		"OpenSearch on nodes of its own": {plan.Pool{NodeSelector: map[string]string{"pool": "a"}}, false},
+	} {
+		w := commands()
+		w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+		s := newSim(t, w)
+		s.world.Rivals = []decide.Claimant{{
+			Campaign: types.NamespacedName{Namespace: "ns", Name: "o"}, UID: "o", Wants: []plan.Pool{tt.held}, Holds: []plan.Pool{tt.held},
+		}}
+		if d := s.next(); (d.Queued != "") != tt.queued || len(d.Actions) > 0 == tt.queued {
+			t.Errorf("%s: queued %q, %+v", what, d.Queued, d.Actions)
+		}
+	}
+}
+
+// A cell that a matrix leaves out is neither provisioned nor measured, and its records and objects are those of a cell that
+// was taken out of the spec.
+func TestAMatrix(t *testing.T) {
+	w := wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Topology("2p0r", 2).Clients(1, 2).Repetitions(1)
+	s := newSim(t, w.Without("a", "2p0r"))
+	if d := s.run(); !d.Over || !s.assess().Measured {
+		t.Fatalf("not over: %+v", d)
+	}
+	cells := map[string]bool{}
+	for _, r := range s.records {
+		cells[r.Trial.Variant+"/"+r.Trial.Topology] = true
+	}
+	if want := map[string]bool{"a/1p0r": true, "b/1p0r": true, "b/2p0r": true}; !cmp.Equal(cells, want) {
+		t.Errorf("measured %v, want %v", cells, want)
+	}
+}
