@@ -25,7 +25,7 @@ func TestAPodThatGoesIsNotOverdueAtOnce(t *testing.T) {
 			{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: made},
 		}},
 	}
-	c := clusters([]appsv1.StatefulSet{set}, []corev1.Pod{pod}, nil, nil)["x"]
+	c := clusters([]appsv1.StatefulSet{set}, []corev1.Pod{pod}, nil, nil, nil)["x"]
 	if c.Ready != 0 || c.Pods != 1 || !c.Since.Equal(now) {
 		t.Errorf("ready %d of %d pods, since %s, want %s", c.Ready, c.Pods, c.Since, now)
 	}
@@ -46,7 +46,7 @@ func TestANodeLostUnderATrialIsNotOverdueAtOnce(t *testing.T) {
 			}},
 		}
 	}
-	found := clusters([]appsv1.StatefulSet{set}, nil, nil, nil)
+	found := clusters([]appsv1.StatefulSet{set}, nil, nil, nil, nil)
 	sinceTrials(found, []batchv1.Job{
 		job("x", corev1.ConditionTrue, now.Add(-time.Hour)), job("x", corev1.ConditionTrue, now),
 		job("x", corev1.ConditionFalse, now.Add(time.Hour)), job("y", corev1.ConditionTrue, now.Add(time.Hour)),

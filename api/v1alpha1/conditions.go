@@ -29,6 +29,8 @@ const (
 	ReasonQueued = "Queued"
 	// ReasonPluginMissing: OpenSearch lacks a plugin that the load or the topology needs.
 	ReasonPluginMissing = "PluginMissing"
+	// ReasonOperatorMissing: the cluster has no opensearch-k8s-operator, which the spec asks for.
+	ReasonOperatorMissing = "OperatorMissing"
 	// ReasonForbidden: the API server refuses an object that is needed, for a quota or for the namespace's pod security.
 	ReasonForbidden = "Forbidden"
 )

@@ -141,6 +141,10 @@ type Toleration struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.heap) || !has(self.resources) || !has(self.resources.memory) || !isQuantity(self.heap) || !isQuantity(self.resources.memory) || quantity(self.heap).isLessThan(quantity(self.resources.memory))",message="heap must be below resources.memory (the JVM needs more than its heap): lower heap or raise memory",fieldPath=.heap
 type OpenSearch struct {
+	// provisioner makes the cluster: StatefulSet, Knee itself, without the security plugin; or OpenSearchCluster, the
+	// opensearch-k8s-operator, with security on, which must be installed. Unset: StatefulSet.
+	// +optional
+	Provisioner Provisioner `json:"provisioner,omitempty"`
 	// version is the image's tag, such as 3.1.0.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[0-9]+\.[0-9]+\.[0-9]+([.-][0-9A-Za-z.-]+)?$`
@@ -185,6 +189,17 @@ type OpenSearch struct {
 	// +optional
 	DiskLimits DiskLimits `json:"diskLimits,omitzero"`
 }
+
+// Provisioner names what makes a variant's OpenSearch.
+//
+// +kubebuilder:validation:Enum=StatefulSet;OpenSearchCluster
+type Provisioner string
+
+// The provisioners.
+const (
+	ProvisionStatefulSet       Provisioner = "StatefulSet"
+	ProvisionOpenSearchCluster Provisioner = "OpenSearchCluster"
+)
 
 // DiskLimits are the known limits of one node's disk.
 type DiskLimits struct {

@@ -34,6 +34,11 @@ const unknown = "-"
 // the load needs none.
 func (c Cell) Provisioned() bool { return c.Spec.Pool.Endpoint == "" }
 
+// Operated says whether the opensearch-k8s-operator makes the cell's cluster for Knee.
+func (c Cell) Operated() bool {
+	return c.Provisioned() && c.Spec.OpenSearch.Provisioner == v1alpha1.ProvisionOpenSearchCluster
+}
+
 // toUnknown makes a cell's spec that of a load that brings what it loads itself.
 func toUnknown(spec *CellSpec) {
 	spec.Pool = Pool{Endpoint: unknown}

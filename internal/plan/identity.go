@@ -147,6 +147,10 @@ func pool(v v1alpha1.Variant) Pool {
 // field that is set replaces.
 func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out := *base.DeepCopy()
+	out.Provisioner = first(over.Provisioner, out.Provisioner)
+	if out.Provisioner == v1alpha1.ProvisionStatefulSet {
+		out.Provisioner = "" // the default says what unset says
+	}
 	out.Version = first(over.Version, out.Version)
 	out.Image = first(over.Image, out.Image)
 	if over.Version != "" && over.Image == "" {

@@ -89,8 +89,8 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 	if c.Spec.Artifacts != nil {
 		cfg.Artifacts = path.Join(record.ArtifactsPath, artifactsFolder(c), cell.AttemptName(attempt))
 	}
-	if !cell.Provisioned() {
-		external(&cfg, cell.Spec.Endpoint)
+	if !cell.Provisioned() || cell.Operated() {
+		external(&cfg, endpointOf(c, cell))
 		return cfg
 	}
 	for i := range t.Nodes {
@@ -139,7 +139,7 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 	if policy := cell.Spec.Topology.ISMPolicyFrom; policy != nil {
 		addConfigMap(&spec, "ism", record.ISMPath, policy.Name)
 	}
-	addSecrets(&spec, cell.Spec.Endpoint)
+	addSecrets(&spec, endpointOf(c, cell))
 	if a := c.Spec.Artifacts; a != nil {
 		addArtifacts(&spec, *a)
 	}

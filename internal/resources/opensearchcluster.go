@@ -2,6 +2,7 @@ package resources
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
@@ -178,8 +180,17 @@ func ReadOpenSearchCluster(o *unstructured.Unstructured) OpenSearchClusterState 
 	return s
 }
 
-// Secrets that the operator makes for a cluster of the given name: the user admin, and the certificate of its REST API.
-const (
-	adminSecretSuffix = "-admin-password"
-	httpSecretSuffix  = "-http-cert"
-)
+// endpointOf is how trials reach a cell's cluster where it is not by Knee's own StatefulSet: the variant's endpoint, or what
+// the operator makes: a Service of the cell's name, a Secret of the user admin, one of the REST API's certificate. Nil: the
+// load needs no cluster.
+func endpointOf(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *plan.Endpoint {
+	if !cell.Operated() {
+		return cell.Spec.Endpoint
+	}
+	return &plan.Endpoint{
+		URL: fmt.Sprintf("https://%s.%s.svc:%d", cell.Name, c.Namespace, HTTPPort),
+		Access: v1alpha1.Endpoint{
+			CredentialsSecret: cell.Name + "-admin-password", CASecret: cell.Name + "-http-cert", AllowIndexDeletion: ptr.To(true),
+		},
+	}
+}

@@ -1,0 +1,174 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// operator is the opensearch-k8s-operator, which may be installed, or not, or later: its kind is looked up when a
+// campaign asks for it, and is watched from then on.
+type operator struct {
+	mu    sync.Mutex
+	kind  *schema.GroupVersion // once found
+	watch func(schema.GroupVersion) error
+}
+
+// startWatching remembers how the operator's objects are watched, and begins where they are known already.
+func (r *CampaignReconciler) startWatching(mgr ctrl.Manager, c controller.Controller) error {
+	r.operator.watch = func(of schema.GroupVersion) error {
+		owned := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkCampaign{}, handler.OnlyControllerOwner())
+		return c.Watch(source.Kind(mgr.GetCache(), newOperated(of), owned))
+	}
+	_, _, err := r.findOperator()
+	return err
+}
+
+// findOperator is the operator's kind in the group that the API server knows, the newer before the older.
+func (r *CampaignReconciler) findOperator() (schema.GroupVersion, bool, error) {
+	o := &r.operator
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kind != nil {
+		return *o.kind, true, nil
+	}
+	for _, of := range resources.OpenSearchClusterGroups {
+		_, err := r.RESTMapper().RESTMapping(of.WithKind(resources.OpenSearchClusterKind).GroupKind(), of.Version)
+		switch {
+		case meta.IsNoMatchError(err):
+			continue
+		case err != nil:
+			return schema.GroupVersion{}, false, fmt.Errorf("look for %s in %s: %w", resources.OpenSearchClusterKind, of, err)
+		}
+		if o.watch != nil {
+			if err := o.watch(of); err != nil {
+				return schema.GroupVersion{}, false, fmt.Errorf("watch %s of %s: %w", resources.OpenSearchClusterKind, of, err)
+			}
+		}
+		o.kind = &of
+		return of, true, nil
+	}
+	return schema.GroupVersion{}, false, nil
+}
+
+// knownOperator is the operator's kind if it was found before: who does not need it does not look for it.
+func (r *CampaignReconciler) knownOperator() (schema.GroupVersion, bool) {
+	r.operator.mu.Lock()
+	defer r.operator.mu.Unlock()
+	return ptr.Deref(r.operator.kind, schema.GroupVersion{}), r.operator.kind != nil
+}
+
+func newOperated(of schema.GroupVersion) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(of.WithKind(resources.OpenSearchClusterKind))
+	return o
+}
+
+// listOperated lists a campaign's OpenSearchClusters, or those of one of its cells.
+func (r *CampaignReconciler) listOperated(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell ...string) ([]unstructured.Unstructured, error) {
+	of, known := r.knownOperator()
+	if !known {
+		return nil, nil
+	}
+	labels := client.MatchingLabels{resources.LabelCampaign: string(c.UID)}
+	if len(cell) > 0 {
+		labels[resources.LabelCellName] = cell[0]
+	}
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(of.WithKind(resources.OpenSearchClusterKind + "List"))
+	if err := r.List(ctx, &list, client.InNamespace(c.Namespace), labels); err != nil {
+		return nil, fmt.Errorf("list the campaign's %ss: %w", resources.OpenSearchClusterKind, err)
+	}
+	return list.Items, nil
+}
+
+// startOperated makes what a cell's trials need, and then the object of which the operator makes the cluster.
+func (r *CampaignReconciler) startOperated(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on resources.Placement) error {
+	of, found, err := r.findOperator()
+	if err != nil {
+		return err
+	}
+	if !found {
+		var groups []string
+		for _, of := range resources.OpenSearchClusterGroups {
+			groups = append(groups, of.String())
+		}
+		return fmt.Errorf("%w: the API server knows no kind %s of %s, which opensearch.provisioner asks for: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or leave the provisioner out",
+			errOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
+	}
+	if err := r.createAll(ctx, c, r.loaderObjects(c, cell)); err != nil {
+		return err
+	}
+	_, err = r.create(ctx, c, resources.OpenSearchCluster(c, cell, of, on, r.Options, r.Clock.Now()))
+	return err
+}
+
+// deleteOperated deletes a cell's OpenSearchCluster, and says whether there is one.
+func (r *CampaignReconciler) deleteOperated(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell string) (bool, error) {
+	objects, err := r.listOperated(ctx, c, cell)
+	for i := range objects {
+		if o := &objects[i]; err == nil && o.GetDeletionTimestamp().IsZero() && metav1.IsControlledBy(o, c) {
+			err = refusal(client.IgnoreNotFound(r.Delete(ctx, o, &client.DeleteOptions{
+				PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
+				Preconditions:     &metav1.Preconditions{UID: ptr.To(o.GetUID())},
+			})), resources.OpenSearchClusterKind+" "+o.GetName())
+		}
+	}
+	return len(objects) > 0, err
+}
+
+// addOperated notes a cell's OpenSearchCluster, of which the operator makes the pods.
+func addOperated(out map[string]decide.Cluster, o *unstructured.Unstructured) {
+	addRemains(out, o)
+	name := o.GetLabels()[resources.LabelCellName]
+	c := out[name]
+	c.Deleting = !o.GetDeletionTimestamp().IsZero()
+	c.Made, c.Placement = true, placement(o)
+	c.Replicas = operatedNodes(o)
+	c.Since = later(c.Since, since(o))
+	c.Problem = decide.Problem{Message: resources.ReadOpenSearchCluster(o).Says}
+	out[name] = c
+}
+
+// operatedNodes is how many nodes an OpenSearchCluster asks for.
+func operatedNodes(o *unstructured.Unstructured) int32 {
+	pools, _, _ := unstructured.NestedSlice(o.Object, "spec", "nodePools")
+	nodes := int64(0)
+	for _, pool := range pools {
+		fields, _ := pool.(map[string]any)
+		n, _, _ := unstructured.NestedInt64(fields, "replicas")
+		nodes += n
+	}
+	return int32(nodes)
+}
+
+// awaitOperator keeps a cluster whose pods are ready from being loaded until its operator has done with it, too.
+func awaitOperator(out map[string]decide.Cluster, o *unstructured.Unstructured) {
+	name := o.GetLabels()[resources.LabelCellName]
+	c, state := out[name], resources.ReadOpenSearchCluster(o)
+	if state.Running {
+		return
+	}
+	c.Ready = min(c.Ready, c.Replicas-1)
+	if c.Problem.Message == "" {
+		c.Problem = decide.Problem{Message: state.Says}
+	}
+	out[name] = c
+}

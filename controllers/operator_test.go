@@ -1,0 +1,150 @@
+package controllers_test
+
+import (
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// operatorCRD stands in for the opensearch-k8s-operator's own, which takes these fields and more: it takes any.
+func operatorCRD(group string) *unstructured.Unstructured {
+	crd, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "opensearchclusters." + group},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: group, Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "OpenSearchCluster", ListKind: "OpenSearchClusterList", Plural: "opensearchclusters", Singular: "opensearchcluster"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: ptr.To(true),
+				}},
+			}},
+		},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	out := &unstructured.Unstructured{Object: crd}
+	out.SetAPIVersion("apiextensions.k8s.io/v1")
+	out.SetKind("CustomResourceDefinition")
+	return out
+}
+
+// operate does what the opensearch-k8s-operator does of an OpenSearchCluster, as far as Knee sees it: it is a fake. The
+// StatefulSet's pods carry the labels and annotations of the pool of nodes.
+func operate(o *unstructured.Unstructured) *appsv1.StatefulSet {
+	pools, _, err := unstructured.NestedSlice(o.Object, "spec", "nodePools")
+	Expect(err).NotTo(HaveOccurred())
+	pool := pools[0].(map[string]any)
+	labels, _, _ := unstructured.NestedStringMap(pool, "labels")
+	annotations, _, _ := unstructured.NestedStringMap(pool, "annotations")
+	nodes, _, _ := unstructured.NestedInt64(pool, "replicas")
+	component, _, _ := unstructured.NestedString(pool, "component")
+	return &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: o.GetNamespace(), Name: o.GetName() + "-" + component,
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID(), Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+			}},
+		},
+		Spec: appsv1.StatefulSetSpec{
+			Replicas: ptr.To(int32(nodes)), PodManagementPolicy: appsv1.ParallelPodManagement, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: resources.ContainerOpenSearch, Image: "opensearch"}}},
+			},
+		},
+	}
+}
+
+// report writes what the operator says of its object.
+func report(o *unstructured.Unstructured, health string) {
+	o.Object["status"] = map[string]any{"phase": "RUNNING", "health": health, "initialized": true, "availableNodes": int64(3)}
+	Expect(cluster.Status().Update(ctx, o)).To(Succeed())
+}
+
+var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
+	var (
+		ns string
+		c  *v1alpha1.BenchmarkCampaign
+		o  unstructured.Unstructured
+	)
+	jobs := func() []batchv1.Job {
+		var list batchv1.JobList
+		Expect(cluster.List(ctx, &list, client.InNamespace(ns))).To(Succeed())
+		return list.Items
+	}
+
+	It("is waited for until the operator is installed, and the campaign says so", func() {
+		ns = newNamespace()
+		w := wrappers.MakeCampaign("operated").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+		w.Spec.OpenSearch.Provisioner = v1alpha1.ProvisionOpenSearchCluster
+		w.Spec.Topologies[0].Nodes = ptr.To[int32](3)
+		c = start(w)
+		Eventually(ready(c)).Should(Equal("False/OperatorMissing"))
+		Expect(cluster.Create(ctx, operatorCRD("opensearch.opster.io"))).To(Succeed())
+		o.SetAPIVersion("opensearch.opster.io/v1")
+		o.SetKind("OpenSearchCluster")
+		Eventually(func() int {
+			var list unstructured.UnstructuredList
+			list.SetAPIVersion("opensearch.opster.io/v1")
+			list.SetKind("OpenSearchClusterList")
+			if err := cluster.List(ctx, &list, client.InNamespace(ns)); err != nil {
+				return 0 // the kind is not served yet
+			}
+			for _, item := range list.Items {
+				o = item
+			}
+			return len(list.Items)
+		}).Should(Equal(1))
+		Eventually(ready(c)).Should(Equal("Unknown/Progressing"))
+	})
+
+	It("is loaded once it is green and nothing of it is under way", func() {
+		Expect(cluster.Create(ctx, operate(&o))).To(Succeed())
+		Eventually(func() int {
+			var pods corev1.PodList
+			Expect(cluster.List(ctx, &pods, client.InNamespace(ns))).To(Succeed())
+			return len(slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Status.Phase != corev1.PodRunning }))
+		}).Should(Equal(3))
+		report(&o, "yellow")
+		Eventually(func() string { return message(c) }).Should(ContainSubstring("health yellow"))
+		Expect(jobs()).To(BeEmpty(), "not before it is green")
+		report(&o, "green")
+		Eventually(func() int { return len(jobs()) }).Should(BeNumerically(">", 0), "its object is watched")
+		pod := jobs()[0].Spec.Template
+		cfg, err := trialConfig(corev1.Pod{Spec: pod.Spec})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(cfg.Endpoint).To(Equal("https://" + o.GetName() + "." + ns + ".svc:9200"))
+		Expect(*cfg.External).To(Equal(record.External{
+			CredentialsDir: record.CredentialsPath, CAFile: record.CAPath + "/" + record.CAKey, AllowIndexDeletion: true,
+		}))
+		var secrets []string
+		for _, v := range pod.Spec.Volumes {
+			if v.Secret != nil {
+				secrets = append(secrets, v.Secret.SecretName)
+			}
+		}
+		Expect(secrets).To(ConsistOf(o.GetName()+"-admin-password", o.GetName()+"-http-cert"))
+	})
+
+	It("goes when it is no longer needed", func() {
+		Eventually(ready(c)).WithTimeout(3 * time.Minute).Should(Equal("True/Finished"))
+		Expect(cluster.Get(ctx, client.ObjectKeyFromObject(&o), &o)).NotTo(Succeed())
+	})
+})
