@@ -107,7 +107,7 @@ func (d *bulkDriver) load(ctx context.Context, start func(context.Context) error
 	if err != nil {
 		return nil, err
 	}
-	defer gate.close()
+	defer func() { _ = gate.close() }() // the program is gone
 	var output driver.Output
 	exit, err := d.a.runGated(ctx, program{
 		name: "the loader", path: d.program, args: []string{"load", "--config", d.configPath(), "--result", d.resultPath(), "--start", gate.path},

@@ -364,11 +364,11 @@ func (d *osbDriver) artifacts() []artifact {
 		{"osb-search-result.json", "its result of the search tasks", copyOf(search.ResultPath())},
 		{"osb-search-output.txt", "what it printed then", copyOf(d.a.outputPath(search.ID))},
 		{"osb.log", "its log, of both", copyOf(d.run.LogPath())},
-		{"workload.json", "the workload as opensearch-benchmark rendered it", d.writeRendered},
+		{"workload.json", "the workload as opensearch-benchmark rendered it", func(_ *attempt, _ context.Context, w io.Writer) error { return d.writeRendered(w) }},
 	}
 }
 
-func (d *osbDriver) writeRendered(_ *attempt, _ context.Context, w io.Writer) error {
+func (d *osbDriver) writeRendered(w io.Writer) error {
 	if d.rendered == nil {
 		return fs.ErrNotExist
 	}
