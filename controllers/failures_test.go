@@ -92,9 +92,7 @@ var _ = Describe("a trial that goes wrong", func() {
 		ns := newNamespace()
 		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
 			if cfg.Trial.Phase == record.Sweep && cfg.Trial.Attempt == 1 {
-				return &corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
-					Name: resources.ContainerTrial, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-				}}}
+				return running()
 			}
 			return withMessage(measured)(cfg)
 		}})

@@ -1,10 +1,13 @@
 package controllers_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"strconv"
 	"sync"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,6 +30,7 @@ type fakeNode struct {
 type behaviour struct {
 	openSearch func(pod corev1.Pod) *corev1.PodStatus
 	trial      func(cfg record.Config) *corev1.PodStatus
+	loader     func(cfg record.Config, index int) *corev1.PodStatus // instead of trial, for each of several loader pods
 }
 
 func (n *fakeNode) behave(namespace string, b behaviour) {
@@ -47,6 +51,10 @@ func (n *fakeNode) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 	if err := n.Get(ctx, req.NamespacedName, &pod); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if n.of(pod).loader != nil && !pod.DeletionTimestamp.IsZero() && pod.Status.Phase == corev1.PodRunning {
+		pod.Status = *ended(resources.ContainerTrial, 143, "") // as a kubelet ends what is deleted
+		return ctrl.Result{}, client.IgnoreNotFound(n.Status().Update(ctx, &pod))
+	}
 	if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase != corev1.PodPending || len(pod.Status.ContainerStatuses) > 0 {
 		return ctrl.Result{}, nil
 	}
@@ -58,10 +66,14 @@ func (n *fakeNode) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 	return ctrl.Result{}, client.IgnoreNotFound(n.Status().Update(ctx, &pod))
 }
 
-func (n *fakeNode) status(pod corev1.Pod) (*corev1.PodStatus, error) {
+func (n *fakeNode) of(pod corev1.Pod) behaviour {
 	n.mu.Lock()
-	b := n.behaviours[pod.Namespace]
-	n.mu.Unlock()
+	defer n.mu.Unlock()
+	return n.behaviours[pod.Namespace]
+}
+
+func (n *fakeNode) status(pod corev1.Pod) (*corev1.PodStatus, error) {
+	b := n.of(pod)
 	if pod.Labels[resources.LabelComponent] == resources.ComponentOpenSearch {
 		if b.openSearch != nil {
 			return b.openSearch(pod), nil
@@ -72,7 +84,15 @@ func (n *fakeNode) status(pod corev1.Pod) (*corev1.PodStatus, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.trial != nil {
+	index, err := strconv.Atoi(cmp.Or(pod.Annotations[batchv1.JobCompletionIndexAnnotation], "0"))
+	switch {
+	case err != nil:
+		return nil, err
+	case b.loader != nil:
+		return b.loader(cfg, index), nil
+	case index > 0: // what it measured it has told the one of index 0
+		return ended(resources.ContainerTrial, 0, ""), nil
+	case b.trial != nil:
 		return b.trial(cfg), nil
 	}
 	return recordStatus(wrappers.MeasuredRecord(cfg.Trial, 1000*float64(cfg.Trial.Clients)))
@@ -101,6 +121,13 @@ func readyStatus() *corev1.PodStatus {
 func recordStatus(r record.Record) (*corev1.PodStatus, error) {
 	message, err := record.Encode(r)
 	return ended(resources.ContainerTrial, 0, string(message)), err
+}
+
+// running is the status of a trial's pod whose container runs.
+func running() *corev1.PodStatus {
+	return &corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+		Name: resources.ContainerTrial, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+	}}}
 }
 
 // ended is the status of a pod whose container ended with a code and a termination message.

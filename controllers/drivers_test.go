@@ -1,0 +1,212 @@
+package controllers_test
+
+import (
+	"fmt"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/wrappers"
+)
+
+// ends is the status of a trial's pod that leaves a record.
+func ends(r record.Record) *corev1.PodStatus {
+	GinkgoHelper()
+	status, err := recordStatus(r)
+	Expect(err).NotTo(HaveOccurred())
+	return status
+}
+
+var _ = Describe("a campaign of another driver", func() {
+	It("loads with Knee's own loader", func() {
+		ns := newNamespace()
+		var mu sync.Mutex
+		var told []record.Config
+		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, cfg)
+			return ends(wrappers.MeasuredRecord(cfg.Trial, 1000*float64(cfg.Trial.Clients)))
+		}})
+		w := wrappers.MakeCampaign("bulk").Namespace(ns).VariantOnAnyNode("a").Clients(1, 2).Repetitions(0).Bulk(500)
+		w.Spec.Workload.Index = v1alpha1.Index{Name: "logs-a", DataStream: ptr.To(true)}
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(get(c).Status.Knees).To(Equal("a=2"))
+		mu.Lock()
+		defer mu.Unlock()
+		for _, cfg := range told {
+			Expect(cfg.Bulk).NotTo(BeNil())
+			Expect(cfg.Bulk.Documents).To(Equal(500 * int64(cfg.Trial.Clients)))
+			Expect(cfg.OSB).To(BeNil())
+			Expect(cfg.Index.DataStream).To(BeTrue())
+		}
+	})
+
+	It("loads with the stream transport's API, on two nodes", func() {
+		ns := newNamespace()
+		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+			Expect(cfg.Nodes).To(BeEquivalentTo(2))
+			Expect(cfg.Probes).To(HaveLen(2))
+			rate := 1000.0
+			if cfg.Stream.Params["use_stream_transport"] == "true" {
+				rate = 3000
+			}
+			return ends(wrappers.LoadRecord(cfg.Trial, "stream", rate, "rows/s"))
+		}})
+		w := wrappers.MakeCampaign("stream").Namespace(ns).Variant("regular").Variant("stream").Clients(1).Repetitions(4).Stream(nil)
+		for i, value := range []v1alpha1.ParamValue{"false", "true"} {
+			w.Spec.Variants[i].Params = map[string]v1alpha1.ParamValue{"use_stream_transport": value}
+		}
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(get(c).Status.Result).To(HavePrefix("stream 3.000x regular"))
+	})
+
+	It("is Stalled with the missing plugin's name, without a second try", func() {
+		ns := newNamespace()
+		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+			return ends(wrappers.ErroredRecord(cfg.Trial, record.ReasonPluginMissing, "OpenSearch has no POST /_benchmark/stream"))
+		}})
+		c := start(wrappers.MakeCampaign("plugin").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(1).Retries(3).Stream(nil))
+		Eventually(ready(c)).Should(Equal("False/PluginMissing"))
+		Expect(message(c)).To(ContainSubstring("OpenSearch has no POST /_benchmark/stream"))
+		Expect(message(c)).To(ContainSubstring("spec.rerun"))
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(2), "the Warmup and one attempt")
+	})
+
+	It("runs a program, with no OpenSearch at all", func() {
+		ns := newNamespace()
+		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+			Expect(cfg.Endpoint).To(BeEmpty())
+			rate := 1000.0
+			if cfg.Command.Params["FLOW"] == "new" {
+				rate = 2000
+			}
+			return ends(wrappers.LoadRecord(cfg.Trial, "command", rate, "calls/s"))
+		}})
+		w := wrappers.MakeCampaign("command").Namespace(ns).Variant("old").Variant("new").Clients(100).Repetitions(4).
+			Command("ozone:1", "ozone", "freon", "-t", "$(KNEE_CLIENTS)")
+		w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+		w.Spec.Variants[1].Params = map[string]v1alpha1.ParamValue{"FLOW": "new"}
+		Expect(cluster.Create(ctx, w.Obj())).To(Succeed())
+		c := w.Obj()
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(get(c).Status.Result).To(HavePrefix("new 2.000x old"))
+		Expect(get(c).Status.Cells[0].Topology).To(Equal("default"))
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentOpenSearch)).To(BeZero(), "no settings of a cluster")
+		for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}} {
+			Expect(count(list, ns, "")).To(BeZero(), "%T left after the end", list)
+		}
+	})
+
+	It("measures the cells that its matrix leaves in", func() {
+		ns := newNamespace()
+		c := start(wrappers.MakeCampaign("matrix").Namespace(ns).Variant("a").Variant("b").Topology("2p0r", 2).Clients(1).
+			Repetitions(1).Without("a", "2p0r"))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		got := get(c)
+		Expect(got.Status.Progress).To(Equal("6/6"), "3 cells: one Sweep, one Final each")
+		Expect(got.Status.Cells).To(HaveLen(3))
+	})
+
+	It("names the policy that is not there", func() {
+		ns := newNamespace()
+		w := wrappers.MakeCampaign("policy").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0).Bulk(1)
+		w.Spec.Topologies[0].ISMPolicyFrom = &v1alpha1.ConfigMapKey{Name: "policies", Key: "rollover.json"}
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("False/InvalidSpec"))
+		Expect(message(c)).To(ContainSubstring("spec.topologies[1p0r].ismPolicyFrom: there is no ConfigMap policies"))
+		Expect(cluster.Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "policies"}, Data: map[string]string{"rollover.json": "{}"},
+		})).To(Succeed())
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+	})
+})
+
+var _ = Describe("a trial of several loader pods", func() {
+	campaign := func(ns string) *wrappers.Campaign {
+		return wrappers.MakeCampaign("fleet").Namespace(ns).VariantOnAnyNode("a").Clients(1, 6).Repetitions(0).Bulk(100).ClientsPerPod(2)
+	}
+
+	It("is one record, that of index 0", func() {
+		ns := newNamespace()
+		var mu sync.Mutex
+		seen := map[int32]map[int]string{} // by clients and index: the pod's host name
+		nodes.behave(ns, behaviour{loader: func(cfg record.Config, index int) *corev1.PodStatus {
+			mu.Lock()
+			defer mu.Unlock()
+			if cfg.Trial.Phase == record.Sweep {
+				if seen[cfg.Trial.Clients] == nil {
+					seen[cfg.Trial.Clients] = map[int]string{}
+				}
+				seen[cfg.Trial.Clients][index] = cfg.Coordinator
+			}
+			if index > 0 {
+				return ended(resources.ContainerTrial, 0, "")
+			}
+			return ends(wrappers.MeasuredRecord(cfg.Trial, 1000*float64(cfg.Trial.Clients)))
+		}})
+		c := start(campaign(ns))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(get(c).Status.Knees).To(Equal("a=6"))
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(3), "a Warmup and two trials: one record each")
+		mu.Lock()
+		defer mu.Unlock()
+		Expect(seen[1]).To(Equal(map[int]string{0: ""}), "one pod, as without clientsPerPod")
+		Expect(seen[6]).To(HaveLen(3))
+		Expect(seen[6][0]).To(HaveSuffix(fmt.Sprintf("-0.%s-loader.%s.svc:9210", plan.Build(get(c)).Cells[0].Name, ns)))
+		Expect(count(&corev1.ServiceList{}, ns, "")).To(BeZero())
+	})
+
+	It("is tried again when one of them fails, and names its index", func() {
+		ns := newNamespace()
+		nodes.behave(ns, behaviour{loader: func(cfg record.Config, index int) *corev1.PodStatus {
+			switch {
+			case cfg.Trial.Phase == record.Sweep && cfg.Trial.Clients == 6 && index == 2:
+				return ended(resources.ContainerTrial, 137, "")
+			case cfg.Trial.Phase == record.Sweep && cfg.Trial.Clients == 6:
+				return running() // waits for what does not come
+			case index > 0:
+				return ended(resources.ContainerTrial, 0, "")
+			}
+			return ends(wrappers.MeasuredRecord(cfg.Trial, 1000))
+		}})
+		c := start(campaign(ns).Retries(1))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(get(c).Status.Cells[0].NotMeasured).To(ContainElement(And(
+			ContainSubstring("loader pod of index 2"), ContainSubstring("137"))))
+		var records corev1.ConfigMapList
+		Expect(count(&records, ns, resources.ComponentRecord)).To(Equal(4), "the Warmup, 1, and two attempts at 6")
+	})
+
+	It("is Stalled when no node takes one of them in time", func() {
+		ns := newNamespace()
+		nodes.behave(ns, behaviour{loader: func(cfg record.Config, index int) *corev1.PodStatus {
+			if index == 2 {
+				return &corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient cpu.",
+				}}}
+			}
+			return running()
+		}})
+		w := campaign(ns).Clients(6)
+		w.Spec.Timeouts.ProvisioningSeconds = ptr.To[int32](10)
+		c := start(w)
+		Eventually(func() string { return message(c) }).Should(ContainSubstring("2 Insufficient cpu"), "said before the deadline")
+		Eventually(ready(c)).Should(Equal("False/Unschedulable"))
+		Expect(message(c)).To(ContainSubstring("-2-"), "the pod of index 2")
+	})
+})
