@@ -5,6 +5,7 @@
 package benchmarkapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -124,13 +125,14 @@ func (c *Cluster) benchmark(r *http.Request) (int, any) {
 	}
 	takes = takes * time.Duration(l.rows) / 1000
 	begin := time.Now()
-	latencies := c.send(l, takes)
+	latencies := c.send(r.Context(), l, takes)
 	millis := max(1, time.Since(begin).Milliseconds())
 	return http.StatusOK, reply(l, stream, latencies, millis)
 }
 
-// send makes the requests and gives the latencies of those that succeeded, in ms, sorted.
-func (c *Cluster) send(l load, takes time.Duration) []int64 {
+// send makes the requests and gives the latencies of those that succeeded, in ms, sorted. It goes on no longer than somebody
+// waits for it.
+func (c *Cluster) send(ctx context.Context, l load, takes time.Duration) []int64 {
 	var (
 		mu        sync.Mutex
 		latencies []int64
@@ -143,7 +145,10 @@ func (c *Cluster) send(l load, takes time.Duration) []int64 {
 			for i := range requests {
 				begin := time.Now()
 				free <- struct{}{}
-				time.Sleep(takes)
+				select {
+				case <-time.After(takes):
+				case <-ctx.Done():
+				}
 				<-free
 				if c.FailEvery > 0 && i%c.FailEvery == 0 {
 					continue

@@ -1,0 +1,95 @@
+package trial
+
+import (
+	"io"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/fakes/benchmarkapi"
+)
+
+// streamOptions are those of a trial of the Benchmark API, against a fake of two nodes.
+func streamOptions(t *testing.T, c benchmarkapi.Cluster) Options {
+	t.Helper()
+	server := httptest.NewServer(c.Handler())
+	t.Cleanup(server.Close)
+	return Options{Work: t.TempDir(), Output: io.Discard, Config: record.Config{
+		Trial: record.Trial{Cell: "abc", Phase: record.Final, Clients: 2, Repetition: 1, Attempt: 1}, Endpoint: server.URL, Nodes: int32(c.Nodes), DeadlineSeconds: 60,
+		Stream: &record.StreamConfig{Params: map[string]string{"rows": "1000", "total_requests": "40", "parallel_requests": "2"}},
+	}}
+}
+
+func twoNodes() benchmarkapi.Cluster {
+	return benchmarkapi.Cluster{Nodes: 2, Regular: 15 * time.Millisecond, Stream: 10 * time.Millisecond, AtOnce: 2}
+}
+
+func TestStreamTrial(t *testing.T) {
+	rates := map[string]float64{}
+	for _, stream := range []string{"true", "false"} {
+		o := streamOptions(t, twoNodes())
+		o.Config.Stream.Params["use_stream_transport"] = stream
+		r := Run(t.Context(), o)
+		if r.Error != nil || r.Load == nil || r.Ingest != nil || r.Driver.Name != "stream" || len(r.Nodes) != 2 {
+			t.Fatalf("%+v, %+v", r, r.Error)
+		}
+		l := r.Load
+		if l.Operations != 40_000 || l.Unit != "rows/s" || l.Seconds <= 0 || l.MiBs <= 0 || l.From < r.StartedAt || l.To < l.From {
+			t.Errorf("%+v", l)
+		}
+		if l.Latency.Min > l.Latency.P50 || l.Latency.P50 > l.Latency.P99 || l.Latency.P99 > l.Latency.Max || l.Latency.Mean == 0 {
+			t.Errorf("%+v", l.Latency)
+		}
+		if rate, unit := r.Rate(); rate != l.Rate || unit != "rows/s" {
+			t.Errorf("%v %s", rate, unit)
+		}
+		rates[stream] = l.Rate
+		if _, err := record.Encode(r); err != nil {
+			t.Error(err)
+		}
+	}
+	if rates["true"] <= rates["false"] {
+		t.Errorf("the transport that takes two thirds of the time makes no higher rate: %v", rates)
+	}
+}
+
+func TestStreamTrialRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		cluster func(*benchmarkapi.Cluster)
+		params  map[string]string
+		reason  string
+		words   []string
+	}{
+		"one node": {func(c *benchmarkapi.Cluster) { c.Nodes = 1 }, nil, record.ReasonDriverFailed, []string{"spec.topologies[].nodes must be at least 2"}},
+		"no such API": {func(c *benchmarkapi.Cluster) { c.WithoutBench = true }, nil, record.ReasonPluginMissing,
+			[]string{"no POST /_benchmark/stream", "stream-transport-example", "arrow-flight-rpc", "opensearch.experimental.feature.transport.stream.enabled", "no handler found"}},
+		"no stream transport":    {func(c *benchmarkapi.Cluster) { c.Stream = 0 }, nil, record.ReasonPluginMissing, []string{"this cluster has no stream transport", "arrow-flight-rpc"}},
+		"requests that fail":     {func(c *benchmarkapi.Cluster) { c.FailEvery = 10 }, nil, record.ReasonRequestsFailed, []string{"total_rows is 36000, not 1000 rows x 40 requests"}},
+		"all requests fail":      {func(c *benchmarkapi.Cluster) { c.FailEvery = 1 }, nil, record.ReasonRequestsFailed, []string{"total_rows is 0"}},
+		"a parameter that is no": {func(*benchmarkapi.Cluster) {}, map[string]string{"rows": "many"}, record.ReasonDriverFailed, []string{"spec.workload.stream.params.rows"}},
+		"the deadline passes":    {func(c *benchmarkapi.Cluster) { c.Stream = time.Minute }, nil, record.ReasonDeadline, []string{"the trial's deadline of 1 s passed"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := twoNodes()
+			c.cluster(&fake)
+			o := streamOptions(t, fake)
+			for k, v := range c.params {
+				o.Config.Stream.Params[k] = v
+			}
+			if c.reason == record.ReasonDeadline {
+				o.Config.DeadlineSeconds = 1
+			}
+			r := Run(t.Context(), o)
+			if r.Error == nil || r.Error.Reason != c.reason || r.Load != nil {
+				t.Fatalf("%+v, %+v", r.Error, r.Load)
+			}
+			for _, words := range c.words {
+				if !strings.Contains(r.Error.Message, words) {
+					t.Errorf("%q is not in %s", words, r.Error.Message)
+				}
+			}
+		})
+	}
+}
