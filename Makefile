@@ -72,6 +72,7 @@ verify-format: go
 	[ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
 verify-tidy: go
 	go mod tidy -diff
+	cd hack/bench && go mod tidy -diff
 	cd hack/cluster && go mod tidy -diff
 	cd hack/report-check && go mod tidy -diff
 	cd hack/supply-chain && go mod tidy -diff
@@ -117,6 +118,7 @@ report-check-test: go report-check-host # What the check itself finds and does n
 
 include hack/cluster/cluster.mk
 include hack/images/images.mk
+include hack/bench/bench.mk
 $(BIN)/knee-cluster: | go
 
 .PHONY: assets
