@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const freonOutput = "../../internal/driver/testdata/freon-console.txt"
+
+func TestParseFreon(t *testing.T) {
+	out, code := agent(t, nil, "parse", "--parser", "freon", freonOutput, "-o", "json", "--clients", "100")
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, out)
+	}
+	var got struct {
+		Rate, InFlight, ClientUtilization, Seconds float64
+		Unit                                       string
+		Operations                                 int64
+		Latency                                    struct{ Min, Mean, P50, P99, Max float64 }
+		Notes                                      []string
+		From                                       *int64
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got.Rate != 19565.78 || got.Unit != "calls/s" || got.Operations != 10_000_000 || got.Seconds != 513 || got.Latency.Mean != 4.67 || got.Latency.P50 != 4.26 || got.From != nil {
+		t.Errorf("%s", out)
+	}
+	if got.InFlight < 91.3 || got.InFlight > 91.4 || len(got.Notes) != 2 || !strings.Contains(got.Notes[1], "Little's law") {
+		t.Errorf("%s", out)
+	}
+	out, code = agent(t, nil, "parse", "--parser=freon", freonOutput)
+	if code != 0 || !strings.Contains(out, "rate          19565.78  calls/s\n") || !strings.Contains(out, "latency p99   16.3      ms\n") || !strings.Contains(out, "note: 10000000 successful executions in 513 s") || strings.Contains(out, "p90") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+func TestParseJSON(t *testing.T) {
+	figures := filepath.Join(t.TempDir(), "figures.yaml")
+	if err := os.WriteFile(figures, []byte(`throughput: {path: $.rate, unit: ops/s}
+operations: $.ops
+latency: {unit: us, mean: $.lat.mean}
+metrics: [{name: gc, path: $.gc, unit: ms}]
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"a file":       {"--figures", figures},
+		"flags":        {"--path", "throughput=$.rate", "--unit", "ops/s", "--path", "operations=$.ops", "--path", "latency.mean=$.lat.mean", "--latency-unit", "us", "--path", "metrics.gc=$.gc"},
+		"flags add up": {"--figures", figures, "--path", "seconds=$.s"},
+	} {
+		cmd := exec.Command(os.Args[0], append([]string{"parse", "--parser", "json", "-", "--clients", "2"}, args...)...)
+		cmd.Env = []string{self + "=1"}
+		cmd.Stdin = strings.NewReader(`started {"rate": 1000, "ops": "5000", "lat": {"mean": 2000}, "gc": 12, "s": 5}` + "\n")
+		out, err := cmd.CombinedOutput()
+		for _, want := range []string{"rate             1000  ops/s\n", "operations       5000", "latency mean     2     ms\n", "gc               12", "calls in flight  2"} {
+			if err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("%s: %v, %q is not in\n%s", name, err, want, out)
+			}
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "figures.yaml")
+	if err := os.WriteFile(broken, []byte("throughputs: {path: $.rate}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]struct {
+		code int
+		args []string
+	}{
+		"Usage":                               {2, []string{"--parser", "freon"}},
+		"usage":                               {2, []string{"--parser", "xml", freonOutput}},
+		"one FILE, not":                       {2, []string{"--parser", "freon", freonOutput, freonOutput}},
+		"flag provided but not defined":       {2, []string{"--nonsense"}},
+		"no such file":                        {1, []string{"--parser", "freon", "/nowhere"}},
+		"needs --figures FILE":                {1, []string{"--parser", "json", freonOutput}},
+		"there is no such field":              {1, []string{"--parser", "json", "--path", "speed=$.x", freonOutput}},
+		"FIELD=PATH, such as":                 {1, []string{"--parser", "json", "--path", "throughput", freonOutput}},
+		"printed no JSON object":              {1, []string{"--parser", "json", "--path", "throughput=$.x", freonOutput}},
+		"throughputs":                         {1, []string{"--parser", "json", "--figures", broken, freonOutput}},
+		"parse.go: freon's summary lacks a t": {1, []string{"--parser", "freon", "parse.go"}},
+	} {
+		out, code := agent(t, nil, append([]string{"parse"}, c.args...)...)
+		if code != c.code || !strings.Contains(strings.ToLower(out), strings.ToLower(want)) {
+			t.Errorf("%q: exit code %d, %s, want %q", c.args, code, out, want)
+		}
+	}
+}
