@@ -19,7 +19,8 @@ import (
 	"github.com/knee-bench/knee/internal/trial"
 )
 
-// runTrial makes one attempt. Its exit code is 0 when a record was written, whatever the record says.
+// runTrial makes one attempt. Its exit code is 0 when a record was written, whatever the record says, except in a trial of
+// several loader pods: there it is 1 when the record holds an error.
 func runTrial(args []string) int {
 	flags := flag.NewFlagSet("trial", flag.ContinueOnError)
 	work := flags.String("work", record.WorkPath, "scratch folder, writable")
@@ -55,7 +56,10 @@ func runTrial(args []string) int {
 		}
 	}
 	r = trial.Run(ctx, options)
-	return write(r, *out)
+	if code := write(r, *out); code != 0 || r.Error == nil || config.Loaders <= 1 {
+		return code
+	}
+	return 1 // so that the Job's controller ends the other loader pods, which may not even have begun
 }
 
 // indexOf is this pod's index among the loader pods of a trial.

@@ -66,7 +66,7 @@ func (p severalPods) gather(ctx context.Context, own json.RawMessage) ([]json.Ra
 	}
 	out := []json.RawMessage{own}
 	for _, s := range shares {
-		p.a.say("loader pod %d on %s ended %.1f s after the start", s.Index, s.Host, s.Ended.Sub(p.a.clock.at).Seconds())
+		p.a.say("%s ended %.1f s after the start", s.Name(), s.Ended.Sub(p.a.clock.at).Seconds())
 		out = append(out, s.Data)
 	}
 	return out, nil
@@ -93,7 +93,7 @@ func (p severalPods) loaders(ctx context.Context, from, to time.Time) ([]record.
 	for _, s := range answers {
 		var l record.Loader
 		if err := json.Unmarshal(s.Data, &l); err != nil {
-			return nil, fmt.Errorf("what the load took of loader pod %d: %w", s.Index, err)
+			return nil, fmt.Errorf("what the load took of %s: %w", s.Name(), err)
 		}
 		out = append(out, l)
 	}

@@ -78,7 +78,7 @@ func (c *Coordinator) Addr() net.Addr { return c.address }
 
 // Context gives a context that ends, with the Failure as its cause, when the load cannot go on.
 func (c *Coordinator) Context(ctx context.Context) (context.Context, context.CancelFunc) {
-	return either(ctx, c.ctx)
+	return either(ctx, c.ctx, func() bool { return c.Failed() != nil })
 }
 
 // Failed is why the load cannot go on; nil while it can.
@@ -201,10 +201,12 @@ func (c *Coordinator) Close(why error) {
 	c.handlers.Wait()
 }
 
-// giveUp makes a failure, unless there was one before, the end of the load, and tells every member.
+// giveUp makes a failure, unless there was one before or all is over, the end of the load, and tells every member.
 func (c *Coordinator) giveUp(f *Failure) {
 	c.fail(f)
-	c.dismiss(abortion(c.Failed()))
+	if first := c.Failed(); first != nil {
+		c.dismiss(abortion(first))
+	}
 }
 
 func abortion(why error) message {

@@ -92,10 +92,14 @@ func name(index int, host string) string {
 	return names([]int{index}) + " on " + host
 }
 
-// either gives a context that ends with each of two, and its cause.
-func either(a, b context.Context) (context.Context, context.CancelFunc) {
+// either gives a context that ends with a, and with b where its end matters, and has the cause of that.
+func either(a, b context.Context, matters func() bool) (context.Context, context.CancelFunc) {
 	both, cancel := context.WithCancelCause(a)
-	stop := context.AfterFunc(b, func() { cancel(context.Cause(b)) })
+	stop := context.AfterFunc(b, func() {
+		if matters() {
+			cancel(context.Cause(b))
+		}
+	})
 	return both, func() {
 		stop()
 		cancel(nil)

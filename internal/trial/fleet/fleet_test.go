@@ -207,8 +207,13 @@ func TestAllGoesWell(t *testing.T) {
 					t.Errorf("answer %s, want %s", s.Data, want)
 				}
 			}
+			load, cancel := c.Context(t.Context())
+			defer cancel()
 			c.Close(nil)
 			all.Wait()
+			if load.Err() != nil {
+				t.Error("what goes well ends what comes after the load")
+			}
 		})
 	}
 }
@@ -526,5 +531,25 @@ func TestAShareThatIsTooLong(t *testing.T) {
 	shares, err := c.Shares(c.soon(), true)
 	if err != nil || len(shares) != 1 || len(shares[0].Data) != len(long) {
 		t.Errorf("%d shares, %v", len(shares), err)
+	}
+}
+
+func TestAFailureAfterTheEndIsNoMatter(t *testing.T) {
+	c := newCrew(t, Options{Loaders: 2})
+	m := c.member(1)
+	c.barrier(m)
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		c.Close(errors.New("all is over"))
+	}()
+	c.wantAborted(m, "all is over")
+	if err := m.Fail(c.soon(), record.ReasonInterrupted, "ended from outside"); err != nil {
+		t.Errorf("who was told to end is told of a failure: %v", err)
+	}
+	m.Close()
+	<-closed
+	if f := c.Failed(); f != nil {
+		t.Error(f)
 	}
 }

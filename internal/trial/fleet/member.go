@@ -51,7 +51,7 @@ func Join(ctx context.Context, address string, index int, o Options) (*Member, e
 	m := &Member{o: o.defaults(), started: make(chan struct{}), questions: make(chan json.RawMessage, 1)}
 	waiting, cancel := context.WithTimeout(ctx, m.o.Ready)
 	defer cancel()
-	began, wait := time.Now(), firstWait
+	began, wait, said := time.Now(), firstWait, ""
 	for {
 		l, err := m.dial(waiting, address, index)
 		if err == nil {
@@ -63,8 +63,9 @@ func Join(ctx context.Context, address string, index int, o Options) (*Member, e
 		if errors.As(err, &refused) {
 			return nil, err
 		}
-		if waiting.Err() == nil {
-			m.o.Say("the coordinator %s is not reached yet: %v", address, err)
+		if why := err.Error(); waiting.Err() == nil && why != said {
+			m.o.Say("the coordinator %s is not reached yet: %s", address, why)
+			said = why
 		}
 		select {
 		case <-time.After(wait/2 + rand.N(wait/2)):
@@ -190,7 +191,7 @@ func (m *Member) take(said message) error {
 
 // Context gives a context that ends, with a Failure as its cause, when the coordinator ends the load or is lost.
 func (m *Member) Context(ctx context.Context) (context.Context, context.CancelFunc) {
-	return either(ctx, m.ctx)
+	return either(ctx, m.ctx, func() bool { return !errors.Is(context.Cause(m.ctx), errEnded) })
 }
 
 // Start tells that this member is ready and waits until all are: its load begins as it returns.

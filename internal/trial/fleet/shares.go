@@ -18,6 +18,9 @@ type Share struct {
 	Data  json.RawMessage // nil where the member gave none
 }
 
+// Name names the member and where it runs.
+func (s Share) Name() string { return name(s.Index, s.Host) }
+
 // Shares waits for the shares of all other members, ordered by index; the coordinator's own load has just ended. All
 // members of a timed load end together: one that ends much later than the median did not make the load that it was to
 // make beside the others. A counted load is bounded by the context alone.
