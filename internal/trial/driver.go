@@ -172,16 +172,6 @@ func (p part) share(clients int32) float64 {
 	return float64(p.clients(clients)) / float64(clients)
 }
 
-// documents are those of a trial's that this pod sends: as many a client as each other pod, within one document.
-func (p part) documents(all int64, clients int32) int64 {
-	before := int64(0) // clients of the pods before this one
-	for i := range p.index {
-		before += int64(part{i, p.of}.clients(clients))
-	}
-	until := func(c int64) int64 { return all * c / int64(clients) } // at most 10^12 documents times 10^5 clients: no overflow
-	return until(before+int64(p.clients(clients))) - until(before)
-}
-
 func more(yes bool) int32 {
 	if yes {
 		return 1
