@@ -36,10 +36,10 @@ var firstColumns = []column{
 	{"window_start", "RFC 3339, UTC", func(a attempt) string { from, _ := windowOf(a.record); return timestamp(from) }},
 	{"window_end", "RFC 3339, UTC", func(a attempt) string { _, to := windowOf(a.record); return timestamp(to) }},
 	{"seconds", "length of the window", func(a attempt) string { return known(loadSeconds(a.record)) }},
-	{"documents", "accepted within the window, by primaries", ingest(func(in record.Ingest) string { return strconv.FormatInt(in.Documents, 10) })},
-	{"total_indexed", "accepted over the whole load, by primaries", ingest(func(in record.Ingest) string { return strconv.FormatInt(in.TotalIndexed, 10) })},
+	{"documents", "accepted within the window, by primaries", ingest(func(in record.Ingest) string { return countedDocuments(in, in.Documents) })},
+	{"total_indexed", "accepted over the whole load, by primaries", ingest(func(in record.Ingest) string { return countedDocuments(in, in.TotalIndexed) })},
 	{"index_failed", "documents that OpenSearch failed to index", ingest(func(in record.Ingest) string { return strconv.FormatInt(in.IndexFailed, 10) })},
-	{"count", "documents in the index after the load", ingest(func(in record.Ingest) string { return strconv.FormatInt(in.Count, 10) })},
+	{"count", "documents in the index after the load", ingest(func(in record.Ingest) string { return countedDocuments(in, in.Count) })},
 	{"corpus", "documents that the driver was to send; empty for a timed load", ingest(func(in record.Ingest) string { return knownInt(in.Corpus) })},
 	{"bulk_size", "documents a bulk request", ingest(func(in record.Ingest) string { return knownInt(in.BulkSize) })},
 	{"index_bytes", "store of the primaries after merges have drained", ingest(func(in record.Ingest) string { return knownInt(in.IndexBytes) })},
@@ -145,6 +145,14 @@ func errorRate(a attempt) string {
 		return trimmed(float64(l.Failures)/float64(l.Operations+l.Failures), 6)
 	}
 	return ingestTask(func(t record.Task) string { return trimmed(t.ErrorRate, 6) })(a)
+}
+
+// countedDocuments are a number of documents, of which there are none only where nothing was indexed.
+func countedDocuments(in record.Ingest, n int64) string {
+	if n == 0 && in.DocsPerSecond > 0 {
+		return "" // of a source that tells the rate alone
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 // windowOf is when the measured load began and ended, Unix ms; 0 when there was none.

@@ -17,6 +17,10 @@ type document struct {
 // newDocument is a campaign's report: first the answer, last where it all comes from.
 func newDocument(in Input, rows []attempt, resultFiles int, detail detail, plots bool) *document {
 	d := &document{detail: detail, plots: plots}
+	if in.Published != "" {
+		d.section("Not measured by Knee")
+		d.para("**%s**", in.Published)
+	}
 	answer(d, in)
 	knees(d, in)
 	finals(d, in)

@@ -37,14 +37,14 @@ func finalsOf(d *document, in Input, topology string) {
 		}
 	}
 	var outcomes []analysis.Outcome
-	t := d.table("variant", "clients", "Measured", "median "+unit(in), "lowest", "highest", "CV %")
+	t := d.table("variant", "clients", "Measured", "median "+unit(in), "mean", "lowest", "highest", "CV %")
 	for _, c := range cellsOf(in, topology) {
 		outcomes = append(outcomes, c.Finals...)
 		for _, clients := range c.FinalClients() {
 			values, planned := docsAt(c, clients)
 			low, high := ends(values)
 			t.row(c.Variant, integer(clients), fmt.Sprintf("%d of %d", len(values), planned),
-				rounded(analysis.Median(values)), rounded(low), rounded(high), fixed(100*variation(values), 2))
+				rounded(analysis.Median(values)), rounded(meanOf(values)), rounded(low), rounded(high), fixed(100*variation(values), 2))
 		}
 	}
 	for _, trend := range in.Assessment.Trends {
@@ -111,6 +111,15 @@ func trendText(t analysis.Trend, unit string) string {
 		s += " **Confounded**: " + line(t.Message) + "."
 	}
 	return s
+}
+
+// meanOf is the arithmetic mean; NaN of none.
+func meanOf(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
 }
 
 // ends are the lowest and the highest of values; NaN of none.

@@ -21,6 +21,9 @@ func provenance(d *document, in Input, rows []attempt, resultFiles int) {
 	}
 	item("campaign", "%s/%s, UID %s", in.Namespace, in.Name, in.Plan.Campaign)
 	item("Knee", "%s, record version %d", cmp.Or(in.Version, "version not known"), record.Version)
+	if in.Published != "" {
+		item("records", "%s", in.Published)
+	}
 	if fixedClients(in) {
 		item("client counts", "fixed: no knee is looked for")
 	} else {

@@ -23,6 +23,7 @@ type Input struct {
 	Plan            plan.Plan
 	Records         []record.Record // every one; those that the plan does not have are left out
 	Assessment      analysis.Assessment
+	Published       string // whose figures the records hold, where these were not measured by Knee; empty where they were
 }
 
 // NewInput is the input of a campaign's report: it follows from the campaign, its plan and its records, whoever asks.
