@@ -194,7 +194,7 @@ var _ = Describe("a trial of several loader pods", func() {
 
 	It("is Stalled when no node takes one of them in time", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{loader: func(cfg record.Config, index int) *corev1.PodStatus {
+		nodes.behave(ns, behaviour{loader: func(_ record.Config, index int) *corev1.PodStatus {
 			if index == 2 {
 				return &corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient cpu.",

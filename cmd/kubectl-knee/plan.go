@@ -19,8 +19,8 @@ func (p *plugin) planCommand() *cobra.Command {
 able to conclude. No cluster is needed: the campaign is held against the schema and the rules of the CRD that this
 program was built with, and its defaults are filled in.
 
-The estimate rests on the workload's time_period and warmup_time_period, or on --trial-time; it says on what, and what
-it goes without. Where nothing tells how long a trial takes, there is no estimate.`,
+The estimate rests on the load's own length (time_period and warmup_time_period of the workload, durationSeconds of bulk), or
+on --trial-time; it says on what, and what it goes without. Where nothing tells how long a trial takes, there is no estimate.`,
 		Example: `  kubectl knee plan -f campaign.yaml
   kubectl knee plan -f campaign.yaml --trial-time 25m --search-time 8m --cv 1.5
   kustomize build . | kubectl knee plan -f - -o json`,

@@ -177,3 +177,49 @@ func TestPlanRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A campaign of each driver is planned, with what tells how long it takes.
+func TestPlanOfEachDriver(t *testing.T) {
+	const head = `
+apiVersion: knee.dev/v1alpha1
+kind: BenchmarkCampaign
+metadata: {name: x}
+spec:
+  baseline: a
+  sweep: {clients: [1, 2]}
+  final: {repetitions: 2}
+`
+	for what, tt := range map[string]struct {
+		spec            string
+		args            []string
+		trials, warmups int
+		seconds         float64 // 0: not known
+		says            string
+	}{
+		"bulk": {`
+  opensearch: {version: 3.1.0}
+  variants: [{name: a, nodePool: {nodeSelector: {pool: a}}}, {name: b, nodePool: {nodeSelector: {pool: b}}}]
+  topologies: [{name: t, primaries: 1}, {name: u, primaries: 2}]
+  matrix: {exclude: [{variant: b, topology: u}]}
+  workload: {clientsPerPod: 1, index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
+`, nil, 12, 5, 10 + 3*62 + 10 + 3*62 + 10 + 3*62 + 10 + 3*62, "the load's durationSeconds"},
+		"stream": {`
+  opensearch: {version: 3.1.0}
+  variants: [{name: a, params: {use_stream_transport: "false"}}, {name: b}]
+  topologies: [{name: t, nodes: 2}]
+  workload: {stream: {}}
+`, nil, 8, 6, 0, "the load has no set length"},
+		"command without OpenSearch": {`
+  variants: [{name: a}, {name: b, image: "ozone:2"}]
+  workload: {command: {image: "ozone:1", command: [ozone], parser: Freon}}
+`, []string{"--trial-time=1m"}, 8, 2, 600, "1m0s a trial"},
+	} {
+		f := plannedJSON(t, head+tt.spec, tt.args...)
+		if f.Trials != tt.trials || f.Warmups != tt.warmups || !strings.Contains(strings.Join(append(f.RestsOn, f.NotKnown...), "; "), tt.says) {
+			t.Errorf("%s: %d trials, %d Warmups, %q, %q", what, f.Trials, f.Warmups, f.RestsOn, f.NotKnown)
+		}
+		if known := f.Seconds != nil; known != (tt.seconds > 0) || known && *f.Seconds != tt.seconds {
+			t.Errorf("%s: %v s, want %g", what, f.Seconds, tt.seconds)
+		}
+	}
+}

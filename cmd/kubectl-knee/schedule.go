@@ -39,9 +39,9 @@ func scheduleOf(p plan.Plan, asked plan.Asked, start time.Duration, takes takes)
 	groups := make([]groupState, len(p.Groups))
 	var pending []step
 	for g := range p.Groups {
-		groups[g] = groupState{cell: -1}
+		groups[g] = groupState{cell: -1, loaded: map[int]bool{}}
 		for _, turn := range p.Turns(g, asked) {
-			pending = append(pending, groups[g].next(g, turn))
+			pending = append(pending, groups[g].next(g, turn, p.Cells[turn.Cell].Provisioned()))
 		}
 	}
 	slices.SortStableFunc(pending, func(a, b step) int {
@@ -79,13 +79,18 @@ func scheduleOf(p plan.Plan, asked plan.Asked, start time.Duration, takes takes)
 type groupState struct {
 	cell      int
 	placement int32
+	loaded    map[int]bool // cells that have had a turn
 }
 
-// next makes a step of a turn.
-func (g *groupState) next(group int, turn plan.Turn) step {
+// next makes a step of a turn. What Knee does not provision it does not start anew: it is warmed up once.
+func (g *groupState) next(group int, turn plan.Turn, provisioned bool) step {
 	placement := max(turn.Placement(), 1)
 	nodes := g.cell != turn.Cell || g.placement != placement
-	g.cell, g.placement = turn.Cell, placement
+	first := !g.loaded[turn.Cell]
+	g.cell, g.placement, g.loaded[turn.Cell] = turn.Cell, placement, true
+	if !provisioned {
+		return step{block: turn.Block, group: group, cell: turn.Cell, trials: turn.Trials, warmup: first}
+	}
 	return step{block: turn.Block, group: group, cell: turn.Cell, trials: turn.Trials, nodes: nodes, warmup: nodes || turn.Fresh}
 }
 
@@ -96,7 +101,9 @@ func (t step) length(cell plan.Cell, start time.Duration, takes takes) (total ti
 		total, known = total+d, known && ok
 	}
 	if t.warmup {
-		total += start
+		if cell.Provisioned() {
+			total += start
+		}
 		add(record.Warmup)
 	}
 	for _, trial := range t.trials {

@@ -2,21 +2,17 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 )
 
 // What a trial takes beside its load, as opensearch-benchmark 2.4 was seen to take it on a small machine.
 const (
-	osbCall     = 22 * time.Second // a call with one task: preparation, the task's own start, shutdown
-	jvmStart    = 10 * time.Second // OpenSearch from its start until it is green
-	settleTime  = 2 * time.Second  // the least that a cluster must be seen at rest before a load
-	timeParam   = "time_period"    // seconds of a timed load
-	warmupParam = "warmup_time_period"
+	osbCall    = 22 * time.Second // a call with one task: preparation, the task's own start, shutdown
+	jvmStart   = 10 * time.Second // OpenSearch from its start until it is green
+	settleTime = 2 * time.Second  // the least that a cluster must be seen at rest before a load
 )
 
 // timing says how long trials take. What is not known is said, never invented.
@@ -44,57 +40,54 @@ func (t timing) of(cell plan.Cell, p plan.Plan, search bool, phase record.Phase)
 // ingest is a trial without search tasks.
 func (t timing) ingest(cell plan.Cell, phase record.Phase) (time.Duration, bool) {
 	if phase == record.Warmup {
-		if load, known := timedLoad(cell.Spec.OSB, true); known {
-			return load + osbCall + settleTime, true
+		if load, known := cell.Spec.TimedLoad(true); known {
+			return load + callOf(cell) + settleTime, true
 		}
 	}
 	if t.trial > 0 {
 		return t.trial, true
 	}
-	load, known := timedLoad(cell.Spec.OSB, false)
-	return load + osbCall + settleTime, known
+	load, known := cell.Spec.TimedLoad(false)
+	return load + callOf(cell) + settleTime, known
 }
 
-// timedLoad is the length of a load that runs for a time rather than through a corpus.
-func timedLoad(osb *v1alpha1.OSB, warmup bool) (time.Duration, bool) {
-	if osb == nil {
-		return 0, false
+// callOf is what a cell's driver takes beside its load, where it is worth a word.
+func callOf(cell plan.Cell) time.Duration {
+	if cell.Spec.OSB != nil {
+		return osbCall
 	}
-	param := func(name string) (float64, bool) {
-		text, set := osb.Params[name]
-		if over, there := osb.WarmupParams[name]; warmup && there {
-			text, set = over, true
-		}
-		f, err := strconv.ParseFloat(string(text), 64)
-		return f, set && err == nil && f >= 0 && f < 1e7
-	}
-	period, known := param(timeParam)
-	before, _ := param(warmupParam) // 0 where it is not set
-	return time.Duration((period + before) * float64(time.Second)), known && period > 0
+	return 0
 }
 
 // basis says what the estimate rests on, and what it goes without.
 func (t timing) basis(p plan.Plan, search bool) (rests, missing []string) {
-	timed, warmups := true, true
+	timed, warmups, osb, provisioned := true, true, false, false
 	for _, c := range p.Cells {
-		_, known := timedLoad(c.Spec.OSB, false)
+		osb, provisioned = osb || c.Spec.OSB != nil, provisioned || c.Provisioned()
+		_, known := c.Spec.TimedLoad(false)
 		timed = timed && known
-		_, known = timedLoad(c.Spec.OSB, true)
+		_, known = c.Spec.TimedLoad(true)
 		warmups = warmups && known
 	}
 	switch {
 	case t.trial > 0:
 		rests = append(rests, fmt.Sprintf("%s a trial (--trial-time)", t.trial))
 		if warmups {
-			rests = append(rests, "for Warmups their "+timeParam)
+			rests = append(rests, "for Warmups their "+plan.TimeParam)
 		}
-	case timed:
+	case timed && osb:
 		rests = append(rests, fmt.Sprintf("the workload's %s and %s, with %s for a call of opensearch-benchmark and %s at rest before each load",
-			timeParam, warmupParam, osbCall, settleTime))
+			plan.TimeParam, plan.WarmupTimeParam, osbCall, settleTime))
+	case timed:
+		rests = append(rests, fmt.Sprintf("the load's durationSeconds, with %s at rest before it; what else a trial takes is not in it", settleTime))
+	case osb:
+		missing = append(missing, fmt.Sprintf("how long a trial takes is not known: the workload's params have no %s. Give --trial-time, such as 25m", plan.TimeParam))
 	default:
-		missing = append(missing, fmt.Sprintf("how long a trial takes is not known: the workload's params have no %s. Give --trial-time, such as 25m", timeParam))
+		missing = append(missing, "how long a trial takes is not known: the load has no set length. Give --trial-time, such as 25m")
 	}
-	rests = append(rests, fmt.Sprintf("%s from asking for a cell's nodes to a green OpenSearch, and a Warmup after it", t.start))
+	if provisioned {
+		rests = append(rests, fmt.Sprintf("%s from asking for a cell's nodes to a green OpenSearch, and a Warmup after it", t.start))
+	}
 	if search {
 		rests = append(rests, fmt.Sprintf("%s for a second call of opensearch-benchmark in each Final", osbCall))
 		if t.search == 0 {

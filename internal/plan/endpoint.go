@@ -86,6 +86,9 @@ func endpoint(e *v1alpha1.Endpoint, path *field.Path) field.ErrorList {
 			errs = append(errs, check(strings.ToLower(u.Hostname()), at, validation.IsDNS1123Subdomain)...)
 		}
 	}
+	if e.SigV4 != nil {
+		errs = append(errs, check(e.SigV4.CredentialsSecret, path.Child("sigV4", "credentialsSecret"), validation.IsDNS1123Subdomain)...)
+	}
 	for _, secret := range []struct{ field, name string }{
 		{"credentialsSecret", e.CredentialsSecret}, {"caSecret", e.CASecret}, {"clientCertificateSecret", e.ClientCertificateSecret},
 	} {
