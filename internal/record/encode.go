@@ -93,9 +93,11 @@ func worst(from, to int) []step {
 var steps = slices.Concat([]step{
 	{"settle.note>256", func(r *Record) bool { return cut(&r.Settle.Note, 256) }},
 	{"error.message>1024", func(r *Record) bool { return cutError(r, 1024) }},
+	{"load.notes>256", cutLoadNotes(256)},
 	{sameLatency, func(r *Record) bool { return eachTask(r, sharedLatency) }},
 	{sameEnvironment, sharedEnvironment},
 	{"search.percentiles", func(r *Record) bool { return eachTask(r, func(_ int, t *Task) bool { return t.Search && thin(t) }) }},
+	{"load.notes[8:]", fewerNotes(8)},
 	{"node.network,memory,queues", func(r *Record) bool { return eachNode(r, dropDetail) }},
 	{"tasks[16:].latency", func(r *Record) bool { return stripFrom(r, 16) }},
 	{"node.disk,gc", func(r *Record) bool { return eachNode(r, dropTraffic) }},
@@ -107,15 +109,22 @@ var steps = slices.Concat([]step{
 	{"node.heap,ingest.work", dropWork},
 	{otherEnvironmentsStep, otherEnvironments},
 	{"texts>64", cutTexts},
+	{"load.metrics[24:]", fewerMetrics(24)},
 }, worst(16, 12), []step{
+	{"load.notes[2:]", fewerNotes(2)},
+	{"load.metrics[16:]", fewerMetrics(16)},
 	{"error.message>128", func(r *Record) bool { return cutError(r, 128) }},
 }, worst(11, 6), []step{
+	{"load.metrics[8:]", fewerMetrics(8)},
 	{"tasks", func(r *Record) bool { return cutTasks(r, 0) }},
 }, worst(5, 5), []step{
+	{"load.metrics", fewerMetrics(0)},
+	{"load.notes", fewerNotes(0)},
 	{"artifacts", dropArtifacts},
 	{"error.message>32", func(r *Record) bool { return cutError(r, 32) }},
 	{"node.environment", noEnvironments},
 	{noNodes, dropNodes},
+	{"load.latency", onLoad(dropLoadLatency)},
 })
 
 // Decode reads a record that Encode made. A truncated or foreign message and an unknown version are errors.
@@ -190,6 +199,7 @@ func clone(r Record) Record {
 		r.Tasks[i].Latency = copyOf(r.Tasks[i].Latency)
 		r.Tasks[i].ServiceTime = copyOf(r.Tasks[i].ServiceTime)
 	}
+	r.Load = cloneLoad(r.Load)
 	r.Ingest, r.Error, r.Pooled = copyOf(r.Ingest), copyOf(r.Error), copyOf(r.Pooled)
 	if p := r.Pooled; p != nil {
 		p.CPU, p.Pressure, p.Disk, p.Network, p.GC = copyOf(p.CPU), copyOf(p.Pressure), copyOf(p.Disk), copyOf(p.Network), copyOf(p.GC)

@@ -26,6 +26,10 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(data)
 	f.Add([]byte(`{"version":1}`))
+	if data, err = json.Marshal(loaded(1, 2, 2)); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
 	hostile := full(13, 7)
 	hostile.Error.Message = strings.Repeat("\x01<>", 500)
 	if data, err = json.Marshal(hostile); err != nil {

@@ -18,8 +18,8 @@ func eachTask(r *Record, f func(int, *Task) bool) bool {
 func thin(t *Task) bool {
 	changed := false
 	for _, l := range []*Latency{t.Latency, t.ServiceTime} {
-		if l != nil && (l.P90 != 0 || l.P999 != 0 || l.Max != 0) {
-			l.P90, l.P999, l.Max = 0, 0, 0
+		if l != nil && (l.Min != 0 || l.P90 != 0 || l.P999 != 0 || l.Max != 0) {
+			l.Min, l.P90, l.P999, l.Max = 0, 0, 0, 0
 			changed = true
 		}
 	}

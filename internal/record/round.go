@@ -20,11 +20,11 @@ func round(r *Record) {
 	}
 	for i := range r.Tasks {
 		figures = append(figures, &r.Tasks[i].Throughput, &r.Tasks[i].ErrorRate, &r.Tasks[i].Target)
-		for _, l := range []*Latency{r.Tasks[i].Latency, r.Tasks[i].ServiceTime} {
-			if l != nil {
-				figures = append(figures, &l.Mean, &l.P50, &l.P90, &l.P99, &l.P999, &l.Max)
-			}
-		}
+		figures = append(figures, latencyFigures(r.Tasks[i].Latency)...)
+		figures = append(figures, latencyFigures(r.Tasks[i].ServiceTime)...)
+	}
+	if r.Load != nil {
+		figures = append(figures, loadFigures(r.Load)...)
 	}
 	for _, f := range figures {
 		*f = significant(*f, 6)

@@ -22,6 +22,9 @@ func shortened(r *Record) []*string {
 	if r.Ingest != nil {
 		texts = append(texts, &r.Ingest.WindowNote, &r.Ingest.Window)
 	}
+	if r.Load != nil {
+		texts = append(texts, loadNotes(r.Load)...)
+	}
 	for i := range r.Nodes {
 		texts = append(texts, &r.Nodes[i].Name)
 	}
@@ -36,6 +39,9 @@ func compared(r *Record) []*string {
 	texts := []*string{&r.Loader.Host}
 	if r.Ingest != nil {
 		texts = append(texts, &r.Ingest.RefreshInterval, &r.Ingest.SettingsDigest)
+	}
+	if r.Load != nil {
+		texts = append(texts, loadNames(r.Load)...)
 	}
 	for i := range r.Nodes {
 		e := &r.Nodes[i].Environment
