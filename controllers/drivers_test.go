@@ -210,3 +210,40 @@ var _ = Describe("a trial of several loader pods", func() {
 		Expect(message(c)).To(ContainSubstring("-2-"), "the pod of index 2")
 	})
 })
+
+var _ = Describe("a topology of several nodes", func() {
+	It("is loaded when all are ready, and says how many are not when the pool has too few", func() {
+		ns := newNamespace()
+		var mu sync.Mutex
+		enough := false
+		nodes.behave(ns, behaviour{openSearch: func(pod corev1.Pod) *corev1.PodStatus {
+			mu.Lock()
+			defer mu.Unlock()
+			if enough || pod.Labels["apps.kubernetes.io/pod-index"] == "0" {
+				return readyStatus()
+			}
+			return &corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
+				Message: "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules.",
+			}}}
+		}})
+		w := wrappers.MakeCampaign("nodes").Namespace(ns).Variant("a").Clients(1).Repetitions(0).Nodes(3)
+		w.Spec.Timeouts.ProvisioningSeconds = ptr.To[int32](10)
+		c := start(w)
+		Eventually(ready(c)).Should(Equal("False/Unschedulable"))
+		Expect(message(c)).To(And(ContainSubstring("1 of 3 nodes ready"), ContainSubstring("0/1 nodes are available"), ContainSubstring("not within 10s")))
+		Expect(count(&batchv1.JobList{}, ns, "")).To(BeZero(), "no trial on part of a cluster")
+
+		mu.Lock()
+		enough = true
+		mu.Unlock()
+		var pods corev1.PodList
+		Expect(cluster.List(ctx, &pods, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: resources.ComponentOpenSearch})).To(Succeed())
+		Expect(pods.Items).To(HaveLen(3))
+		for i := range pods.Items { // nodes have come: the scheduler looks at the pods again
+			pods.Items[i].Status = *readyStatus()
+			Expect(cluster.Status().Update(ctx, &pods.Items[i])).To(Succeed())
+		}
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+	})
+})

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -263,6 +266,37 @@ func TestContainersAreRestricted(t *testing.T) {
 			if *s.AllowPrivilegeEscalation || len(s.Capabilities.Drop) != 1 || s.Capabilities.Drop[0] != "ALL" {
 				t.Errorf("container %s: %+v", c.Name, s)
 			}
+		}
+	}
+}
+
+// The nodes of one cell keep off each other, off every other OpenSearch and off every loader: strictly, or if there is a
+// choice where the campaign allows a shared node. Together they form one cluster from the start.
+func TestNodesOfATopologySpread(t *testing.T) {
+	for _, placement := range []v1alpha1.LoaderPlacement{v1alpha1.LoaderShared, v1alpha1.LoaderDedicated} {
+		w := wrappers.MakeCampaign("x").Variant("a").Nodes(6)
+		w.Spec.Loader.Placement = placement
+		_, cell := cellOf(w)
+		sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now)
+		anti := sts.Spec.Template.Spec.Affinity.PodAntiAffinity
+		terms := anti.RequiredDuringSchedulingIgnoredDuringExecution
+		if placement == v1alpha1.LoaderShared {
+			if len(terms) > 0 {
+				t.Fatalf("%s: required: %+v", placement, terms)
+			}
+			for _, preferred := range anti.PreferredDuringSchedulingIgnoredDuringExecution {
+				terms = append(terms, preferred.PodAffinityTerm)
+			}
+		}
+		if len(terms) != 1 || terms[0].TopologyKey != corev1.LabelHostname {
+			t.Fatalf("%s: %+v", placement, terms)
+		}
+		selector, err := metav1.LabelSelectorAsSelector(terms[0].LabelSelector)
+		if err != nil || !selector.Matches(labels.Set(sts.Spec.Template.Labels)) {
+			t.Errorf("%s: the nodes do not keep off each other: %v (%v)", placement, selector, err)
+		}
+		if *sts.Spec.Replicas != 6 || sts.Spec.PodManagementPolicy != appsv1.ParallelPodManagement {
+			t.Errorf("%s: %d nodes, %s: one that waits for the one before would never find a cluster manager", placement, *sts.Spec.Replicas, sts.Spec.PodManagementPolicy)
 		}
 	}
 }
