@@ -79,7 +79,11 @@ func (a *attempt) writeAll(ctx context.Context, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	for _, f := range append([]artifact{{"README.txt", "", (*attempt).writeReadme}}, a.allArtifacts()...) {
+	files := a.allArtifacts()
+	if a.part.index == 0 {
+		files = append([]artifact{{"README.txt", "", (*attempt).writeReadme}}, files...)
+	}
+	for _, f := range files {
 		if err := a.writeOne(ctx, filepath.Join(folder, f.name), f.write); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -104,12 +108,16 @@ func (a *attempt) writeOne(ctx context.Context, path string, write func(*attempt
 	return err
 }
 
-// allArtifacts are the driver's and those of every attempt.
+// allArtifacts are the driver's and, but for a loader pod that lends its part of the load, those of every attempt.
 func (a *attempt) allArtifacts() []artifact {
-	if a.driver == nil {
-		return artifacts
+	var out []artifact
+	if a.driver != nil {
+		out = a.driver.artifacts()
 	}
-	return append(a.driver.artifacts(), artifacts...)
+	if a.part.index > 0 {
+		return out
+	}
+	return append(out, artifacts...)
 }
 
 func copyOf(path string) func(*attempt, context.Context, io.Writer) error {
@@ -150,6 +158,9 @@ func (a *attempt) writeReadme(_ context.Context, w io.Writer) error {
 		if f.about != "" {
 			_, _ = fmt.Fprintf(w, "%s: %s\n", f.name, f.about)
 		}
+	}
+	if a.part.of > 1 {
+		_, _ = fmt.Fprintf(w, "loader-1 to loader-%d: the driver's files of the other loader pods\n", a.part.of-1)
 	}
 	_, _ = fmt.Fprintf(w, "series.csv: a row a second and node, from the load's start until merges had drained; figures are means over the second:\n")
 	for _, c := range seriesColumns {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/knee-bench/knee/internal/record"
@@ -34,6 +35,9 @@ func RunLoader(outside context.Context, o Options, index int32) (did string, err
 	a, ctx, cancel := begin(outside, o)
 	defer cancel()
 	a.part.index = index
+	if folder := a.Config.Artifacts; folder != "" {
+		a.Config.Artifacts = filepath.Join(folder, fmt.Sprintf("loader-%d", index))
+	}
 	m, err := fleet.Join(ctx, o.Config.Coordinator, int(index), a.fleetOptions())
 	if err != nil {
 		return "", err
@@ -53,6 +57,7 @@ func RunLoader(outside context.Context, o Options, index int32) (did string, err
 	if err == nil && failed != nil && !knows {
 		failed, err = a.confess(outside, ctx, context.Cause(loading), failed, m)
 	}
+	a.keep(ctx)
 	if err != nil {
 		return "", errors.New(a.secrets.hide(err.Error()))
 	}

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -58,7 +60,7 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }
 
@@ -118,6 +120,7 @@ func (f *fleet) print(t *testing.T) {
 func TestATrialOfSeveralLoaderPods(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 7, opensearch.Machine{Curve: func(n int) float64 { return 800 * float64(n) }, Seed: 1})
+	f.config.Artifacts = filepath.Join(t.TempDir(), "artifacts")
 	r, others := f.run(t)
 	if r.Error != nil || r.Ingest == nil || len(r.Tasks) != 1 {
 		f.print(t)
@@ -138,6 +141,14 @@ func TestATrialOfSeveralLoaderPods(t *testing.T) {
 		if o := others[index]; o.err != nil || !strings.HasPrefix(o.did, want) || !strings.HasSuffix(o.did, "; the record is index 0's") {
 			t.Errorf("%q, %v, want %q", o.did, o.err, want)
 		}
+	}
+	for _, file := range []string{"README.txt", "record.json", "osb.log", "loader-1/osb.log", "loader-3/osb.log"} {
+		if _, err := os.Stat(filepath.Join(f.config.Artifacts, file)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(f.config.Artifacts, "loader-1/record.json")); err == nil {
+		t.Error("a loader pod without a record left one")
 	}
 	if said := f.output[0].String(); !strings.Contains(said, "4 loader pods begin, within ") {
 		t.Errorf("the start was not measured:\n%s", said)
