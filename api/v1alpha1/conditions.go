@@ -59,6 +59,8 @@ const (
 	// ReasonPlacementsShared: placements of a cell ran on the same machines, so that their spread is not that from machine
 	// to machine.
 	ReasonPlacementsShared = "PlacementsShared"
+	// ReasonGatesNotEvaluable: gates look at what could not be seen, and gates.notEvaluable has that reported.
+	ReasonGatesNotEvaluable = "GatesNotEvaluable"
 	// ReasonNotSteady: a timed load gave no steady window where one was asked for.
 	ReasonNotSteady = "NotSteady"
 )

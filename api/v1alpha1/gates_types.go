@@ -50,6 +50,12 @@ type Gates struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 1000.0",message="maxCVPercent must be from 0 to 1000 percent"
 	MaxCVPercent *Decimal `json:"maxCVPercent,omitempty"`
+	// notEvaluable says what becomes of a gate that looks at what cannot be seen, such as the machines of a variant's
+	// endpoint. Refuse: a campaign that cannot pass one is not admitted, and a trial that lacks a gate's figure is Gated.
+	// Report: the trial is judged by the other gates, and the report and the condition Conclusive name the gate.
+	// +optional
+	// +kubebuilder:default=Refuse
+	NotEvaluable NotEvaluable `json:"notEvaluable,omitempty"`
 	// expressions are gates of your own.
 	// +optional
 	// +listType=map
@@ -57,6 +63,17 @@ type Gates struct {
 	// +kubebuilder:validation:MaxItems=16
 	Expressions []GateExpression `json:"expressions,omitempty"`
 }
+
+// NotEvaluable says what becomes of a gate that looks at what cannot be seen.
+//
+// +kubebuilder:validation:Enum=Refuse;Report
+type NotEvaluable string
+
+// What becomes of gates that look at what cannot be seen.
+const (
+	NotEvaluableRefuse NotEvaluable = "Refuse"
+	NotEvaluableReport NotEvaluable = "Report"
+)
 
 // GateExpression is a gate as an expression over the trial's record.
 type GateExpression struct {

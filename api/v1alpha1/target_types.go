@@ -57,7 +57,8 @@ type Variant struct {
 // Endpoint is an OpenSearch cluster that Knee does not provision; docs/endpoints.md says what of it cannot be known. Its
 // Secrets are mounted into the trials' pods and read by nobody else.
 //
-// +kubebuilder:validation:XValidation:rule="self.url.startsWith('https://') || !has(self.credentialsSecret) && !has(self.caSecret) && !has(self.clientCertificateSecret)",message="credentialsSecret, caSecret and clientCertificateSecret need an https url: over http everybody on the way reads along"
+// +kubebuilder:validation:XValidation:rule="self.url.startsWith('https://') || !has(self.credentialsSecret) && !has(self.caSecret) && !has(self.clientCertificateSecret) && !has(self.sigV4)",message="credentialsSecret, caSecret, clientCertificateSecret and sigV4 need an https url: over http everybody on the way reads along"
+// +kubebuilder:validation:XValidation:rule="!has(self.sigV4) || !has(self.credentialsSecret) && !has(self.clientCertificateSecret)",message="sigV4 says who sends a request, as credentialsSecret and clientCertificateSecret do: leave these out",fieldPath=.sigV4
 type Endpoint struct {
 	// url of the REST API, such as https://search.example.org:9200, without user, path or query.
 	// +required
@@ -69,6 +70,9 @@ type Endpoint struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	CredentialsSecret string `json:"credentialsSecret,omitempty"`
+	// sigV4 has requests signed by Signature Version 4 of AWS, as managed domains want it, instead of credentialsSecret.
+	// +optional
+	SigV4 *SigV4 `json:"sigV4,omitempty"`
 	// caSecret is the name of a Secret whose key ca.crt holds the certificates that the server's is checked against.
 	// Unset: those of the loader's image.
 	// +optional
@@ -83,6 +87,26 @@ type Endpoint struct {
 	// It must be true where the load fills an index: the word of a person that nobody else uses an index of that name.
 	// +optional
 	AllowIndexDeletion *bool `json:"allowIndexDeletion,omitempty"`
+}
+
+// SigV4 is who signs requests, and for what.
+type SigV4 struct {
+	// region of the domain, such as eu-central-1.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[a-z]{2}(-[a-z]+)+-[0-9]+$`
+	// +kubebuilder:validation:MaxLength=32
+	Region string `json:"region,omitempty"`
+	// service is the name that signatures are for: es of domains, aoss of serverless collections.
+	// +optional
+	// +kubebuilder:default=es
+	// +kubebuilder:validation:Enum=es;aoss
+	Service string `json:"service,omitempty"`
+	// credentialsSecret is the name of a Secret in the campaign's namespace with the keys accessKeyID, secretAccessKey and,
+	// for keys that expire, sessionToken.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	CredentialsSecret string `json:"credentialsSecret,omitempty"`
 }
 
 // Architecture is a value of the node label kubernetes.io/arch.

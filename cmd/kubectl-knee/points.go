@@ -71,7 +71,7 @@ func attemptName(t record.Trial) string {
 	return s
 }
 
-// found says what an attempt gave: its rate and verdict, and why it is not Measured.
+// found says what an attempt gave: its rate and verdict, and why it is not Measured, or which gate nobody could evaluate.
 func found(r record.Record, spec v1alpha1.BenchmarkCampaignSpec) (rate, verdict string) {
 	j := analysis.JudgeFor(spec, r)
 	rate, verdict = "-", string(j.Verdict)
@@ -79,8 +79,8 @@ func found(r record.Record, spec v1alpha1.BenchmarkCampaignSpec) (rate, verdict 
 		figure, _ := r.Rate()
 		rate = whole(figure)
 	}
-	if len(j.Failures) > 0 {
-		verdict += ": " + j.Failures[0].Message
+	if notes := j.Notes(); len(notes) > 0 {
+		verdict += ": " + notes[0].Message
 	}
 	return rate, verdict
 }

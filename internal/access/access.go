@@ -112,17 +112,22 @@ func (a Access) words() []string {
 	return out
 }
 
+// TLS is what a client needs that speaks TLS by itself.
+func (a Access) TLS() *tls.Config {
+	out := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.authorities}
+	if a.certificate != nil {
+		out.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return a.certificate, nil }
+	}
+	return out
+}
+
 // Network is the machine's own, with the access's TLS. It knows no proxy. What it sends is not signed yet: see Signing.
 func (a Access) Network() *http.Transport {
-	out := &http.Transport{
+	return &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 		TLSHandshakeTimeout: 5 * time.Second,
 		MaxIdleConnsPerHost: 2,
 		IdleConnTimeout:     90 * time.Second,
-		TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.authorities},
+		TLSClientConfig:     a.TLS(),
 	}
-	if a.certificate != nil {
-		out.TLSClientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return a.certificate, nil }
-	}
-	return out
 }

@@ -22,11 +22,12 @@ type SigV4 struct {
 	Region, Service string
 	AccessKeyID     string
 
-	secretAccessKey, sessionToken string // sessionToken: empty for keys that do not expire
+	secretAccessKey, sessionToken string     // sessionToken: empty for keys that do not expire
+	signer                        *v4.Signer // keeps the day's key that it derives from a secret, by AccessKeyID alone
 }
 
 func readSigV4(s record.SigV4, dir string) (*SigV4, error) {
-	out := &SigV4{Region: s.Region, Service: s.Service}
+	out := &SigV4{Region: s.Region, Service: s.Service, signer: v4.NewSigner()}
 	var err error
 	if out.AccessKeyID, err = readWord(filepath.Join(dir, record.AccessKeyIDKey)); err != nil {
 		return nil, err
@@ -58,14 +59,12 @@ func (a Access) Signing(network http.RoundTripper) http.RoundTripper {
 	if a.SigV4 == nil {
 		return network
 	}
-	return &signing{network: network, keys: *a.SigV4, signer: v4.NewSigner(), now: time.Now}
+	return &signing{network: network, keys: a.SigV4}
 }
 
 type signing struct {
 	network http.RoundTripper
-	keys    SigV4
-	signer  *v4.Signer
-	now     func() time.Time
+	keys    *SigV4
 }
 
 // RoundTrip is part of http.RoundTripper.
@@ -75,12 +74,22 @@ func (s *signing) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	signed := r.Clone(r.Context())
-	signed.Header.Set("X-Amz-Content-Sha256", digest) // the service aoss asks for it
-	keys := aws.Credentials{AccessKeyID: s.keys.AccessKeyID, SecretAccessKey: s.keys.secretAccessKey, SessionToken: s.keys.sessionToken}
-	if err := s.signer.SignHTTP(r.Context(), keys, signed, digest, s.keys.Service, s.keys.Region, s.now()); err != nil {
-		return nil, fmt.Errorf("sign %s %s: %w", r.Method, r.URL.Path, err)
+	if err := s.keys.Sign(signed, digest, time.Now()); err != nil {
+		return nil, err
 	}
 	return s.network.RoundTrip(signed)
+}
+
+// Sign adds to a request the headers that prove who sends it: the digest is its body's SHA-256 in hexadecimal digits, and the
+// body itself is not read, so that a client which writes to its connection by itself may leave it out and take the headers.
+// The method, the URL, Host, ContentLength and the headers that are there already are signed.
+func (s *SigV4) Sign(r *http.Request, digest string, at time.Time) error {
+	r.Header.Set("X-Amz-Content-Sha256", digest) // the service aoss asks for it
+	keys := aws.Credentials{AccessKeyID: s.AccessKeyID, SecretAccessKey: s.secretAccessKey, SessionToken: s.sessionToken}
+	if err := s.signer.SignHTTP(r.Context(), keys, r, digest, s.Service, s.Region, at); err != nil {
+		return fmt.Errorf("sign %s %s: %w", r.Method, r.URL.Path, err)
+	}
+	return nil
 }
 
 // bodyDigest is the SHA-256 of what a request sends.

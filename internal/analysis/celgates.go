@@ -15,7 +15,6 @@ import (
 	"k8s.io/utils/lru"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/record"
 )
 
 const (
@@ -42,30 +41,28 @@ func CompileGates(g v1alpha1.Gates) error {
 	return errs.ToAggregate()
 }
 
-// failedExpressions lists the expressions that are not true of a record. One that cannot be evaluated, for it asks
-// for what was not measured, fails as well.
-func failedExpressions(r record.Record, expressions []v1alpha1.GateExpression) []Failure {
-	var out []Failure
+// expressions finds the expressions that are not true of the record, and those that ask for what was not measured. One that
+// cannot be evaluated for another reason fails, whatever the campaign wants.
+func (j *judging) expressions(expressions []v1alpha1.GateExpression) {
 	for _, e := range expressions {
-		fail := func(format string, args ...any) {
-			out = append(out, Failure{Gate: string(e.Name), Message: fmt.Sprintf(format, args...)})
-		}
+		gate := string(e.Name)
 		program, err := compiled(e.Expression)
 		if err != nil {
-			fail("gate %s cannot be judged: %v", e.Name, err)
+			j.fail(gate, "gate %s cannot be judged: %v", gate, err)
 			continue
 		}
-		result, _, err := program.Eval(map[string]any{"trial": &view{kind: trialKind, record: &r}})
+		result, _, err := program.Eval(map[string]any{"trial": &view{kind: trialKind, record: &j.record}})
 		switch {
+		case err != nil && strings.Contains(err.Error(), notMeasured):
+			j.unseen(gate, "gate %s cannot be judged: %v", gate, err)
 		case err != nil:
-			fail("gate %s cannot be judged: %s", e.Name, strings.TrimPrefix(err.Error(), "no such overload: "))
+			j.fail(gate, "gate %s cannot be judged: %s", gate, strings.TrimPrefix(err.Error(), "no such overload: "))
 		case result != types.True && e.Message != "":
-			fail("gate %s: %s", e.Name, e.Message)
+			j.fail(gate, "gate %s: %s", gate, e.Message)
 		case result != types.True:
-			fail("gate %s: not true that %s", e.Name, clip(e.Expression, 100))
+			j.fail(gate, "gate %s: not true that %s", gate, clip(e.Expression, 100))
 		}
 	}
-	return out
 }
 
 // compilation is an expression's program, or why there is none.

@@ -77,11 +77,14 @@ func taskViews(v *view) any {
 	return out
 }
 
+// notMeasured tells the error of a field that is absent from all others. CEL makes texts of errors.
+const notMeasured = "was not measured, or did not fit the record"
+
 // read gives a field's value; an error says that it was not measured, so that no gate passes on a guess.
 func (v *view) read(f *viewField) (any, error) {
 	got := f.get(v)
 	if number, is := got.(float64); got == nil || is && math.IsNaN(number) {
-		return nil, fmt.Errorf("%s of %s was not measured, or did not fit the record", f.name, v.kind.what(v))
+		return nil, fmt.Errorf("%s of %s "+notMeasured, f.name, v.kind.what(v))
 	}
 	return got, nil
 }

@@ -49,7 +49,7 @@ func (a Assessment) Doubts() []Doubt {
 	for _, find := range []func() []Doubt{
 		a.kneesNotFound, a.notShared,
 		a.mismatches, a.clientBounds, a.diskBounds, a.ordersConfounded, a.peaksGated, a.peaksAtEdge, a.trialsFailed,
-		a.trialsGated, a.sharedLoader, a.placementsShared, a.notSteady,
+		a.trialsGated, a.sharedLoader, a.placementsShared, a.notSteady, a.gatesNotEvaluable,
 		a.fewRepetitions, a.notDistinguishable,
 	} {
 		out = append(out, find()...)

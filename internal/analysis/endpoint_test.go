@@ -2,6 +2,7 @@ package analysis_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -62,4 +63,61 @@ func TestGatesOnWhatAnEndpointDoesNotShow(t *testing.T) {
 			t.Errorf("%v fails %v", trial, o.Judgement.Failures)
 		}
 	}
+}
+
+// Where the campaign wants it, gates on what an endpoint does not show are named instead of failed; the others judge, and
+// what is wrong with an expression itself is no want of telemetry.
+func TestGatesThatAreReportedInstead(t *testing.T) {
+	campaign := onOnePool()
+	variants := []string{string(campaign.Spec.Variants[0].Name)}
+	bare := func(t record.Trial) record.Record {
+		r := fingerprinted(func(*record.Record) {})(t)
+		if n := &r.Nodes[0]; t.Variant == variants[0] {
+			n.CPU, n.Pressure, n.Throttled = nil, nil, nil
+		}
+		return r
+	}
+	assess := func(gates v1alpha1.Gates) analysis.Assessment {
+		campaign.Spec.Gates = gates
+		p := plan.Build(campaign)
+		return analysis.Assess(p, campaign.Spec, analysistest.MeasureAll(p, campaign.Spec, bare))
+	}
+	gates := v1alpha1.Gates{NotEvaluable: v1alpha1.NotEvaluableReport, MaxCPUPercent: v1alpha1.ToDecimal("100"),
+		Expressions: []v1alpha1.GateExpression{{Name: "calm", Expression: "trial.nodes.all(n, n.ioWaitPercent < 1000)"}}}
+	a := assess(gates)
+	for trial, o := range a.Outcomes {
+		want := 0
+		if trial.Variant == variants[0] {
+			want = 2
+		}
+		if o.Judgement.Verdict != analysis.Measured || len(o.Judgement.NotEvaluable) != want || len(o.Judgement.Notes()) != want {
+			t.Errorf("%v: %+v", trial, o.Judgement)
+		}
+	}
+	if doubts := doubtsOf(a, v1alpha1.ReasonGatesNotEvaluable); len(doubts) != 1 || !strings.Contains(doubts[0], "calm of "+variants[0]+", maxCPUPercent of "+variants[0]+";") {
+		t.Errorf("%q", doubts)
+	}
+	if ok, reason, message := a.Conclusive(); ok || reason != v1alpha1.ReasonGatesNotEvaluable {
+		t.Errorf("%t %s: %s", ok, reason, message)
+	}
+	gates.Expressions[0].Expression = "trial.clients / 0 == 1"
+	for trial, o := range assess(gates).Outcomes {
+		if trial.Phase != record.Warmup && o.Judgement.Verdict != analysis.Gated {
+			t.Errorf("an expression that divides by zero: %v is %s", trial, o.Judgement.Verdict)
+		}
+	}
+	gates.Expressions, gates.MaxCPUPercent = nil, nil
+	if doubts := doubtsOf(assess(gates), v1alpha1.ReasonGatesNotEvaluable); len(doubts) != 0 {
+		t.Errorf("nothing is to be evaluated: %q", doubts)
+	}
+}
+
+func doubtsOf(a analysis.Assessment, reason string) []string {
+	var out []string
+	for _, d := range a.Doubts() {
+		if d.Reason == reason {
+			out = append(out, d.Message)
+		}
+	}
+	return out
 }

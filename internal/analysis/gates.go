@@ -9,10 +9,11 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// failedGates lists the gates that a valid measurement fails, in the order of docs/gates.md. A gate on a figure that
-// the record does not have fails: what could not be seen is not passed.
-func failedGates(r record.Record, g v1alpha1.Gates) []Failure {
-	j := judging{record: r}
+// judgeGates lists the gates that a valid measurement fails, in the order of docs/gates.md, and those that could not be
+// evaluated. A gate on a figure that the record does not have fails, unless the campaign wants it reported: what could not
+// be seen is not passed.
+func judgeGates(r record.Record, g v1alpha1.Gates) (failed, notEvaluable []Failure) {
+	j := judging{record: r, reportBlind: g.NotEvaluable == v1alpha1.NotEvaluableReport}
 	j.rejections(g.MaxRejections)
 	j.errorRate(g.MaxErrorRate)
 	j.highestNode("maxIOWaitPercent", g.MaxIOWaitPercent, "iowait", cpuFigure(func(c record.CPU) float64 { return c.IOWait }))
@@ -24,22 +25,34 @@ func failedGates(r record.Record, g v1alpha1.Gates) []Failure {
 	j.clientUtilization(g.MinClientUtilization)
 	j.steadySeconds(g.MinSteadySeconds)
 	j.variation(g.MaxCVPercent)
-	return append(j.failures, failedExpressions(r, g.Expressions)...)
+	j.expressions(g.Expressions)
+	return j.failures, j.notEvaluable
 }
 
 // judging is the judgement of one record in the making.
 type judging struct {
-	record   record.Record
-	failures []Failure
+	record       record.Record
+	reportBlind  bool // a gate that cannot be evaluated does not fail
+	failures     []Failure
+	notEvaluable []Failure
 }
 
 func (j *judging) fail(gate, format string, args ...any) {
 	j.failures = append(j.failures, Failure{Gate: gate, Message: fmt.Sprintf(format, args...)})
 }
 
-// blind fails a gate whose figure the record does not have.
+// blind is for a gate whose figure the record does not have.
 func (j *judging) blind(gate string, limit float64, format string, args ...any) {
-	j.fail(gate, "%s %s cannot be judged: %s", gate, number(limit), fmt.Sprintf(format, args...))
+	j.unseen(gate, "%s %s cannot be judged: %s", gate, number(limit), fmt.Sprintf(format, args...))
+}
+
+// unseen fails a gate that looks at what was not seen, or lists it apart where the campaign wants that.
+func (j *judging) unseen(gate, format string, args ...any) {
+	if j.reportBlind {
+		j.notEvaluable = append(j.notEvaluable, Failure{Gate: gate, Message: fmt.Sprintf(format, args...)})
+		return
+	}
+	j.fail(gate, format, args...)
 }
 
 func (j *judging) rejections(limit *int64) {

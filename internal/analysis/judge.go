@@ -26,6 +26,20 @@ const (
 type Judgement struct {
 	Verdict  Verdict
 	Failures []Failure // empty when Measured; the first is the most telling
+
+	// NotEvaluable are the gates that look at what the record does not have, where the campaign wants these reported rather
+	// than failed (gates.notEvaluable); empty when Errored.
+	NotEvaluable []Failure
+}
+
+// Notes are all that there is to say of a verdict: the failures, then the gates that nobody could evaluate.
+func (j Judgement) Notes() []Failure {
+	out := slices.Clone(j.Failures)
+	for _, f := range j.NotEvaluable {
+		f.Message = "not evaluable: " + f.Message
+		out = append(out, f)
+	}
+	return out
 }
 
 // Failure is one thing that a record failed by.
@@ -40,14 +54,14 @@ func Judge(r record.Record, g v1alpha1.Gates) Judgement {
 	if failures := problems(r); len(failures) > 0 {
 		return Judgement{Verdict: Errored, Failures: failures}
 	}
-	failures := failedGates(r, g)
+	failures, blind := judgeGates(r, g)
 	if refused(r) { // whatever number of rejections the gate allows
 		failures = append([]Failure{{Gate: "maxRejections", Message: fmt.Sprintf("0 docs/s: all requests were rejected (%d rejections)", r.Rejections.Total())}}, failures...)
 	}
 	if len(failures) > 0 {
-		return Judgement{Verdict: Gated, Failures: failures}
+		return Judgement{Verdict: Gated, Failures: failures, NotEvaluable: blind}
 	}
-	return Judgement{Verdict: Measured}
+	return Judgement{Verdict: Measured, NotEvaluable: blind}
 }
 
 // JudgeFor judges a record as one of a campaign's: its rate must be counted in the campaign's unit, or nothing could be

@@ -26,7 +26,7 @@ var firstColumns = []column{
 	{"repetition", "1-based; a Warmup's counts the cell's Warmups", func(a attempt) string { return integer(a.record.Trial.Repetition) }},
 	{"attempt", "1-based", func(a attempt) string { return integer(a.record.Trial.Attempt) }},
 	{"verdict", "Measured, Gated (valid, failed a gate) or Errored (no valid measurement)", func(a attempt) string { return string(a.judgement.Verdict) }},
-	{"failures", "what the attempt failed by", func(a attempt) string { return failures(a.judgement.Failures, 1000) }},
+	{"failures", "what the attempt failed by, and gates that were not evaluable", func(a attempt) string { return failures(a.judgement.Notes(), 1000) }},
 	{"docs_per_second", "accepted documents a second within the window: Knee's figure; empty when Errored", rateOf},
 	{"whole_docs_per_second", "the same from the first to the last accepted document", valid(func(in record.Ingest) string { return figure(in.WholeDocsPerSec) })},
 	{"drained_docs_per_second", "the same until merges have drained; empty when they did not in time", valid(func(in record.Ingest) string { return known(in.DrainedDocsPerSec) })},

@@ -177,7 +177,7 @@ func failed(d *document, rows []attempt) {
 	for _, a := range rows[:min(len(rows), most)] {
 		r := a.record.Trial
 		t.flagged(string(a.judgement.Verdict), r.Variant, r.Topology, string(r.Phase), integer(r.Clients), blockName(r), integer(r.Attempt),
-			string(a.judgement.Verdict), failures(a.judgement.Failures, 400))
+			string(a.judgement.Verdict), failures(a.judgement.Notes(), 400))
 	}
 	if len(rows) > most {
 		d.para("%d more are in results.csv.", len(rows)-most)

@@ -72,7 +72,7 @@ func runs(d *document, in Input, topology string, outcomes []analysis.Outcome) {
 			continue
 		}
 		p := sweepPoint{ // for the same words as in a sweep's table
-			verdict: string(o.Judgement.Verdict), failures: failures(o.Judgement.Failures, 300),
+			verdict: string(o.Judgement.Verdict), failures: failures(o.Judgement.Notes(), 300),
 			tries: o.Attempts, attempts: []attempt{{*o.Record, o.Judgement}},
 		}
 		if !o.Done {

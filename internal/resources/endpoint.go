@@ -19,13 +19,18 @@ const secretMode = 0o440
 // secret is a Secret that a trial's pod mounts.
 type secret struct {
 	volume, name, path string
-	keys               []string
+	keys               []string // empty: all that it has
 }
 
 // secrets are those that an endpoint names.
 func secrets(e plan.Endpoint) []secret {
 	var out []secret
+	signing := secret{volume: "credentials", path: record.CredentialsPath} // its session token may be absent, and its other keys the agent looks for
+	if s := e.Access.SigV4; s != nil {
+		signing.name = s.CredentialsSecret
+	}
 	for _, s := range []secret{
+		signing,
 		{"credentials", e.Access.CredentialsSecret, record.CredentialsPath, []string{record.UsernameKey, record.PasswordKey}},
 		{"ca", e.Access.CASecret, record.CAPath, []string{record.CAKey}},
 		{"client-certificate", e.Access.ClientCertificateSecret, record.ClientCertificatePath, []string{record.CertificateKey, record.PrivateKeyKey}},
@@ -45,6 +50,9 @@ func external(cfg *record.Config, e *plan.Endpoint) {
 	}
 	cfg.Endpoint = e.URL
 	cfg.External = &record.External{AllowIndexDeletion: ptr.Deref(e.Access.AllowIndexDeletion, false)}
+	if s := e.Access.SigV4; s != nil {
+		cfg.External.SigV4 = &record.SigV4{Region: s.Region, Service: s.Service}
+	}
 	for _, s := range secrets(*e) {
 		switch s.path {
 		case record.CredentialsPath:

@@ -120,3 +120,28 @@ func TestNoSecretsNoMounts(t *testing.T) {
 		}
 	}
 }
+
+// A session token may be absent, so that no key is named; the keys are files as the others are.
+func TestJobAtAnEndpointThatWantsSignatures(t *testing.T) {
+	c := atEndpoint(v1alpha1.Endpoint{URL: "https://search.example.org", AllowIndexDeletion: ptr.To(true),
+		SigV4: &v1alpha1.SigV4{Region: "eu-central-1", Service: "es", CredentialsSecret: "keys"}})
+	p, cell := cellOf(c)
+	job, err := resources.Job(c.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mounted []string
+	for _, v := range job.Spec.Template.Spec.Volumes {
+		if v.Secret != nil && (v.Secret.Items != nil || *v.Secret.Optional) {
+			t.Errorf("%+v", v.Secret)
+		}
+		if v.Secret != nil {
+			mounted = append(mounted, v.Secret.SecretName)
+		}
+	}
+	got := resources.Config(c.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{})
+	want := &record.External{CredentialsDir: "/knee/secrets/credentials", AllowIndexDeletion: true, SigV4: &record.SigV4{Region: "eu-central-1", Service: "es"}}
+	if diff := cmp.Diff(want, got.External) + cmp.Diff([]string{"keys"}, mounted); diff != "" {
+		t.Error(diff)
+	}
+}

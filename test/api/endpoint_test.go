@@ -8,6 +8,8 @@ const atEndpoint = `baseline: a, gates: {maxIOWaitPercent: null}, variants: [{na
 func TestEndpointsAdmitted(t *testing.T) {
 	for name, change := range map[string]string{
 		"all Secrets":            `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org:9200", credentialsSecret: a, caSecret: b, clientCertificateSecret: c, allowIndexDeletion: true}}]}`,
+		"signed":                 `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org", sigV4: {region: us-gov-west-1, credentialsSecret: a}, caSecret: b, allowIndexDeletion: true}}]}`,
+		"gates to be reported":   `spec: {gates: {notEvaluable: Report, maxIOWaitPercent: 10, maxCPUPercent: 80, maxThrottledPercent: 1}, baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
 		"no Secrets":             `spec: {` + atEndpoint + `endpoint: {url: "http://10.0.0.7", allowIndexDeletion: true}}]}`,
 		"no OpenSearch at all":   `spec: {opensearch: null, ` + atEndpoint + `endpoint: {url: "https://search.example.org", allowIndexDeletion: true}}]}`,
 		"params and prices":      `spec: {` + atEndpoint + `params: {bulk_size: "500"}, pricePerHour: 1, storagePricePerHour: 1, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
@@ -48,6 +50,12 @@ func TestEndpointsRefused(t *testing.T) {
 		{"password in the clear", `spec: {` + atEndpoint + `endpoint: {url: "http://h", credentialsSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
 		{"CA without TLS", `spec: {` + atEndpoint + `endpoint: {url: "http://h", caSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
 		{"certificate without TLS", `spec: {` + atEndpoint + `endpoint: {url: "http://h", clientCertificateSecret: s, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
+		{"signature without TLS", `spec: {` + atEndpoint + `endpoint: {url: "http://h", sigV4: {region: us-east-1, credentialsSecret: s}, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint", "need an https url"}},
+		{"signature and password", `spec: {` + atEndpoint + `endpoint: {url: "https://h", credentialsSecret: s, sigV4: {region: us-east-1, credentialsSecret: s}, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.sigV4", "leave these out"}},
+		{"signature of another service", `spec: {` + atEndpoint + `endpoint: {url: "https://h", sigV4: {region: us-east-1, service: s3, credentialsSecret: s}, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.sigV4.service", "Unsupported value"}},
+		{"signature for a zone", `spec: {` + atEndpoint + `endpoint: {url: "https://h", sigV4: {region: us-east-1a, credentialsSecret: s}, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.sigV4.region", "should match"}},
+		{"signature without keys", `spec: {` + atEndpoint + `endpoint: {url: "https://h", sigV4: {region: us-east-1}, allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.sigV4.credentialsSecret", "Required value"}},
+		{"gates neither refused nor reported", `spec: {gates: {notEvaluable: Pass}, baseline: a, variants: [{name: a, ` + endpoint + `}]}`, []string{"spec.gates.notEvaluable", "Unsupported value"}},
 		{"index that may not go", `spec: {` + atEndpoint + `endpoint: {url: "https://h"}}]}`, []string{"spec.variants", "endpoint.allowIndexDeletion must be true"}},
 		{"index that must not go", `spec: {` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: false}}]}`, []string{"spec.variants", "endpoint.allowIndexDeletion must be true"}},
 	} {
