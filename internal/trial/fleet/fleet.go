@@ -71,12 +71,18 @@ func lost(format string, args ...any) *Failure {
 	return &Failure{record.ReasonLoaderLost, fmt.Sprintf(format, args...)}
 }
 
+// maxNamed is how many members a message names.
+const maxNamed = 8
+
 // names is how a person reads which members are meant.
 func names(indices []int) string {
 	slices.Sort(indices)
-	words := make([]string, len(indices))
-	for i, n := range indices {
-		words[i] = strconv.Itoa(n)
+	var words []string
+	for _, n := range indices[:min(len(indices), maxNamed)] {
+		words = append(words, strconv.Itoa(n))
+	}
+	if more := len(indices) - maxNamed; more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
 	}
 	if len(words) == 1 {
 		return "loader pod " + words[0]

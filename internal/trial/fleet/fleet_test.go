@@ -553,3 +553,20 @@ func TestAFailureAfterTheEndIsNoMatter(t *testing.T) {
 		t.Error(f)
 	}
 }
+
+func TestNames(t *testing.T) {
+	many := make([]int, 255)
+	for i := range many {
+		many[i] = i + 1
+	}
+	for want, indices := range map[string][]int{
+		"loader pod 3":           {3},
+		"loader pods 1 and 2":    {2, 1},
+		"loader pods 1, 2 and 3": {3, 1, 2},
+		"loader pods 1, 2, 3, 4, 5, 6, 7, 8 and 247 more": many,
+	} {
+		if got := names(indices); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
