@@ -104,6 +104,10 @@ SCENARIO ?=
 bench-synthetic: go ## Sweep a synthetic OpenSearch RUNS times (200) a scenario (SCENARIO=name: that one); prints how often its known knee is found.
 	go test ./test/synthetic -count=1 -timeout 120m -v -run '^TestKnownKneeIsFound$$' -synthetic.runs $(RUNS) -synthetic.scenario '$(SCENARIO)' | grep -v -e '^ *=== ' -e '^ *--- PASS'
 
+.PHONY: report-studies
+report-studies: go ## Write the reports of the five studies from their published figures to dist/studies; fails where one is not reproduced.
+	go run ./hack/report-studies -out $(ROOT)/dist/studies
+
 REPORT_CHECK_DIR ?= $(ROOT)/.cache/report-check
 .PHONY: report-check report-check-host report-check-test
 report-check: go ## Open REPORT=path/to/report.html in headless Chromium at every size, light, dark and on paper; needs root if Chromium is missing.

@@ -37,7 +37,7 @@ func perMachine(d *document, in Input) {
 		return
 	}
 	d.section("Per node and per vCPU")
-	d.para("The rate over the number of OpenSearch nodes, and over the logical processors (vCPU) of all of them. A vCPU of an SMT core is not a full "+
+	d.para("The rate over the number of OpenSearch nodes, and over the logical processors (vCPU) of all of them. A vCPU of an SMT core is not a full " +
 		"core: threads a core are under Environment.")
 	t := d.table("cell", "clients", unit(in), "nodes", unit(in)+" per node", "vCPU", unit(in)+" per vCPU")
 	for _, r := range rows {

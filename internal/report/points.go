@@ -144,8 +144,13 @@ func counting(outcomes []analysis.Outcome, verdict string) (attempts []attempt, 
 		attempts = append(attempts, attempt{*o.Record, o.Judgement})
 		list = append(list, o.Judgement.Failures...)
 	}
-	list = slices.CompactFunc(list, func(a, b analysis.Failure) bool { return a == b })
-	return attempts, failures(list, 300)
+	var once []analysis.Failure
+	for _, f := range list {
+		if !slices.Contains(once, f) {
+			once = append(once, f)
+		}
+	}
+	return attempts, failures(once, 300)
 }
 
 // what says what is to be known of a point beside its figures.

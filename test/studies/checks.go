@@ -1,0 +1,94 @@
+package studies
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// where names a figure of comparison.csv.
+type where struct{ variant, at, figure string }
+
+// figure checks a published figure against one that was worked out, to so many decimals, or to the six significant digits
+// that a record keeps.
+func (r *Result) figure(name string, published, got float64, decimals int) {
+	tolerance := 0.5 * math.Pow10(-decimals)
+	if published != 0 {
+		tolerance = math.Max(tolerance, 0.5*math.Pow10(int(math.Floor(math.Log10(math.Abs(published))))-5))
+	}
+	r.Checks = append(r.Checks, Check{
+		Figure: name, Published: strconv.FormatFloat(published, 'f', decimals, 64), Reproduced: shown(got, decimals),
+		OK: math.Abs(got-published) <= tolerance*(1+1e-9),
+	})
+}
+
+// word checks a published word.
+func (r *Result) word(name, published, got string) {
+	r.Checks = append(r.Checks, Check{name, published, got, got == published})
+}
+
+// says checks that the report has a text.
+func (r *Result) says(name, text string) {
+	got := "not in report.md"
+	if strings.Contains(r.Files["report.md"], text) {
+		got = text
+	}
+	r.word(name, text, got)
+}
+
+// within checks that a published figure can be, given what it is worked out of and how that was rounded.
+func (r *Result) within(name string, published, low, high float64, decimals int) {
+	r.Checks = append(r.Checks, Check{
+		Figure: name, Published: shown(published, decimals), Reproduced: fmt.Sprintf("%s to %s", shown(low, decimals+1), shown(high, decimals+1)),
+		OK: published >= low && published <= high,
+	})
+}
+
+func (r *Result) correct(says, comes string, args ...any) {
+	r.Corrections = append(r.Corrections, Correction{says, fmt.Sprintf(comes, args...)})
+}
+
+func shown(f float64, decimals int) string {
+	if math.IsNaN(f) {
+		return "none"
+	}
+	return strconv.FormatFloat(f, 'f', decimals, 64)
+}
+
+// compared is a figure of comparison.csv: of the variant, of the baseline, or their ratio.
+func (r *Result) compared(at where, column string) float64 {
+	return r.cell("comparison.csv", column, map[string]string{"variant": at.variant, "at": at.at, "figure": at.figure})
+}
+
+// cell is a figure of one of the report's CSV files, in the only row that has these values; NaN where there is none.
+func (r *Result) cell(file, column string, has map[string]string) float64 {
+	text := r.text(file, column, has)
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return f
+}
+
+func (r *Result) text(file, column string, has map[string]string) string {
+	all, err := rows(r.Files[file])
+	if err != nil {
+		return err.Error()
+	}
+	found, text := 0, "no such row"
+	for _, row := range all {
+		matches := true
+		for name, want := range has {
+			matches = matches && row[name] == want
+		}
+		if got, there := row[column]; matches && there {
+			found++
+			text = got
+		}
+	}
+	if found > 1 {
+		return fmt.Sprintf("%d such rows", found)
+	}
+	return text
+}

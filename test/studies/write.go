@@ -1,0 +1,56 @@
+package studies
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Write leaves the report of a study and figures.md in a folder of its own below dir.
+func (r *Result) Write(dir string) error {
+	folder := filepath.Join(dir, fmt.Sprint(r.Study.Number))
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	files := map[string]string{"figures.md": r.Markdown()}
+	for name, text := range r.Files {
+		files[name] = text
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Markdown is the table of figures and the corrections.
+func (r *Result) Markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Study %d: %s\n\nPublished figures, not measured here, beside what Knee's report makes of them (config/samples/%s).\n\n",
+		r.Study.Number, r.Study.Name, r.Study.Sample)
+	b.WriteString("| figure | published | reproduced | ok |\n| --- | ---: | ---: | --- |\n")
+	for _, c := range r.Checks {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escaped(c.Figure), escaped(c.Published), escaped(c.Reproduced), yes(c.OK))
+	}
+	if len(r.Corrections) > 0 {
+		b.WriteString("\n## Corrections\n\n| the study says | its figures come to |\n| --- | --- |\n")
+		for _, c := range r.Corrections {
+			fmt.Fprintf(&b, "| %s | %s |\n", escaped(c.Says), escaped(c.Comes))
+		}
+	}
+	return b.String()
+}
+
+func escaped(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
+
+func yes(ok bool) string {
+	if ok {
+		return "yes"
+	}
+	return "**NO**"
+}
