@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/test/rights"
 )
 
@@ -25,6 +26,15 @@ var notAlways = map[rights.Right]string{
 	{Group: "batch", Resource: "jobs", Verb: "get"}:                                "the same",
 	{Resource: "services", Verb: "get"}:                                            "the same",
 	{Group: "networking.k8s.io", Resource: "networkpolicies", Verb: "get"}:         "the same",
+}
+
+// The opensearch-k8s-operator cannot be had on the embedded cluster: only its absence is looked for.
+func init() {
+	for _, group := range resources.OpenSearchClusterGroups {
+		for _, verb := range []string{"get", "list", "watch", "create", "delete"} {
+			notAlways[rights.Right{Group: group.Group, Resource: "opensearchclusters", Verb: verb}] = "of clusters by the opensearch-k8s-operator, which is not here"
+		}
+	}
 }
 
 // auditSince is when the manager that the suite runs with was started.
