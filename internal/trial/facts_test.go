@@ -3,6 +3,7 @@ package trial
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -182,6 +183,13 @@ func TestShardsThatMoved(t *testing.T) {
 func TestHealthDuringALoad(t *testing.T) {
 	green := cluster.Health{Status: "green", Nodes: 2}
 	yellow := cluster.Health{Status: "yellow", Nodes: 2, Unassigned: 3}
+	backing := func(health ...cluster.Health) cluster.Health { // of a data stream: as red as the worst
+		all := cluster.Health{Status: "yellow", Nodes: 2, Indices: map[string]cluster.Health{}}
+		for i, h := range health {
+			all.Indices[fmt.Sprintf(".ds-i-00000%d", i+1)] = h
+		}
+		return all
+	}
 	for name, c := range map[string]struct {
 		seen []cluster.Health
 		want string
@@ -191,9 +199,12 @@ func TestHealthDuringALoad(t *testing.T) {
 		"yellow later":        {[]cluster.Health{green, yellow, green}, "the index was yellow during the load: 3 shards unassigned"},
 		"relocating":          {[]cluster.Health{green, {Status: "green", Nodes: 2, Relocating: 1}}, "1 relocating"},
 		"a node less":         {[]cluster.Health{green, {Status: "green", Nodes: 1}}, "1 nodes instead of 2"},
+		"a rollover":          {[]cluster.Health{backing(green), backing(green, yellow), backing(green, green)}, ""},
+		"yellow meanwhile":    {[]cluster.Health{backing(green), backing(yellow, yellow)}, "the index .ds-i-000001 was yellow during the load"},
+		"yellow after that":   {[]cluster.Health{backing(green), backing(green, green), backing(green, yellow)}, "the index .ds-i-000002 was yellow during the load"},
 		"a node less at once": {[]cluster.Health{{Status: "yellow", Nodes: 1}}, "1 nodes instead of 2"},
 	} {
-		w := &watch{index: "i", nodes: 2}
+		w := &watch{index: "i", nodes: 2, green: map[string]bool{}}
 		w.addHealth(cluster.Health{Status: "red"}) // before the first document: the index is not there
 		w.last.Total = 1
 		for _, h := range c.seen {

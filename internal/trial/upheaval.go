@@ -3,6 +3,8 @@ package trial
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/knee-bench/knee/internal/record"
@@ -90,22 +92,40 @@ func (a *attempt) upheaval(ctx context.Context, during string) string {
 }
 
 // addHealth takes in the health of the index and the nodes during a load. An index that was not green yet is being
-// made: only what it loses counts.
+// made, as the next backing index of a data stream is in mid-load: only what it loses counts.
 func (w *watch) addHealth(h cluster.Health) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.index != "" && w.last.Total == 0 {
 		return
 	}
-	rests := h.Status == "green" && h.Relocating == 0
-	switch {
-	case h.Nodes < w.nodes:
+	if h.Nodes < w.nodes {
 		w.noteUpheaval(fmt.Sprintf("the cluster had %d nodes instead of %d during the load", h.Nodes, w.nodes))
-	case !rests && w.green && w.index != "":
-		w.noteUpheaval(fmt.Sprintf("the index was %s during the load: %d shards unassigned, %d initializing, %d relocating",
-			h.Status, h.Unassigned, h.Initializing, h.Relocating))
 	}
-	w.green = w.green || rests
+	if w.index == "" {
+		return
+	}
+	if len(h.Indices) == 0 {
+		h.Indices = map[string]cluster.Health{w.index: h}
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.Indices)) {
+		w.addIndexHealth(name, h.Indices[name])
+	}
+}
+
+func (w *watch) addIndexHealth(name string, h cluster.Health) {
+	rests := h.Status == "green" && h.Relocating == 0
+	if !rests && w.green[name] {
+		what := "the index"
+		if name != w.index {
+			what += " " + name
+		}
+		w.noteUpheaval(fmt.Sprintf("%s was %s during the load: %d shards unassigned, %d initializing, %d relocating",
+			what, h.Status, h.Unassigned, h.Initializing, h.Relocating))
+	}
+	if rests {
+		w.green[name] = true
+	}
 }
 
 func (w *watch) noteUpheaval(what string) {

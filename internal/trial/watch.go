@@ -33,11 +33,11 @@ type watch struct {
 	samples  []steady.Sample
 	last     cluster.Indexing
 	lastAt   time.Time
-	changed  time.Time // when the count changed last
-	merging  time.Time // when merges were seen last
-	problem  string    // why the counters cannot be used; the first
-	upheaval string    // what of the cluster changed; the first
-	green    bool      // the index was green once since the first document
+	changed  time.Time       // when the count changed last
+	merging  time.Time       // when merges were seen last
+	problem  string          // why the counters cannot be used; the first
+	upheaval string          // what of the cluster changed; the first
+	green    map[string]bool // indices that were green once since the first document
 	shards   *cluster.Allocations
 	vitals   map[string][]vital // by node id, in time
 	usage    *process.Usage
@@ -46,7 +46,7 @@ type watch struct {
 
 func startWatch(c *cluster.Client, index string, nodes int32, programs Programs) *watch {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &watch{cluster: c, index: index, nodes: nodes, programs: programs, cancel: cancel, vitals: map[string][]vital{}, usage: process.NewUsage()}
+	w := &watch{cluster: c, index: index, nodes: nodes, programs: programs, cancel: cancel, green: map[string]bool{}, vitals: map[string][]vital{}, usage: process.NewUsage()}
 	w.loops.Go(func() { w.loop(ctx) })
 	if w.cluster != nil {
 		w.loops.Go(func() { w.vitalLoop(ctx) })

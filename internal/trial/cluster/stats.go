@@ -14,6 +14,8 @@ type Health struct {
 	Initializing int    `json:"initializing_shards"`
 	Unassigned   int    `json:"unassigned_shards"`
 	Pending      int    `json:"number_of_pending_tasks"`
+
+	Indices map[string]Health `json:"indices"` // of IndexHealth: each index by itself, without nodes and tasks
 }
 
 // Health asks for the cluster's health as it is now.
@@ -70,10 +72,11 @@ func (c *Client) IndexState(ctx context.Context, index string) (Indexing, error)
 	return s.counters(), err
 }
 
-// IndexHealth asks for the health of an index; its nodes are all of the cluster's.
+// IndexHealth asks for the health of an index, or of the backing indices of a data stream; its nodes are all of the
+// cluster's.
 func (c *Client) IndexHealth(ctx context.Context, index string) (Health, error) {
 	var h Health
-	err := c.call(ctx, http.MethodGet, "/_cluster/health/"+url.PathEscape(index)+"?timeout=1s", nil, &h)
+	err := c.call(ctx, http.MethodGet, "/_cluster/health/"+url.PathEscape(index)+"?level=indices&timeout=1s", nil, &h)
 	return h, err
 }
 
