@@ -177,10 +177,11 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 	if err := r.checkMounts(ctx, c, cell); err != nil {
 		return err
 	}
-	if !cell.Provisioned() { // else they came with the cluster
-		if err := r.createAll(ctx, c, r.loaderObjects(c, cell)); err != nil {
+	if !cell.Provisioned() {
+		if err := r.createAll(ctx, c, r.loaderObjects(c, cell)); err != nil { // else they came with the cluster
 			return err
 		}
+		return r.createAlone(ctx, c, cell, job)
 	}
 	_, err = r.create(ctx, c, job)
 	return err

@@ -5,6 +5,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -41,9 +42,11 @@ type CampaignReconciler struct {
 	Recorder      events.EventRecorder
 	Clock         clock.PassiveClock
 	Options       resources.Options
+	Namespace     string // that it looks after; empty: all
 
 	memos    memos
 	operator operator
+	alone    sync.Mutex // held while a trial begins that needs no nodes of Knee's
 }
 
 // What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec.

@@ -65,11 +65,12 @@ func run(f flags) error {
 		return err
 	}
 	reconciler := &controllers.CampaignReconciler{
-		Client:   mgr.GetClient(),
-		Uncached: mgr.GetAPIReader(),
-		Recorder: mgr.GetEventRecorder("knee"),
-		Clock:    clock.RealClock{},
-		Options:  f.options,
+		Client:    mgr.GetClient(),
+		Uncached:  mgr.GetAPIReader(),
+		Recorder:  mgr.GetEventRecorder("knee"),
+		Clock:     clock.RealClock{},
+		Options:   f.options,
+		Namespace: f.namespace,
 	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return err
