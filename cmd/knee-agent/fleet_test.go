@@ -1,0 +1,223 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// pod is one agent in a process of its own, as the loader pod of an index.
+type pod struct {
+	cmd     *exec.Cmd
+	message string // the file of its termination message
+	mu      sync.Mutex
+	said    strings.Builder
+	changed chan struct{}
+	ended   chan struct{}
+}
+
+// Write takes in what the agent prints.
+func (p *pod) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.said.Write(text)
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+	return len(text), nil
+}
+
+func (p *pod) output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.said.String()
+}
+
+// await waits until the agent has printed some words.
+func (p *pod) await(t *testing.T, words string) {
+	t.Helper()
+	limit := time.After(time.Minute)
+	for !strings.Contains(p.output(), words) {
+		select {
+		case <-p.changed:
+		case <-p.ended:
+			if !strings.Contains(p.output(), words) {
+				t.Fatalf("it ended without %q:\n%s", words, p.output())
+			}
+		case <-limit:
+			t.Fatalf("no %q after a minute:\n%s", words, p.output())
+		}
+	}
+}
+
+// end waits for the agent's end and gives its exit code and its termination message.
+func (p *pod) end(t *testing.T) (code int, message string) {
+	t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(time.Minute):
+		t.Fatalf("it has not ended after a minute:\n%s", p.output())
+	}
+	data, err := os.ReadFile(p.message)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return p.cmd.ProcessState.ExitCode(), string(data)
+}
+
+// startPods starts all loader pods of a trial.
+func startPods(t *testing.T, config record.Config) []*pod {
+	t.Helper()
+	data, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*pod
+	for index := range config.Loaders {
+		p := &pod{message: filepath.Join(t.TempDir(), "message"), changed: make(chan struct{}, 1), ended: make(chan struct{})}
+		p.cmd = exec.Command(os.Args[0], "trial", "--work", t.TempDir(), "--record", p.message)
+		p.cmd.Env = []string{self + "=1", "PATH=" + os.Getenv("PATH"), record.ConfigEnv + "=" + string(data), fmt.Sprintf("%s=%d", record.IndexEnv, index),
+			fmt.Sprintf("%s=node-%d", record.HostEnv, index)}
+		p.cmd.Stdout, p.cmd.Stderr = p, p
+		p.cmd.WaitDelay = time.Second // a program that outlives its agent holds the output
+		if err := p.cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+		go func() {
+			_ = p.cmd.Wait() // the exit code tells
+			close(p.ended)
+		}()
+		out = append(out, p)
+	}
+	t.Cleanup(func() {
+		for index, p := range out {
+			if t.Failed() {
+				t.Logf("loader pod %d:\n%s", index, p.output())
+			}
+		}
+	})
+	return out
+}
+
+// address is one of loopback on which nobody listens.
+func address(t *testing.T) string {
+	t.Helper()
+	var config net.ListenConfig
+	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	return l.Addr().String()
+}
+
+// endless is a trial of several loader pods whose program works as long as the test's folder is there.
+func endless(t *testing.T, loaders, clients int32) record.Config {
+	t.Helper()
+	return record.Config{
+		Trial: record.Trial{Campaign: "c", Cell: "abc", Phase: record.Sweep, Clients: clients, Repetition: 1, Attempt: 1}, DeadlineSeconds: 120,
+		Loaders: loaders, Coordinator: address(t),
+		Command: &record.CommandConfig{Parser: "JSON", JSON: &record.JSONFigures{Throughput: record.JSONMetric{Path: "$.rate", Unit: "calls/s"}},
+			Command: []string{"sh", "-c", "while [ -d " + t.TempDir() + " ]; do sleep 0.1; done"}},
+	}
+}
+
+func TestFourLoaderPodsOfOneTrial(t *testing.T) {
+	config := endless(t, 4, 10)
+	config.Command.Command = []string{"sh", "-c", `echo '{"rate": $(KNEE_CLIENTS)000}'`}
+	pods := startPods(t, config)
+	code, message := pods[0].end(t)
+	r, err := record.Decode([]byte(message))
+	if code != 0 || err != nil || r.Error != nil || r.Load == nil {
+		t.Fatalf("exit code %d, %v, %+v", code, err, r)
+	}
+	if r.Load.Rate != 10_000 {
+		t.Errorf("%.0f calls/s of 3, 3, 2 and 2 clients that make 1000 each", r.Load.Rate)
+	}
+	if want := "node-0, node-1, node-2, 1 more"; r.Loader.Host != want {
+		t.Errorf("the loader's hosts are %q, want %q", r.Loader.Host, want)
+	}
+	for index, clients := range []int{1: 3, 2: 2, 3: 2} {
+		if index == 0 {
+			continue
+		}
+		code, message := pods[index].end(t)
+		if want := fmt.Sprintf("loader pod %d of 4 made its part of the load, %d of 10 clients, in ", index, clients); code != 0 || !strings.HasPrefix(message, want) {
+			t.Errorf("exit code %d, message %q, want %q", code, message, want)
+		}
+	}
+}
+
+func TestALoaderPodThatIsLostInMidLoad(t *testing.T) {
+	for name, c := range map[string]struct {
+		signal syscall.Signal
+		reason string
+		words  string
+	}{
+		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost in mid-load: its connection "},
+		"ended from outside": {syscall.SIGTERM, record.ReasonInterrupted, "loader pod 2 on node-2: the pod was ended from outside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := endless(t, 3, 6)
+			pods := startPods(t, config)
+			pods[0].await(t, "3 loader pods begin, within ")
+			if err := pods[2].cmd.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			code, message := pods[0].end(t)
+			r, err := record.Decode([]byte(message))
+			if code != 1 || err != nil || r.Error == nil || r.Error.Reason != c.reason || !strings.Contains(r.Error.Message, c.words) {
+				t.Errorf("exit code %d, %v, %+v, want %s with %q", code, err, r.Error, c.reason, c.words)
+			}
+			code, message = pods[1].end(t)
+			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed, as index 0 knows: the coordinator ended the load: "+c.words) {
+				t.Errorf("exit code %d, message %q", code, message)
+			}
+			pods[2].end(t)
+		})
+	}
+}
+
+// Where index 0 dies nobody is left to be told: the others end their load and say so themselves.
+func TestTheCoordinatorIsLostInMidLoad(t *testing.T) {
+	config := endless(t, 3, 6)
+	pods := startPods(t, config)
+	pods[0].await(t, "3 loader pods begin, within ")
+	if err := pods[0].cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pods[1:] {
+		if code, message := p.end(t); code != 1 || !strings.Contains(message, "LoaderLost: the coordinator was lost: its connection ") {
+			t.Errorf("exit code %d, message %q", code, message)
+		}
+	}
+}
+
+func TestALoaderPodWithoutAnIndex(t *testing.T) {
+	config, err := json.Marshal(record.Config{Loaders: 4, Coordinator: "127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range []string{"", "four", "4", "-1"} {
+		file := filepath.Join(t.TempDir(), "message")
+		out, code := agent(t, []string{record.ConfigEnv + "=" + string(config), record.IndexEnv + "=" + index}, "trial", "--work", t.TempDir(), "--record", file)
+		message, err := os.ReadFile(file)
+		want := fmt.Sprintf("JOB_COMPLETION_INDEX is %q: a trial of 4 loader pods needs this pod's index in its Job, 0 to 3", index)
+		if code != 1 || err != nil || !strings.Contains(out, want) || !strings.Contains(string(message), want) {
+			t.Errorf("%q: exit code %d, %v, %s, message %q", index, code, err, out, message)
+		}
+	}
+}
