@@ -38,11 +38,11 @@ type Config struct {
 // Defaults of a load.
 const (
 	DefaultFlushBytes = 3_000_000        // bytes of a bulk request when neither bytes nor documents are said
-	DefaultRetries    = 8                // times; with the backoff between them about 30 s
+	DefaultRetries    = 8                // times; with the backoff between them about 20 s
 	DefaultTimeout    = 60 * time.Second // of one bulk request
 )
 
-// maxWorkers and maxPods are what the unique ids have room for.
+// maxWorkers and maxPods are bounds of sanity; the documents' numbers have room for as many pods.
 const (
 	maxWorkers = 1 << 12
 	maxPods    = 1 << 12
@@ -74,17 +74,6 @@ func (c Config) flush() (bytes int64, documents int) {
 		return c.Bulk.FlushBytes, 0
 	}
 	return DefaultFlushBytes, 0
-}
-
-// share is how many documents this pod sends of all; 0: as many as it can until the load's time is over, or once through
-// the files.
-func (c Config) share() int64 {
-	pod, pods := int64(c.Pod), int64(c.pods())
-	each, rest := c.Bulk.Documents/pods, c.Bulk.Documents%pods
-	if pod < rest {
-		return each + 1
-	}
-	return each
 }
 
 // Validate says what is wrong with a Config, naming the field.

@@ -38,8 +38,8 @@ type Documents struct {
 	Added        int64 `json:"added"`        // sent at least once: the sum of the next four
 	Acknowledged int64 `json:"acknowledged"` // their item has a status of 2xx
 	Rejected     int64 `json:"rejected"`     // 429 to the end, of the item or of the whole request
-	Failed       int64 `json:"failed"`       // any other status, or none: the reply has no item for them
-	Uncertain    int64 `json:"uncertain"`    // the request was sent in whole, but its reply did not come or was not whole: they may be indexed
+	Failed       int64 `json:"failed"`       // any other status
+	Uncertain    int64 `json:"uncertain"`    // sent in whole, but the reply did not come, was not whole or says nothing of them: they may be indexed
 	Retried      int64 `json:"retried"`      // sent again after 429, 5xx or a connection that broke before they were sent in whole
 }
 
