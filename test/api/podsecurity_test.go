@@ -34,6 +34,14 @@ var beyondSamples = map[string]string{
 	"every taint is tolerated":   `spec: {loader: {nodePool: {tolerations: [{operator: Exists}]}}}`,
 	"an endpoint": `spec: {gates: null, variants: [{name: arm}, {name: intel, endpoint: {url: "https://search.example.org:9200",
   credentialsSecret: a, caSecret: b, clientCertificateSecret: c, allowIndexDeletion: true}}]}`,
+	"several loader pods": `spec: {loader: {cache: null}, workload: {clientsPerPod: 1}}`,
+	"an ISM policy":       `spec: {topologies: [{name: a, primaries: 1, ismPolicyFrom: {name: a, key: b}}]}`,
+	"bulk":                `spec: {` + bulk + `}}`,
+	"bulk of an image": `spec: {` + plain + `, workload: {measure: null, osb: null, bulk: {documents: 5, files: {
+  from: {image: {image: "example.com/w@sha256:00"}}, names: [a.json]}}}}`,
+	"stream":                     `spec: {` + stream + `}}`,
+	"command":                    `spec: {` + command + `}}`,
+	"command without OpenSearch": `spec: {` + command + `}` + nothing + `}`,
 }
 
 // Every pod that Knee makes passes the restricted Pod Security Standard, and has no way to the API server or the node. A
@@ -87,11 +95,11 @@ func podsOf(t *testing.T, c *v1alpha1.BenchmarkCampaign, o resources.Options) []
 	var pods []corev1.PodTemplateSpec
 	p := plan.Build(c)
 	for _, cell := range p.Cells {
-		if cell.Spec.Endpoint == nil {
+		if cell.Provisioned() {
 			pods = append(pods, resources.StatefulSet(c, cell, resources.Placement{}, o, time.Minute, time.Now()).Spec.Template)
 		}
 		for _, phase := range []record.Phase{record.Warmup, record.Sweep, record.Final, record.OpenLoop} {
-			job, err := resources.Job(c, p, cell, record.Trial{Phase: phase, Clients: 1, Repetition: 1, Attempt: 1}, resources.Running{}, o)
+			job, err := resources.Job(c, p, cell, record.Trial{Phase: phase, Clients: 8, Repetition: 1, Attempt: 1}, resources.Running{}, o)
 			if err != nil {
 				t.Fatal(err)
 			}
