@@ -35,6 +35,11 @@ type BenchmarkCampaignStatus struct {
 	// such as "arm 1.461x intel [1.44, 1.48] 97.1 %".
 	// +optional
 	Result string `json:"result,omitempty"`
+	// unit is what the rates of cells are counted in where the load fills no index, such as rows/s: its fields named
+	// DocsPerSecond hold these then. Unset: docs/s.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Unit string `json:"unit,omitempty"`
 	// cells is what was found of each cell.
 	// +optional
 	// +listType=map

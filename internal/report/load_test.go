@@ -62,7 +62,7 @@ func TestProgramsLoad(t *testing.T) {
 	if got["rate"] == "" || got["unit"] != "calls/s" || got["operations"] == "" || got["latency_p99_ms"] == "" || got["metric_gc-seconds"] != "1.5" || got["metric_leader-cpu"] != "" {
 		t.Errorf("results.csv: %v", got)
 	}
-	if s := report.Status(in); s.Result == "" || s.Knees != "old=100 new=50" && s.Knees != "old=100 new=100" {
+	if s := report.Status(in); s.Result == "" || s.Unit != "calls/s" || report.Status(finished(analysistest.StudyCampaign(), analysistest.StudyRecord)).Unit != "" || s.Knees != "old=100 new=50" && s.Knees != "old=100 new=100" {
 		t.Errorf("status: %+v", s)
 	}
 	var figures []string

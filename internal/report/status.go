@@ -25,6 +25,9 @@ func Status(in Input) v1alpha1.BenchmarkCampaignStatus {
 		SharedClients: sharedLine(in),
 		Result:        resultLine(in),
 	}
+	if !fillsIndex(in) {
+		s.Unit = unit(in)
+	}
 	first, last := int64(math.MaxInt64), int64(0)
 	for _, row := range attempts(in) {
 		if row.record.StartedAt > 0 {
