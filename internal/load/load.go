@@ -135,7 +135,7 @@ func (l *Loader) newWorkers(config Config, sources []source) []*worker {
 // result adds the workers' tallies up.
 func (l *Loader) result(workers []*worker, started time.Time, used time.Duration, ended error) (Result, error) {
 	out := Result{Processes: 1, Workers: len(workers), From: started.UnixMilli(), CPUSeconds: used.Seconds(), Cores: runtime.GOMAXPROCS(0)}
-	latency, last := newLatency(), started
+	latency, first, last := newLatency(), time.Time{}, started
 	for _, w := range workers {
 		t := w.tally
 		out.Documents.add(t.documents)
@@ -147,11 +147,14 @@ func (l *Loader) result(workers []*worker, started time.Time, used time.Duration
 		for _, f := range t.refused {
 			out.Refused = count(out.Refused, f)
 		}
+		if first.IsZero() || t.ended.Before(first) {
+			first = t.ended
+		}
 		if t.ended.After(last) {
 			last = t.ended
 		}
 	}
-	out.To = last.UnixMilli()
+	out.FirstEnd, out.To = first.UnixMilli(), last.UnixMilli()
 	sortRefusals(out.Refused)
 	switch {
 	case ended == nil, errors.Is(ended, errTime):

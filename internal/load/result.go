@@ -17,6 +17,7 @@ type Result struct {
 	Workers   int   `json:"workers"`   // of all processes
 	From      int64 `json:"from"`      // Unix ms: the first request begins
 	To        int64 `json:"to"`        // Unix ms: the last reply has been read
+	FirstEnd  int64 `json:"firstEnd"`  // Unix ms: the first worker has read its last reply; from then on fewer load the cluster
 
 	Documents Documents `json:"documents"`
 	Requests  int64     `json:"requests"`          // bulk requests that were answered, or sent in whole
@@ -131,7 +132,7 @@ func Merge(results []Result) (Result, error) {
 	if len(results) == 0 {
 		return Result{}, errors.New("there is no result to merge")
 	}
-	out := Result{From: results[0].From, To: results[0].To}
+	out := Result{From: results[0].From, To: results[0].To, FirstEnd: results[0].FirstEnd}
 	latency := newLatency()
 	for _, r := range results {
 		h, err := r.Histogram()
@@ -141,7 +142,7 @@ func Merge(results []Result) (Result, error) {
 		if dropped := latency.Merge(h); dropped > 0 {
 			return Result{}, fmt.Errorf("%d latencies are beyond what a histogram holds", dropped)
 		}
-		out.From, out.To = min(out.From, r.From), max(out.To, r.To)
+		out.From, out.To, out.FirstEnd = min(out.From, r.From), max(out.To, r.To), min(out.FirstEnd, r.FirstEnd)
 		out.Processes += r.Processes
 		out.Workers += r.Workers
 		out.Documents.add(r.Documents)

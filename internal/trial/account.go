@@ -113,6 +113,7 @@ func (a *attempt) measure(ctx context.Context) error {
 		Documents: int64(window.Documents + 0.5), DocsPerSecond: window.Rate(), WholeDocsPerSec: whole.Rate(),
 		Corpus: a.outcome.corpus, BulkSize: a.outcome.bulkSize, CVPercent: steady.CVPercent(samples, window),
 	}
+	a.record.Ingest.PayloadMiBs = a.outcome.documentBytes * window.Rate() / (1 << 20)
 	if a.outcome.timed {
 		if w, err := steady.Steady(samples, load.refresh(a.Config)); err == nil {
 			a.record.Ingest.SteadySeconds = w.Seconds()

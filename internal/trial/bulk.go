@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/load"
@@ -137,7 +138,7 @@ func (d *bulkDriver) share() (json.RawMessage, error) {
 		return nil, fail(record.ReasonDriverIncomplete, "the loader's result: %v", err)
 	}
 	began := d.a.clock.wallAt.UnixMilli()
-	r.From, r.To = r.From-began, r.To-began
+	r.From, r.To, r.FirstEnd = r.From-began, r.To-began, r.FirstEnd-began
 	return json.Marshal(r)
 }
 
@@ -157,7 +158,7 @@ func (d *bulkDriver) outcome(shares []json.RawMessage) (outcome, error) {
 	}
 	n, c := r.Documents, d.a.Config.Bulk
 	out := outcome{
-		timed: c.DurationSeconds > 0, clientUtilization: r.Waiting(),
+		timed: c.DurationSeconds > 0, firstEnd: max(0, time.Duration(r.FirstEnd)*time.Millisecond), clientUtilization: r.Waiting(),
 		accepted: &accepted{documents: n.Acknowledged, again: sentAgain(r.Refused)},
 		failures: failures{rejected: n.Rejected, refused: refusedOnce(r.Refused), other: n.Failed + n.Uncertain, lines: refusalLines(r.Refused)},
 		tasks:    []record.Task{{Name: "bulk", Unit: "docs/s", Throughput: r.DocsPerSecond(), Latency: latency, ServiceTime: latency}},
@@ -165,8 +166,9 @@ func (d *bulkDriver) outcome(shares []json.RawMessage) (outcome, error) {
 	if n.Added > 0 {
 		out.tasks[0].ErrorRate = float64(n.Added-n.Acknowledged) / float64(n.Added)
 	}
-	if r.Requests > 0 {
-		out.bulkSize = int64(math.Round(float64(n.Added+n.Retried) / float64(r.Requests)))
+	if sendings := float64(n.Added + n.Retried); r.Requests > 0 {
+		out.bulkSize = int64(math.Round(sendings / float64(r.Requests)))
+		out.documentBytes = float64(r.Bytes) / sendings
 	}
 	if !out.timed {
 		out.corpus = max(c.Documents, n.Added)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -23,7 +24,7 @@ func loaded(t *testing.T, millis int64, change func(*load.Result)) json.RawMessa
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := load.Result{Processes: 1, Workers: 2, To: 1000, Requests: 100, WaitSeconds: 1.5, WorkerSeconds: 2, Latency: latency,
+	r := load.Result{Processes: 1, Workers: 2, To: 1000, FirstEnd: 990 - millis, Requests: 100, Bytes: 1 << 20, WaitSeconds: 1.5, WorkerSeconds: 2, Latency: latency,
 		Documents: load.Documents{Added: 10_000, Acknowledged: 10_000}}
 	if change != nil {
 		change(&r)
@@ -46,7 +47,7 @@ func TestBulkOutcome(t *testing.T) {
 		t.Fatalf("%v, %+v", err, out)
 	}
 	task := out.tasks[0]
-	if out.corpus != 20_000 || out.timed || out.bulkSize != 100 || out.accepted.documents != 20_000 || math.Abs(out.clientUtilization-0.75) > 1e-9 || task.Throughput != 20_000 || task.ErrorRate != 0 {
+	if out.corpus != 20_000 || out.timed || out.bulkSize != 100 || out.accepted.documents != 20_000 || out.firstEnd != 950*time.Millisecond || out.documentBytes != 104.8576 || math.Abs(out.clientUtilization-0.75) > 1e-9 || task.Throughput != 20_000 || task.ErrorRate != 0 {
 		t.Errorf("%+v", out)
 	}
 	if l := task.ServiceTime; math.Abs(l.Mean-30) > 0.1 || math.Abs(l.P50-20) > 0.1 || math.Abs(l.P99-40) > 0.1 || math.Abs(l.Max-40) > 0.1 {

@@ -65,12 +65,13 @@ type outcome struct {
 	output string        // what of the program's output tells why it failed
 
 	// Of a load that fills an index.
-	corpus   int64         // documents that were to be sent; 0: the load is timed, or the number is not known
-	timed    bool          // it was to last for a time
-	bulkSize int64         // documents a request; 0 when not known
-	firstEnd time.Duration // from start until the first client had sent all that it was to send; 0 when not known
-	accepted *accepted     // documents that were acknowledged; nil when the driver does not count them
-	failures failures
+	corpus        int64         // documents that were to be sent; 0: the load is timed, or the number is not known
+	timed         bool          // it was to last for a time
+	bulkSize      int64         // documents a request; 0 when not known
+	documentBytes float64       // of a document as it is sent; 0 when not known
+	firstEnd      time.Duration // from start until the first client had sent all that it was to send; 0 when not known
+	accepted      *accepted     // documents that were acknowledged; nil when the driver does not count them
+	failures      failures
 
 	clientUtilization float64 // U: share of the clients' time spent waiting for the server; 0: the driver does not know
 
@@ -148,7 +149,9 @@ func (onePod) gather(_ context.Context, own json.RawMessage) ([]json.RawMessage,
 	return []json.RawMessage{own}, nil
 }
 
-func (onePod) loaders(context.Context, time.Time, time.Time) ([]record.Loader, error) { return nil, nil }
+func (onePod) loaders(context.Context, time.Time, time.Time) ([]record.Loader, error) {
+	return nil, nil
+}
 
 func (onePod) close(error) {}
 

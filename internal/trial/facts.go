@@ -141,6 +141,9 @@ func (f *facts) checkAccepted(a accepted) error {
 
 // indexMissing is the failure of a load after which there is no index.
 func (a *attempt) indexMissing() error {
+	if a.watch.total() > 0 {
+		return fail(record.ReasonClusterChanged, "the index vanished during the load: %s", strings.Join(a.outcome.failures.lines, "; "))
+	}
 	return fail(record.ReasonIndexNotMade, "there is no index %s after the load: %s", a.Config.Index.Name, strings.Join(a.outcome.failures.lines, "; "))
 }
 

@@ -41,7 +41,11 @@ const (
 // A study makes much garbage and keeps little: collecting it seldom saves a tenth of the time.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
-	os.Exit(m.Run())
+	code := m.Run()
+	if agentFolder != "" {
+		_ = os.RemoveAll(agentFolder)
+	}
+	os.Exit(code)
 }
 
 // score is how the studies of a scenario ended.

@@ -1,6 +1,7 @@
 package opensearch
 
 import (
+	"io"
 	"net/http"
 	"time"
 )
@@ -92,4 +93,7 @@ func (s *Server) LoseReplies(bulks int) {
 func (s *Server) Mute() { s.muted.Store(true) }
 
 // mute waits until the caller gives up.
-func mute(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+func mute(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // a server sees that a caller is gone only once it has read all
+	<-r.Context().Done()
+}
