@@ -32,17 +32,18 @@ var errNotCoordinator = errors.New("the loader pod of index 0 alone knows of the
 // RunLoader makes the part of a trial's load that the loader pod of an index above 0 makes, and says what it did: that is no
 // record, for the record is index 0's. An error is one that index 0 could not be told of.
 func RunLoader(outside context.Context, o Options, index int32) (did string, err error) {
-	a, ctx, cancel := begin(outside, o)
-	defer cancel()
+	a := begin(o)
 	a.part.index = index
 	if folder := a.Config.Artifacts; folder != "" {
 		a.Config.Artifacts = filepath.Join(folder, fmt.Sprintf("loader-%d", index))
 	}
-	m, err := fleet.Join(ctx, o.Config.Coordinator, int(index), a.fleetOptions())
+	m, err := a.join(outside)
 	if err != nil {
 		return "", err
 	}
 	defer m.Close()
+	ctx, cancel := a.untilDeadline(outside) // index 0 may have begun later than this pod: its deadline comes first
+	defer cancel()
 	a.say("joined the coordinator %s", o.Config.Coordinator)
 	a.pods = oneOfPods{m}
 	loading, end := m.Context(ctx)
@@ -57,11 +58,19 @@ func RunLoader(outside context.Context, o Options, index int32) (did string, err
 	if err == nil && failed != nil && !knows {
 		failed, err = a.confess(outside, ctx, context.Cause(loading), failed, m)
 	}
+	m.Close() // index 0 waits for it, but not for files
 	a.keep(ctx)
 	if err != nil {
 		return "", errors.New(a.secrets.hide(err.Error()))
 	}
 	return a.secrets.hide(a.did(failed)), nil
+}
+
+// join finds the loader pod of index 0.
+func (a *attempt) join(outside context.Context) (*fleet.Member, error) {
+	ctx, cancel := a.untilDeadline(outside)
+	defer cancel()
+	return fleet.Join(ctx, a.Config.Coordinator, int(a.part.index), a.fleetOptions())
 }
 
 // lend prepares and makes this pod's part of the load, and sends its share of the outcome.

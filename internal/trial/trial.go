@@ -80,8 +80,8 @@ type phase struct {
 	run  func(context.Context) error
 }
 
-// begin makes an attempt that has done nothing yet, and the context that ends with its deadline.
-func begin(ctx context.Context, o Options) (*attempt, context.Context, context.CancelFunc) {
+// begin makes an attempt that has done nothing yet.
+func begin(o Options) *attempt {
 	if o.Programs == nil {
 		o.Programs = machine{}
 	}
@@ -92,18 +92,23 @@ func begin(ctx context.Context, o Options) (*attempt, context.Context, context.C
 	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, StartedAt: a.started}
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
 	a.pods, a.part = onePod{}, part{of: max(1, o.Config.Loaders)}
-	if o.Config.DeadlineSeconds <= 0 {
-		return a, ctx, func() {}
+	return a
+}
+
+// untilDeadline gives a context that ends with the trial's deadline, counted from now.
+func (a *attempt) untilDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if a.Config.DeadlineSeconds <= 0 {
+		return ctx, func() {}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(o.Config.DeadlineSeconds)*time.Second,
-		fmt.Errorf("the trial's deadline of %d s passed", o.Config.DeadlineSeconds))
-	return a, ctx, cancel
+	return context.WithTimeoutCause(ctx, time.Duration(a.Config.DeadlineSeconds)*time.Second,
+		fmt.Errorf("the trial's deadline of %d s passed", a.Config.DeadlineSeconds))
 }
 
 // Run makes the attempt and always gives a record. The context's end, or the trial's deadline, stops the driver. Of a trial
 // of several loader pods this is the one of index 0; RunLoader is the others.
 func Run(outside context.Context, o Options) record.Record {
-	a, ctx, cancel := begin(outside, o)
+	a := begin(o)
+	ctx, cancel := a.untilDeadline(outside)
 	defer cancel()
 	told := context.AfterFunc(outside, a.saveInterrupted)
 	ctx, leave, err := a.assemble(ctx)
