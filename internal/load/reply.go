@@ -82,7 +82,7 @@ func readAtLeast(body io.Reader, chunk []byte) (int, error) {
 // count takes the rest of a reply that has no errors: the first n bytes of it are in the chunk. Every document that was
 // taken has an item with a status of 2xx.
 func (r *replyReader) count(body io.Reader, n int, ended bool, documents int) error {
-	taken, kept := bytes.Count(r.chunk[:n], markTaken), 0
+	taken, kept := countTaken(r.chunk[:n]), 0
 	tail := [2]byte{}
 	for {
 		text := r.chunk[:n]
@@ -101,7 +101,7 @@ func (r *replyReader) count(body io.Reader, n int, ended bool, documents int) er
 			return err
 		}
 		ended, n = err != nil, kept+k
-		taken += bytes.Count(r.chunk[:n], markTaken)
+		taken += countTaken(r.chunk[:n])
 	}
 	if tail != [2]byte{']', '}'} {
 		return fmt.Errorf("%w: it breaks off", errReply)
