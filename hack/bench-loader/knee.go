@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -31,5 +32,8 @@ func kneeResult(stdout []byte) (programResult, error) {
 	if err := json.Unmarshal(stdout, &r); err != nil {
 		return programResult{}, err
 	}
-	return programResult{Documents: r.Documents.Acknowledged, Added: r.Documents.Added, Seconds: r.Seconds()}, nil
+	if r.Ended != "" {
+		return programResult{}, fmt.Errorf("the load has ended early: %s", r.Ended)
+	}
+	return programResult{Documents: r.Documents.Acknowledged, Added: r.Documents.Added, Seconds: r.Seconds(), loadCPU: r.CPUSeconds}, nil
 }

@@ -39,6 +39,8 @@ type programResult struct {
 	Documents int64   `json:"documents"` // acknowledged
 	Added     int64   `json:"added"`     // sent, acknowledged or not
 	Seconds   float64 `json:"seconds"`
+
+	loadCPU float64 // seconds, of the load alone: where the program tells it
 }
 
 // Names of what is compared.
