@@ -11,6 +11,7 @@ const usage = `knee-agent runs inside the pods of a measurement:
 
   knee-agent install DST...            copy this program to each DST
   knee-agent install --tree SRC DST    copy the folder SRC to DST
+  knee-agent load [flags]              load a cluster with bulk requests
   knee-agent parse [flags] FILE        read what a program of the command driver printed
   knee-agent preflight [flags]         check the limits that OpenSearch needs
   knee-agent probe [flags]             tell over HTTP how busy the machine is
@@ -21,6 +22,7 @@ const usage = `knee-agent runs inside the pods of a measurement:
 // commands are the subcommands; each gives the exit code.
 var commands = map[string]func(args []string) int{
 	"install":   install,
+	"load":      runLoad,
 	"parse":     runParse,
 	"preflight": runPreflight,
 	"probe":     runProbe,

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/knee-bench/knee/internal/load"
+)
+
+// printer prints a row a run, and at the end what all of them come to.
+type printer struct {
+	to      io.Writer
+	options loadOptions
+	rates   []float64 // docs/s of the runs that count
+	added   bool      // the rates are of documents added: the server acknowledges none
+	rows    int
+}
+
+func newPrinter(to io.Writer, o loadOptions) *printer { return &printer{to: to, options: o} }
+
+// runRow is a run in JSON.
+type runRow struct {
+	Run           int         `json:"run"` // from 1; those of the warm-up are 0 and below
+	Warmup        bool        `json:"warmup,omitempty"`
+	DocsPerSecond float64     `json:"docsPerSecond"` // acknowledged
+	AddedPerSec   float64     `json:"addedPerSecond"`
+	MiBs          float64     `json:"mibs"`
+	Seconds       float64     `json:"seconds"`
+	P50           float64     `json:"p50Milliseconds"` // of one bulk request
+	P99           float64     `json:"p99Milliseconds"`
+	CPUPerMillion float64     `json:"cpuSecondsPerMillionDocuments"`
+	Waiting       float64     `json:"waiting"`        // share of the workers' time spent in requests
+	CPUShare      float64     `json:"cpuShare"`       // of the cores that the loader may use
+	Note          string      `json:"note,omitempty"` //
+	Result        load.Result `json:"result"`
+}
+
+// run prints a run's row.
+func (p *printer) run(n int, r load.Result) error {
+	h, err := r.Histogram()
+	if err != nil {
+		return err
+	}
+	row := runRow{
+		Run: n, Warmup: n < 1, DocsPerSecond: r.DocsPerSecond(), AddedPerSec: r.AddedPerSecond(), MiBs: r.MiBs(), Seconds: r.Seconds(),
+		P50: float64(h.ValueAtQuantile(50)) / 1000, P99: float64(h.ValueAtQuantile(99)) / 1000,
+		CPUPerMillion: r.CPUPerMillion(), Waiting: r.Waiting(), CPUShare: r.CPUShare(), Note: note(r), Result: r,
+	}
+	rate := row.DocsPerSecond
+	if r.Documents.Acknowledged == 0 && r.Documents.Added > 0 {
+		rate, p.added = row.AddedPerSec, true
+	}
+	if n >= 1 && r.Ended == "" {
+		p.rates = append(p.rates, rate)
+	}
+	if p.options.output == "json" {
+		return json.NewEncoder(p.to).Encode(row)
+	}
+	p.header()
+	label := strconv.Itoa(n)
+	if row.Warmup {
+		label = fmt.Sprintf("w%d", n+p.options.warmup)
+	}
+	fmt.Fprintf(p.to, "%4s  %12s %12s %9s %9s %8d %9s %11s %9.1f %9.2f %9.2f %8.3f %8.1f %6.1f", label,
+		thousands(r.Documents.Added), thousands(r.Documents.Acknowledged), thousands(r.Documents.Rejected), thousands(r.Documents.Failed), r.Requests,
+		time.Duration(r.To-r.From)*time.Millisecond, thousands(int64(math.Round(rate))), row.MiBs, row.P50, row.P99, row.CPUPerMillion, row.Waiting*100, row.CPUShare*100)
+	if row.Note != "" {
+		fmt.Fprintf(p.to, "  %s", row.Note)
+	}
+	_, err = fmt.Fprintln(p.to)
+	return err
+}
+
+// header prints what is loaded and the columns, once.
+func (p *printer) header() {
+	if p.rows++; p.rows > 1 {
+		return
+	}
+	c := p.options.config
+	what := c.Bulk.Dataset
+	if what == "" {
+		what = strings.Join(c.Bulk.Files, " ")
+	}
+	full := fmt.Sprintf("%d documents", c.Bulk.FlushDocuments)
+	if c.Bulk.FlushDocuments == 0 {
+		size := c.Bulk.FlushBytes
+		if size == 0 {
+			size = load.DefaultFlushBytes
+		}
+		full = fmt.Sprintf("%.4g MB", float64(size)/1e6)
+	}
+	where := c.URL + "/" + c.Index
+	if p.options.mock {
+		where = "a mock in this process, whose CPU is in the figure"
+	}
+	fmt.Fprintf(p.to, "%s: %d runs, %d before them, %d workers, bulks of %s, to %s\n", what, p.options.runs, p.options.warmup, c.Workers, full, where)
+	fmt.Fprintf(p.to, "%4s  %12s %12s %9s %9s %8s %9s %11s %9s %9s %9s %8s %8s %6s\n", "run", "added", "flushed", "rejected", "failed", "requests", "duration", "docs/s", "MiB/s", "p50 ms", "p99 ms", "CPU s/M", "waiting%", "CPU%")
+}
+
+// summary is what the runs that count come to, in docs/s.
+type summary struct {
+	Runs   int      `json:"runs"`
+	Of     string   `json:"of"` // acknowledged, or added where the server acknowledges none
+	Min    float64  `json:"min"`
+	Max    float64  `json:"max"`
+	Mean   float64  `json:"mean"`
+	Median float64  `json:"median"`
+	CV     *float64 `json:"cvPercent,omitempty"` // coefficient of variation; of one run there is none
+}
+
+// summarize gives the mean as the sum over the count, and the median beside it: the one is not the other.
+func summarize(rates []float64, added bool) summary {
+	sorted := slices.Sorted(slices.Values(rates))
+	n := len(sorted)
+	out := summary{Runs: n, Of: "acknowledged", Min: sorted[0], Max: sorted[n-1], Median: (sorted[(n-1)/2] + sorted[n/2]) / 2}
+	if added {
+		out.Of = "added"
+	}
+	var sd float64
+	out.Mean, sd = stat.MeanStdDev(sorted, nil)
+	if n > 1 {
+		cv := sd / out.Mean * 100
+		out.CV = &cv
+	}
+	return out
+}
+
+// end prints what all runs come to.
+func (p *printer) end() {
+	if len(p.rates) == 0 {
+		return
+	}
+	s := summarize(p.rates, p.added)
+	if p.options.output == "json" {
+		_ = json.NewEncoder(p.to).Encode(map[string]summary{"docsPerSecond": s})
+		return
+	}
+	whole := func(x float64) string { return thousands(int64(math.Round(x))) }
+	line := fmt.Sprintf("docs/s %s: min %s, max %s, mean %s, median %s", s.Of, whole(s.Min), whole(s.Max), whole(s.Mean), whole(s.Median))
+	if s.CV != nil {
+		line += fmt.Sprintf(", CV %.2f %%", *s.CV)
+	}
+	fmt.Fprintln(p.to, line)
+}
+
+// note is what a reader of a run's figures must know.
+func note(r load.Result) string {
+	var out []string
+	d := r.Documents
+	switch {
+	case d.Acknowledged == 0 && d.Added > 0 && d.Uncertain == d.Added && r.Requests > 0:
+		out = append(out, "flushed 0: the server acknowledges no document; docs/s is of those added")
+	case d.Uncertain > 0:
+		out = append(out, thousands(d.Uncertain)+" uncertain")
+	}
+	if d.Retried > 0 {
+		out = append(out, thousands(d.Retried)+" sent again")
+	}
+	if len(r.Refused) > 0 && d.Rejected+d.Failed > 0 {
+		f := r.Refused[0]
+		out = append(out, strings.TrimSpace(fmt.Sprintf("status %d %s: %s", f.Status, f.Type, f.Reason)))
+	}
+	if r.Ended != "" {
+		out = append(out, r.Ended)
+	}
+	return strings.Join(out, "; ")
+}
+
+// describe is a result in a line.
+func describe(r load.Result) string {
+	d := r.Documents
+	out := fmt.Sprintf("%s documents added, %s acknowledged, %s rejected, %s failed, %s uncertain, %s sent again; %d requests in %.3f s, %s docs/s, %.3f CPU s per million, %.1f %% of the time in requests",
+		thousands(d.Added), thousands(d.Acknowledged), thousands(d.Rejected), thousands(d.Failed), thousands(d.Uncertain), thousands(d.Retried), r.Requests, r.Seconds(), thousands(int64(r.DocsPerSecond())), r.CPUPerMillion(), r.Waiting()*100)
+	if text := note(r); text != "" {
+		out += "; " + text
+	}
+	return out
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	if n < 0 {
+		return "-" + thousands(-n)
+	}
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
