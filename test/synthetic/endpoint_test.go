@@ -207,11 +207,13 @@ func (e *endpointTrial) run(t *testing.T) record.Record {
 // spy keeps what a driver is started with, and the mode of its file of client options.
 type spy struct {
 	trial.Programs
-	command string
-	mode    fs.FileMode
+	command   string // with the environment
+	arguments string
+	mode      fs.FileMode
 }
 
 func (s *spy) Start(name string, args, env []string, dir string, output io.Writer) (trial.Running, error) {
+	s.arguments += strings.Join(args, "\n")
 	s.command += strings.Join(args, "\n") + strings.Join(env, "\n")
 	for _, a := range args {
 		if path, found := strings.CutPrefix(a, "--client-options="); found {

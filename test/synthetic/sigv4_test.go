@@ -1,0 +1,194 @@
+package synthetic_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/trial"
+)
+
+// What a request is signed with.
+const (
+	keyID       = "AKIDOFATEST"
+	secretKey   = "k3epM3/Hidden+Key"
+	token       = "k3epM3//Hidden+Token=="
+	signingZone = "eu-central-1"
+)
+
+// signedWell says whether a request is signed with the test's keys: it is signed again, of the headers that it says are
+// signed, by another program's code than opensearch-benchmark's.
+func signedWell(r *http.Request, body []byte) bool {
+	fields := map[string]string{}
+	for _, field := range strings.Split(strings.TrimPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 "), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(field), "=")
+		fields[name] = value
+	}
+	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+	if err != nil {
+		return false
+	}
+	again := &http.Request{Method: r.Method, URL: &url.URL{Scheme: "https", Host: r.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}, Host: r.Host, Header: http.Header{}}
+	for _, name := range strings.Split(fields["SignedHeaders"], ";") {
+		switch name {
+		case "host", "x-amz-date":
+		case "content-length":
+			again.ContentLength = r.ContentLength
+		default:
+			again.Header[http.CanonicalHeaderKey(name)] = slices.Clone(r.Header.Values(name))
+		}
+	}
+	sum := sha256.Sum256(body)
+	keys := aws.Credentials{AccessKeyID: keyID, SecretAccessKey: secretKey, SessionToken: token}
+	if err := v4.NewSigner().SignHTTP(r.Context(), keys, again, hex.EncodeToString(sum[:]), "es", signingZone, at); err != nil {
+		return false
+	}
+	return strings.HasSuffix(again.Header.Get("Authorization"), "Signature="+fields["Signature"])
+}
+
+// signed is a STAND-IN for a managed domain: TLS, and no request but those that are signed well, before an open cluster. It
+// counts those that it refused.
+func signed(t *testing.T, cluster string) (g *guarded, refused *atomic.Int64) {
+	t.Helper()
+	g, refused = &guarded{trust: newAuthority(t)}, &atomic.Int64{}
+	target, err := url.Parse(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // of readings that end with their load
+	g.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || !signedWell(r, body) {
+			refused.Add(1)
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write([]byte(`{"message":"The request signature we calculated does not match the signature you provided: ` + r.Method + " " + strconv.Quote(r.URL.RequestURI()) + `"}`))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		proxy.ServeHTTP(w, r)
+	}))
+	cert, key := g.trust.issue("the stand-in", x509.ExtKeyUsageServerAuth)
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}
+	g.Config.ErrorLog = log.New(io.Discard, "", 0)
+	g.StartTLS()
+	t.Cleanup(g.Close)
+	return g, refused
+}
+
+// sign makes a trial one that signs.
+func (e *endpointTrial) sign(t *testing.T, secret string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{record.AccessKeyIDKey: keyID, record.SecretAccessKeyKey: secret + "\n", record.SessionTokenKey: token} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o440); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.config.External = &record.External{CredentialsDir: dir, CAFile: e.config.External.CAFile, AllowIndexDeletion: true,
+		SigV4: &record.SigV4{Region: signingZone, Service: "es"}}
+}
+
+// leaks are the places where a trial left what it signs with. The driver has it in its environment, and nowhere else.
+func (e *endpointTrial) leaks(t *testing.T, r record.Record) []string {
+	t.Helper()
+	texts := map[string]string{"its output": e.output.String(), "its record": fmt.Sprintf("%+v %+v", r, r.Error), "the driver's arguments": e.seen.arguments}
+	for _, dir := range e.dirs {
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			texts[path] = string(data)
+			return err
+		})
+		if err != nil && !os.IsNotExist(err) {
+			t.Error(err)
+		}
+	}
+	var out []string
+	for where, text := range texts {
+		if strings.Contains(text, "k3epM3") {
+			out = append(out, where)
+		}
+	}
+	return out
+}
+
+// The agent's own requests are signed well, and those of other keys are refused as such.
+func TestAgentSigns(t *testing.T) {
+	t.Parallel()
+	behind := newGuarded(t).behind
+	open := httptest.NewServer(behind)
+	t.Cleanup(open.Close)
+	for secret, want := range map[string]string{secretKey: "", "another": "refuses"} {
+		g, refused := signed(t, open.URL)
+		e := (&guarded{Server: g.Server, trust: g.trust}).trial(t)
+		e.sign(t, secret)
+		r := e.run(t) // the fake driver signs nothing: its load is refused
+		if r.Error == nil || want != "" && (r.Error.Reason != record.ReasonClusterNotReady || !strings.Contains(r.Error.Message, want)) ||
+			want == "" && r.Error.Reason == record.ReasonClusterNotReady {
+			t.Errorf("%s: %+v, %d refused\n%s", secret, r.Error, refused.Load(), e.output.String())
+		}
+		if found := e.leaks(t, r); len(found) > 0 {
+			t.Errorf("the key is in %q", found)
+		}
+	}
+}
+
+// The real program, before a real OpenSearch, signs what it sends, trusts the authority that it is given, and leaves no key in
+// what it writes. It is run by hand, as TestRealOSBAtAGuardedEndpoint is.
+func TestRealOSBSigns(t *testing.T) {
+	cluster := os.Getenv(clusterEnv)
+	if cluster == "" {
+		t.Skipf("%s names no OpenSearch of one node, http://host:port, without security", clusterEnv)
+	}
+	programs := realOSB(t)
+	if len(programs) == 0 {
+		t.Fatal("no opensearch-benchmark here: it comes with the images")
+	}
+	for version, program := range programs {
+		t.Run(version, func(t *testing.T) {
+			g, refused := signed(t, cluster)
+			e := g.trial(t)
+			e.sign(t, secretKey)
+			e.config.OSB.Path, e.config.OSB.Params["bulk_size"] = tinyWorkload(t), "100"
+			work := t.TempDir()
+			e.dirs = []string{work, e.config.Artifacts}
+			e.seen.Programs = trial.OwnMachine()
+			r := trial.Run(t.Context(), trial.Options{Config: e.config, Work: work, Program: program, Output: &e.output, Programs: &e.seen})
+			if r.Error != nil || r.Ingest.Count != 4000 || refused.Load() > 0 {
+				log, _ := os.ReadFile(filepath.Join(work, "home/.benchmark/logs/benchmark.log"))
+				t.Errorf("%+v, %d refused\n%s\n%s", r.Error, refused.Load(), e.output.String(), log)
+			}
+			if found := e.leaks(t, r); len(found) > 0 {
+				t.Errorf("the key is in %q", found)
+			}
+		})
+	}
+}
