@@ -55,6 +55,9 @@ func newEndpoint(c Config, a access.Access) (endpoint, error) {
 		e.tls = a.TLS()
 		e.tls.NextProtos, e.tls.ServerName = []string{"http/1.1"}, u.Hostname()
 	}
+	if u.Path == "" {
+		u.Path = "/" // of a URL without a path, what JoinPath gives is relative
+	}
 	e.url = u.JoinPath(url.PathEscape(c.Index), "_bulk")
 	e.url.RawQuery = url.Values{"filter_path": {filterPath}}.Encode()
 	e.head = fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: knee-agent\r\nAccept: application/json\r\nContent-Type: application/x-ndjson\r\n", e.url.RequestURI(), u.Host)

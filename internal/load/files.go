@@ -177,9 +177,9 @@ type packed struct {
 
 type streamReader struct {
 	*stream
-	config      Config
+	config       Config
 	ready, empty chan *packed
-	stopped     chan struct{}
+	stopped      chan struct{}
 }
 
 // read packs documents until they or the load end.
