@@ -94,9 +94,8 @@ func (d *commandDriver) prepare(context.Context) error {
 
 // commandShare is a loader pod's share of the load by a program.
 type commandShare struct {
-	Load     *record.Load    `json:"load"`
-	InFlight float64         `json:"inFlight,omitempty"` // calls, by Little's law; 0 when not known
-	System   []record.Metric `json:"system,omitempty"`   // of the system under test, in the first pod's share
+	Load     *record.Load `json:"load"`
+	InFlight float64      `json:"inFlight,omitempty"` // calls, by Little's law; 0 when not known
 }
 
 // load runs the program and reads what it printed.
@@ -130,9 +129,6 @@ func (d *commandDriver) load(ctx context.Context, start func(context.Context) er
 	}
 	if share.Load.Seconds == 0 {
 		share.Load.Seconds = ran.Seconds()
-	}
-	if c := a.Config.Command.Prometheus; c != nil && a.part.index == 0 {
-		share.System = a.askPrometheus(ctx, *c, d.values(), ran)
 	}
 	return json.Marshal(share)
 }
@@ -176,9 +172,17 @@ func (d *commandDriver) outcome(shares []json.RawMessage) (outcome, error) {
 	if len(all) > 1 {
 		load, inFlight = mergeCommand(all)
 	}
-	load.Metrics = append(load.Metrics, all[0].System...)
 	used := driver.Concurrency{Rate: inFlight, MeanMillis: 1000, Clients: float64(d.a.Config.Trial.Clients)}
 	return outcome{load: load, clientUtilization: used.Utilization()}, nil
+}
+
+// ask evaluates the campaign's queries of a Prometheus, over the load.
+func (d *commandDriver) ask(ctx context.Context) []record.Metric {
+	c := d.a.Config.Command.Prometheus
+	if c == nil {
+		return nil
+	}
+	return d.a.askPrometheus(ctx, *c, d.values(), d.a.ended, d.a.ended.Sub(d.a.clock.at))
 }
 
 func (d *commandDriver) artifacts() []artifact {

@@ -20,17 +20,21 @@ import (
 // which is copied into every loader pod.)
 const (
 	prometheusTimeout = 20 * time.Second
+	prometheusSpare   = 2 * time.Second // that must be left of the trial's deadline: the load is measured
 	prometheusAnswer  = 1 << 20 // bytes
 )
 
-// askPrometheus evaluates the campaign's queries once, with what stands for placeholders in the program's arguments: the
+// askPrometheus evaluates the campaign's queries once, as of a time, with what stands for placeholders in the program's arguments: the
 // variants may be services of different names. A figure that cannot be had is absent and says why: it makes no
 // attempt invalid.
-func (a *attempt) askPrometheus(ctx context.Context, c record.PrometheusConfig, values map[string]string, ran time.Duration) []record.Metric {
-	ctx, cancel := context.WithTimeout(ctx, prometheusTimeout)
+func (a *attempt) askPrometheus(ctx context.Context, c record.PrometheusConfig, values map[string]string, at time.Time, ran time.Duration) []record.Metric {
+	until := time.Now().Add(prometheusTimeout)
+	if deadline, set := ctx.Deadline(); set && deadline.Add(-prometheusSpare).Before(until) {
+		until = deadline.Add(-prometheusSpare)
+	}
+	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	values["KNEE_WINDOW"] = fmt.Sprintf("%ds", max(1, int64(math.Ceil(ran.Seconds()))))
-	at := time.Now()
 	var out []record.Metric
 	for _, q := range c.Queries {
 		metric := record.Metric{Name: q.Name, Unit: q.Unit}

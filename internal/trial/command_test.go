@@ -128,7 +128,7 @@ func TestCommandTrialOfACluster(t *testing.T) {
 func TestCommandShares(t *testing.T) {
 	share := func(rate float64, seconds, inFlight float64, notes ...string) json.RawMessage {
 		one := 3.5
-		data, err := json.Marshal(commandShare{InFlight: inFlight, System: []record.Metric{{Name: "cpu", Value: &one}}, Load: &record.Load{Rate: rate, Unit: "calls/s", Seconds: seconds,
+		data, err := json.Marshal(commandShare{InFlight: inFlight, Load: &record.Load{Rate: rate, Unit: "calls/s", Seconds: seconds,
 			Operations: int64(rate * seconds), Failures: 1, Latency: &record.Latency{Mean: 1}, Metrics: []record.Metric{{Name: "p75", Value: &one, Unit: "ms"}}, Notes: notes}})
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func TestCommandShares(t *testing.T) {
 	if len(l.Notes) != 3 || !slices.Contains(l.Notes, "odder") || !strings.Contains(l.Notes[2], "10.0 to 12.0 s") {
 		t.Errorf("%q", l.Notes)
 	}
-	if m := l.Metrics; len(m) != 2 || m[0].Value != nil || !strings.Contains(m[0].Note, "2 loader pods") || m[1].Name != "cpu" || *m[1].Value != 3.5 {
+	if m := l.Metrics; len(m) != 1 || m[0].Value != nil || !strings.Contains(m[0].Note, "2 loader pods") {
 		t.Errorf("%+v", m)
 	}
 	if out, err = d.outcome([]json.RawMessage{share(100, 10, 0)}); err != nil || out.load.Latency == nil || out.clientUtilization != 0 || *out.load.Metrics[0].Value != 3.5 {
@@ -179,7 +179,7 @@ func TestPrometheusMetrics(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := r.FormValue("query")
 		asked[query]++
-		if r.URL.Path != "/prefix/api/v1/query" || r.FormValue("time") == "" {
+		if r.URL.Path != "/prefix/api/v1/query" || r.FormValue("time") != "1795219762.841" {
 			t.Errorf("%s of %s at %q", r.Method, r.URL, r.FormValue("time"))
 		}
 		if strings.HasPrefix(answers[query], `{"status":"error"`) {
@@ -194,7 +194,7 @@ func TestPrometheusMetrics(t *testing.T) {
 	for query := range answers {
 		config.Queries = append(config.Queries, record.PrometheusQuery{Name: query, Query: strings.NewReplacer("3s", "$(KNEE_WINDOW)", "cpu", "$(service)").Replace(query), Unit: "cores"})
 	}
-	for _, m := range a.askPrometheus(t.Context(), config, map[string]string{"service": "cpu"}, 2100*time.Millisecond) {
+	for _, m := range a.askPrometheus(t.Context(), config, map[string]string{"service": "cpu"}, time.UnixMilli(1795219762841), 2100*time.Millisecond) {
 		if want, absent := notes[m.Name]; absent {
 			if m.Value != nil || !strings.Contains(m.Note, want) {
 				t.Errorf("%+v, want a note with %q", m, want)
@@ -209,7 +209,24 @@ func TestPrometheusMetrics(t *testing.T) {
 		}
 	}
 	config = record.PrometheusConfig{URL: "http://127.0.0.1:1", Queries: []record.PrometheusQuery{{Name: "cpu", Query: "up"}}}
-	if m := a.askPrometheus(t.Context(), config, map[string]string{}, time.Second); len(m) != 1 || m[0].Value != nil || !strings.Contains(m[0].Note, "refused") {
+	if m := a.askPrometheus(t.Context(), config, map[string]string{}, time.Now(), time.Second); len(m) != 1 || m[0].Value != nil || !strings.Contains(m[0].Note, "refused") {
 		t.Errorf("nobody answers: %+v", m)
+	}
+}
+
+// A Prometheus that is not there, or that takes longer than the trial has left, takes nothing from what was measured.
+func TestATrialWithoutItsPrometheus(t *testing.T) {
+	release := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	defer hangs.Close()
+	defer close(release)
+	for name, url := range map[string]string{"refuses": "http://127.0.0.1:1", "hangs": hangs.URL} {
+		o := shell(t, `echo '{"rate": 5}'`)
+		o.Config.DeadlineSeconds = 4
+		o.Config.Command.Prometheus = &record.PrometheusConfig{URL: url, Queries: []record.PrometheusQuery{{Name: "cpu", Query: "up", Unit: "cores"}}}
+		r := Run(t.Context(), o)
+		if r.Error != nil || r.Load.Rate != 5 || len(r.Load.Metrics) != 1 || r.Load.Metrics[0].Value != nil || r.Load.Metrics[0].Note == "" {
+			t.Errorf("%s: %+v, %+v", name, r.Load, r.Error)
+		}
 	}
 }

@@ -52,6 +52,12 @@ type indexer interface {
 	indexBody() (body []byte, from string, err error) // from says in a message where the body is from
 }
 
+// asker is a driver that asks others than its program for figures of the system under test, once the load has ended. A
+// figure that cannot be had is absent, with a note: it makes no attempt invalid.
+type asker interface {
+	ask(ctx context.Context) []record.Metric
+}
+
 // searcher is a driver that can search the index that its load filled.
 type searcher interface {
 	searches() bool                                    // the campaign asks for it

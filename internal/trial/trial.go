@@ -161,15 +161,27 @@ func (a *attempt) phases() []phase {
 	)
 	switch a.driver.kind() {
 	case alone:
-		return []phase{prepare, load}
+		return a.andAsk(prepare, load)
 	case usesCluster:
-		return []phase{prepare, await, settle, before, load, {after, a.countNodes}}
+		return a.andAsk(prepare, await, settle, before, load, phase{after, a.countNodes})
 	}
 	out := []phase{prepare, await, {"make the index", a.makeIndex}, settle, before, load, {after, a.countAfter}, {"merges", a.drain}, {"verify", a.verify}}
 	if s, can := a.driver.(searcher); can && s.searches() {
 		out = append(out, phase{"search", a.search})
 	}
 	return out
+}
+
+// andAsk adds the last step of a driver that asks others than its program.
+func (a *attempt) andAsk(phases ...phase) []phase {
+	d, can := a.driver.(asker)
+	if !can {
+		return phases
+	}
+	return append(phases, phase{"metrics", func(ctx context.Context) error {
+		a.record.Load.Metrics = append(a.record.Load.Metrics, d.ask(ctx)...)
+		return nil
+	}})
 }
 
 func (a *attempt) run(ctx context.Context) error {
