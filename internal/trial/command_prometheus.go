@@ -21,7 +21,7 @@ import (
 const (
 	prometheusTimeout = 20 * time.Second
 	prometheusSpare   = 2 * time.Second // that must be left of the trial's deadline: the load is measured
-	prometheusAnswer  = 1 << 20 // bytes
+	prometheusAnswer  = 1 << 20         // bytes
 )
 
 // askPrometheus evaluates the campaign's queries once, as of a time, with what stands for placeholders in the program's arguments: the
