@@ -82,9 +82,12 @@ func (s *signing) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // Sign adds to a request the headers that prove who sends it: the digest is its body's SHA-256 in hexadecimal digits, and the
 // body itself is not read, so that a client which writes to its connection by itself may leave it out and take the headers.
-// The method, the URL, Host, ContentLength and the headers that are there already are signed.
+// The method, the URL, Host, ContentLength and the headers that are there already are signed. Of a default port the Host is
+// signed, and must be sent, without it.
 func (s *SigV4) Sign(r *http.Request, digest string, at time.Time) error {
 	r.Header.Set("X-Amz-Content-Sha256", digest) // the service aoss asks for it
+	own := *r.URL                                // the signer spells its query anew, and the caller may share it
+	r.URL = &own
 	keys := aws.Credentials{AccessKeyID: s.AccessKeyID, SecretAccessKey: s.secretAccessKey, SessionToken: s.sessionToken}
 	if err := s.signer.SignHTTP(r.Context(), keys, r, digest, s.Service, s.Region, at); err != nil {
 		return fmt.Errorf("sign %s %s: %w", r.Method, r.URL.Path, err)

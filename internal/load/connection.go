@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/knee-bench/knee/internal/access"
@@ -44,12 +45,15 @@ func newEndpoint(c Config, a access.Access) (endpoint, error) {
 		return endpoint{}, err
 	}
 	e := endpoint{address: u.Host, sign: a.SigV4}
-	if u.Port() == "" {
-		port := "80"
-		if u.Scheme == "https" {
-			port = "443"
-		}
+	port := "80"
+	if u.Scheme == "https" {
+		port = "443"
+	}
+	switch u.Port() {
+	case "":
 		e.address = net.JoinHostPort(u.Hostname(), port)
+	case port:
+		u.Host = strings.TrimSuffix(u.Host, ":"+port) // so it is signed, and other clients send it
 	}
 	if u.Scheme == "https" {
 		e.tls = a.TLS()

@@ -25,8 +25,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial"
+	"github.com/knee-bench/knee/test/synthetic/opensearch"
 )
 
 // What a request is signed with.
@@ -158,6 +162,26 @@ func TestAgentSigns(t *testing.T) {
 		if found := e.leaks(t, r); len(found) > 0 {
 			t.Errorf("the key is in %q", found)
 		}
+	}
+}
+
+// Knee's own loader signs what it sends, of every worker.
+func TestLoaderSigns(t *testing.T) {
+	t.Parallel()
+	behind := opensearch.New(opensearch.Machine{Curve: func(int) float64 { return bulkRate }, Seed: 1})
+	open := httptest.NewServer(behind)
+	t.Cleanup(open.Close)
+	g, refused := signed(t, open.URL)
+	at := g.trial(t)
+	at.sign(t, secretKey)
+	b := newBulkTrial(t, g.URL, v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](20_000), FlushDocuments: ptr.To[int32](100)})
+	b.config.External = at.config.External
+	r := b.run(t)
+	if r.Error != nil || r.Ingest.Count != 20_000 || refused.Load() > 0 {
+		t.Errorf("%+v, %d refused\n%s", r.Error, refused.Load(), b.output.String())
+	}
+	if strings.Contains(b.output.String()+b.spy.command+fmt.Sprintf("%+v", r), "k3epM3") {
+		t.Error("the key is in the loader's command, its output or the record")
 	}
 }
 
