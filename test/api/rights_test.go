@@ -49,6 +49,8 @@ var most = map[string]string{
 	" persistentvolumeclaims":                   "get list watch create delete",
 	" pods":                                     "list watch create", // made for trial only (dry run): why does a Job have no pod
 	"networking.k8s.io networkpolicies":         "get list watch create delete",
+	"opensearch.org opensearchclusters":         "get list watch create delete",
+	"opensearch.opster.io opensearchclusters":   "get list watch create delete", // the operator's group of before
 	"events.k8s.io events":                      "create patch",
 	" events":                                   "create patch", // of the election
 	"coordination.k8s.io leases":                "get create update",

@@ -90,6 +90,14 @@ var rarely = map[rights.Right]string{
 	{Group: "networking.k8s.io", Resource: "networkpolicies", Verb: "get"}:         "the same",
 }
 
+func init() { // the opensearch-k8s-operator's kind is not here: only its absence is looked for
+	for _, group := range resources.OpenSearchClusterGroups {
+		for _, verb := range []string{"get", "list", "watch", "create", "delete"} {
+			rarely[rights.Right{Group: group.Group, Resource: "opensearchclusters", Verb: verb}] = "of clusters by the opensearch-k8s-operator"
+		}
+	}
+}
+
 // checkRequests holds what a manager asked of the API server against the rules that bind it: it asked for nothing that
 // it may not, and it may nothing that it does not ask for.
 func checkRequests(user string, rules []rbacv1.PolicyRule) {
