@@ -170,10 +170,18 @@ func (d *commandDriver) outcome(shares []json.RawMessage) (outcome, error) {
 	}
 	load, inFlight := all[0].Load, all[0].InFlight
 	if len(all) > 1 {
-		load, inFlight = mergeCommand(all)
+		load, inFlight = mergeCommand(all, d.asked())
 	}
 	used := driver.Concurrency{Rate: inFlight, MeanMillis: 1000, Clients: float64(d.a.Config.Trial.Clients)}
 	return outcome{load: load, clientUtilization: used.Utilization()}, nil
+}
+
+// asked are the figures of the program that the campaign named.
+func (d *commandDriver) asked() []record.JSONMetric {
+	if c := d.a.Config.Command; c.JSON != nil {
+		return c.JSON.Metrics
+	}
+	return nil
 }
 
 // ask evaluates the campaign's queries of a Prometheus, over the load.

@@ -13,8 +13,9 @@ import (
 const unequalPods = 0.05
 
 // mergeCommand puts the loads of several pods together: rates and counts are summed. No percentile can be made of several
-// programs' percentiles, and what other figures mean together, nobody knows: they are left out.
-func mergeCommand(all []commandShare) (load *record.Load, inFlight float64) {
+// programs' percentiles, and what other figures mean together, nobody knows: they are left out, and those that the campaign
+// asked for say so.
+func mergeCommand(all []commandShare, asked []record.JSONMetric) (load *record.Load, inFlight float64) {
 	sum := &record.Load{Unit: all[0].Load.Unit}
 	shortest, known := math.Inf(1), true
 	for _, s := range all {
@@ -34,7 +35,7 @@ func mergeCommand(all []commandShare) (load *record.Load, inFlight float64) {
 	if shortest < (1-unequalPods)*sum.Seconds {
 		sum.Notes = append(sum.Notes, fmt.Sprintf("the loader pods' loads lasted %.1f to %.1f s: the sum of their rates holds while all of them ran", shortest, sum.Seconds))
 	}
-	for _, m := range all[0].Load.Metrics {
+	for _, m := range asked {
 		sum.Metrics = append(sum.Metrics, record.Metric{Name: m.Name, Unit: m.Unit, Note: fmt.Sprintf("each of the %d loader pods has its own", len(all))})
 	}
 	if !known {

@@ -135,7 +135,8 @@ func TestCommandShares(t *testing.T) {
 		}
 		return data
 	}
-	d := newCommand(&attempt{Options: Options{Config: record.Config{Trial: record.Trial{Clients: 10}}}})
+	config := &record.CommandConfig{JSON: &record.JSONFigures{Metrics: []record.JSONMetric{{Name: "gc", Unit: "ms"}}}}
+	d := newCommand(&attempt{Options: Options{Config: record.Config{Trial: record.Trial{Clients: 10}, Command: config}}})
 	out, err := d.outcome([]json.RawMessage{share(100, 10, 5, "odd"), share(50, 12, 4, "odd", "odder")})
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +148,7 @@ func TestCommandShares(t *testing.T) {
 	if len(l.Notes) != 3 || !slices.Contains(l.Notes, "odder") || !strings.Contains(l.Notes[2], "10.0 to 12.0 s") {
 		t.Errorf("%q", l.Notes)
 	}
-	if m := l.Metrics; len(m) != 1 || m[0].Value != nil || !strings.Contains(m[0].Note, "2 loader pods") {
+	if m := l.Metrics; len(m) != 1 || m[0].Name != "gc" || m[0].Value != nil || !strings.Contains(m[0].Note, "2 loader pods") {
 		t.Errorf("%+v", m)
 	}
 	if out, err = d.outcome([]json.RawMessage{share(100, 10, 0)}); err != nil || out.load.Latency == nil || out.clientUtilization != 0 || *out.load.Metrics[0].Value != 3.5 {
