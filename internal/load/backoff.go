@@ -13,6 +13,11 @@ const (
 	longestPause = 10 * time.Second
 )
 
+// newWorkerRandom draws the pauses of one worker of a pod.
+func newWorkerRandom(seed uint64, pod, worker int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(pod)<<32|uint64(worker)))
+}
+
 // pause is the one before retry n, counted from 0.
 func pause(r *rand.Rand, n int) time.Duration {
 	d := longestPause

@@ -68,7 +68,7 @@ func httplogEvent(r *rand.Rand, stamp string) map[string]any {
 			},
 			"response": map[string]any{
 				"status": status, "bytes": size, "seconds": seconds,
-				"headers": map[string]any{"content-type": pick("text/html; charset=utf-8", "application/json", "image/webp"), "content-encoding": "gzip", "vary": "Accept-Encoding, Cookie", "strict-transport-security": "max-age=31536000; includeSubDomains", "x-request-id": hexes(r, 32)},
+				"headers": map[string]any{"content-type": pick("text/html; charset=utf-8", "application/json", "image/webp"), "content-encoding": "gzip", "vary": "Accept-Encoding, Cookie", "referrer-policy": "strict-origin-when-cross-origin", "strict-transport-security": "max-age=31536000; includeSubDomains", "x-request-id": hexes(r, 32)},
 			},
 		},
 		"url":      map[string]any{"original": path + "?" + query, "domain": "www.example.org", "path": path, "query": query},

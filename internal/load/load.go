@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -121,7 +120,7 @@ func (l *Loader) newWorkers(config Config, sources []source) []*worker {
 	for i := range workers {
 		workers[i] = &worker{
 			source: sources[i], connection: l.dialled[i], retries: config.retries(),
-			random: rand.New(rand.NewPCG(config.Seed, uint64(config.Pod)<<32|uint64(i))),
+			random: newWorkerRandom(config.Seed, config.Pod, i),
 			tally:  tally{latency: newLatency()},
 		}
 	}

@@ -1,0 +1,142 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/knee-bench/knee/internal/access"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// fake is a stand-in for OpenSearch's bulk API: it keeps the documents that it acknowledges, and misbehaves as told.
+type fake struct {
+	*httptest.Server
+	// answer gives the status of each document of the n-th request, counted from 0; or, with nil, answers by itself.
+	answer func(n int, w http.ResponseWriter, r *http.Request, documents []string) []int
+
+	mu       sync.Mutex
+	requests int
+	stored   []string
+	actions  map[string]int
+	paths    map[string]int
+}
+
+func newFake(t *testing.T, answer func(int, http.ResponseWriter, *http.Request, []string) []int) *fake {
+	f := &fake{answer: answer, actions: map[string]int{}, paths: map[string]int{}}
+	f.Server = httptest.NewServer(http.HandlerFunc(f.serve))
+	t.Cleanup(f.Close)
+	return f
+}
+
+func created(_ int, _ http.ResponseWriter, _ *http.Request, documents []string) []int {
+	return same(http.StatusCreated, len(documents))
+}
+
+func same(status, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = status
+	}
+	return out
+}
+
+func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
+	var actions, documents []string
+	for i, line := range lines {
+		if i%2 == 0 {
+			actions = append(actions, line)
+		} else {
+			documents = append(documents, line)
+		}
+	}
+	f.mu.Lock()
+	n := f.requests
+	f.requests++
+	f.paths[r.URL.Path]++
+	f.mu.Unlock()
+	statuses := f.answer(n, w, r, documents)
+	if statuses == nil {
+		return
+	}
+	f.mu.Lock()
+	for i, s := range statuses {
+		if s/100 == 2 {
+			f.stored = append(f.stored, documents[i])
+			f.actions[actions[i]]++
+		}
+	}
+	f.mu.Unlock()
+	w.Header().Set("X-Fake", "this is a stand-in, not OpenSearch")
+	_, _ = w.Write(filteredReply(statuses))
+}
+
+// filteredReply is what OpenSearch gives to the loader's filter_path.
+func filteredReply(statuses []int) []byte {
+	var items []string
+	errors := false
+	for _, s := range statuses {
+		switch {
+		case s/100 == 2:
+			items = append(items, fmt.Sprintf(`{"index":{"status":%d}}`, s))
+		default:
+			errors = true
+			items = append(items, fmt.Sprintf(`{"index":{"status":%d,"error":{"type":"type_of_%d","reason":"reason \"status\":201 of %d"}}}`, s, s, s))
+		}
+	}
+	return fmt.Appendf(nil, `{"errors":%v,"items":[%s]}`, errors, strings.Join(items, ","))
+}
+
+func (f *fake) config(change ...func(*Config)) Config {
+	c := Config{URL: f.URL, Index: "a", Workers: 2, Seed: 7, Bulk: record.BulkConfig{Dataset: Small, Documents: 1000, FlushDocuments: 100}}
+	for _, f := range change {
+		f(&c)
+	}
+	return c
+}
+
+func run(t *testing.T, c Config) Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	l, err := Prepare(ctx, c, access.Access{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r, err := l.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := r.Documents
+	if d.Added != d.Acknowledged+d.Rejected+d.Failed+d.Uncertain {
+		t.Errorf("the counts do not add up: %+v", d)
+	}
+	return r
+}
+
+// documentsOf are the fields of stored documents.
+func documentsOf(t *testing.T, stored []string) []map[string]any {
+	t.Helper()
+	out := make([]map[string]any, len(stored))
+	for i, text := range stored {
+		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+		if err := decoder.Decode(&out[i]); err != nil {
+			t.Fatalf("document %d is no JSON: %v: %.100s", i, err, text)
+		}
+	}
+	return out
+}
