@@ -28,9 +28,8 @@ var facts = []struct {
 	{"heap, bytes", func(e record.Environment) string { return knownInt(e.HeapBytes) }},
 	{"allocated processors", func(e record.Environment) string { return knownInt(int64(e.Processors)) }},
 	{"memory locked", func(e record.Environment) string {
-		host := e.Host
-		if e == (record.Environment{Host: host}) {
-			return "" // the record had room for the host alone
+		if e.JVM == "" && e.OpenSearch == "" {
+			return "" // of the same answer of OpenSearch, which the record does not have
 		}
 		return strconv.FormatBool(e.Mlockall)
 	}},

@@ -47,9 +47,12 @@ func provenance(d *document, in Input, rows []attempt, resultFiles int) {
 		files = fmt.Sprintf("results.csv, results-002.csv to %s (one file would be too large for a ConfigMap)", numbered("results", resultFiles-1))
 	}
 	item("every attempt's figures", "%s; comparison.csv has those that the cells are compared by; columns.md explains the columns", files)
-	if fillsIndex(in) {
+	switch {
+	case in.Published != "":
+		item(unit(in), "as the study counted it")
+	case fillsIndex(in):
 		item("docs/s", "documents that the primaries accepted a second, from _stats/indexing; the driver's own figure is osb_docs_per_second")
-	} else {
+	default:
 		item(unit(in), "operations that succeeded a second, by the driver's own word: nothing else counts them")
 	}
 	d.list(items)
