@@ -1,0 +1,132 @@
+package synthetic_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/synthetic/opensearch"
+)
+
+// agents are the loader pods of a trial by Knee's own loader, each the real agent in a process of its own.
+type agents struct {
+	config   record.Config
+	messages [pods]string
+	output   [pods]strings.Builder
+}
+
+func newAgents(t *testing.T, endpoint string, bulk v1alpha1.Bulk) *agents {
+	t.Helper()
+	const clients = 8
+	c := bulkStudy(bulk, clients)
+	c.Spec.Workload.ClientsPerPod = ptr.To[int32](clients / pods)
+	p := plan.Build(c)
+	a := &agents{config: config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: clients, Repetition: 1, Attempt: 1})}
+	a.config.Endpoint, a.config.Coordinator = endpoint, freeAddress(t)
+	a.config.SettleSeconds, a.config.ActivitySeconds, a.config.DeadlineSeconds = 30, 20, 120
+	return a
+}
+
+// run makes the trial and gives its record.
+func (a *agents) run(t *testing.T) record.Record {
+	t.Helper()
+	program, err := agentProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := json.Marshal(a.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for index := range pods {
+		file := filepath.Join(t.TempDir(), "message")
+		cmd := exec.CommandContext(t.Context(), program, "trial", "--work", t.TempDir(), "--record", file)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), record.ConfigEnv + "=" + string(config), fmt.Sprintf("%s=%d", record.IndexEnv, index),
+			fmt.Sprintf("%s=node-%d", record.HostEnv, index)}
+		cmd.Stdout, cmd.Stderr = &a.output[index], &a.output[index]
+		all.Go(func() {
+			if err := cmd.Run(); err != nil {
+				t.Errorf("loader pod %d: %v", index, err)
+			}
+			message, err := os.ReadFile(file)
+			if err != nil {
+				t.Error(err)
+			}
+			a.messages[index] = string(message)
+		})
+	}
+	all.Wait()
+	t.Cleanup(func() {
+		if t.Failed() {
+			for index := range pods {
+				t.Logf("loader pod %d:\n%s", index, a.output[index].String())
+			}
+		}
+	})
+	r, err := record.Decode([]byte(a.messages[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestBulkTrialsOfSeveralLoaderPods(t *testing.T) {
+	const documents, seconds = 40_001, 4
+	for name, c := range map[string]struct {
+		bulk     v1alpha1.Bulk
+		corpus   int64
+		expected int64 // documents; 0: what the cluster does in the time
+	}{
+		"counted": {bulk: v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](documents), FlushDocuments: ptr.To[int32](100)},
+			corpus: documents, expected: documents},
+		"timed": {bulk: v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, DurationSeconds: ptr.To[int32](seconds), FlushDocuments: ptr.To[int32](100)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := opensearch.New(opensearch.Machine{Curve: func(int) float64 { return bulkRate }, Seed: 1})
+			listener := httptest.NewServer(server)
+			defer listener.Close()
+			a := newAgents(t, listener.URL, c.bulk)
+			r := a.run(t)
+			if r.Error != nil || r.Ingest == nil || len(r.Tasks) != 1 {
+				t.Fatalf("%+v, %+v", r.Error, r)
+			}
+			in, task := r.Ingest, r.Tasks[0]
+			if in.Corpus != c.corpus || c.expected > 0 && in.Count != c.expected {
+				t.Errorf("%d documents of a corpus of %d, want %d of %d", in.Count, in.Corpus, c.expected, c.corpus)
+			}
+			if c.expected == 0 && (in.Count < bulkRate*seconds/2 || in.Count > bulkRate*seconds*3/2) {
+				t.Errorf("%d documents in %d s of %d docs/s", in.Count, seconds, bulkRate)
+			}
+			if ratio := task.Throughput / in.WholeDocsPerSec; ratio < 0.7 || ratio > 1.3 {
+				t.Errorf("the loaders' throughput is %.0f docs/s together, the cluster's %.0f", task.Throughput, in.WholeDocsPerSec)
+			}
+			// 8 clients with 100 documents each under way, done one after the other: a bulk takes about 8 x 100 / rate.
+			if l, mean := task.ServiceTime, 8.0*100/bulkRate*1000; l == nil || l.Mean < mean/2 || l.Mean > mean*2 || l.P50 <= 0 || l.P99 < l.P50 || l.Max < l.P99 {
+				t.Errorf("latency %+v, want a mean of about %.0f ms and percentiles", l, mean)
+			}
+			if l := r.Loader; l.Host != "node-0, node-1, node-2, 1 more" || l.CPUCores <= 0 || l.Cores <= 0 || l.UtilizationOfTime <= 0.5 || l.UtilizationOfTime > 1 {
+				t.Errorf("loader %+v", l)
+			}
+			for index := 1; index < pods; index++ {
+				if want := fmt.Sprintf("loader pod %d of 4 made its part of the load, 2 of 8 clients, in ", index); !strings.HasPrefix(a.messages[index], want) {
+					t.Errorf("message %q, want %q", a.messages[index], want)
+				}
+			}
+			if said := a.output[0].String(); !strings.Contains(said, "4 loader pods begin, within ") {
+				t.Error("the start was not measured")
+			}
+		})
+	}
+}
