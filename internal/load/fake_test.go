@@ -108,11 +108,14 @@ func (f *fake) config(change ...func(*Config)) Config {
 	return c
 }
 
+// prepare is Prepare for an open cluster.
+func prepare(ctx context.Context, c Config) (*Loader, error) { return Prepare(ctx, c, access.Access{}) }
+
 func run(t *testing.T, c Config) Result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	l, err := Prepare(ctx, c, access.Access{})
+	l, err := prepare(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}

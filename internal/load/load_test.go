@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/knee-bench/knee/internal/access"
 )
 
 func TestAllAcknowledged(t *testing.T) {
@@ -161,7 +159,7 @@ func TestBrokenConnectionsAndTimeouts(t *testing.T) {
 	})
 	t.Run("the server goes while the load is under way", func(t *testing.T) {
 		f := newFake(t, created)
-		l, err := Prepare(t.Context(), f.config(func(c *Config) { n := 2; c.Retries, c.Workers = &n, 1 }), access.Access{})
+		l, err := prepare(t.Context(), f.config(func(c *Config) { n := 2; c.Retries, c.Workers = &n, 1 }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +180,7 @@ func TestBrokenConnectionsAndTimeouts(t *testing.T) {
 	t.Run("nobody there", func(t *testing.T) {
 		f := newFake(t, created)
 		f.Close()
-		if _, err := Prepare(t.Context(), f.config(), access.Access{}); err == nil || !strings.Contains(err.Error(), "connect to") {
+		if _, err := prepare(t.Context(), f.config()); err == nil || !strings.Contains(err.Error(), "connect to") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -196,7 +194,7 @@ func TestInterruptedLoadTellsWhatWasDone(t *testing.T) {
 		}
 		return created(n, w, r, documents)
 	})
-	l, err := Prepare(ctx, f.config(func(c *Config) { c.Workers, c.Bulk.Documents = 1, 1_000_000 }), access.Access{})
+	l, err := prepare(ctx, f.config(func(c *Config) { c.Workers, c.Bulk.Documents = 1, 1_000_000 }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +218,7 @@ func TestDuration(t *testing.T) {
 
 func TestSecondRunIsALoadOfItsOwn(t *testing.T) {
 	f := newFake(t, created)
-	l, err := Prepare(t.Context(), f.config(func(c *Config) { c.Bulk.Dataset = OTelLogs }), access.Access{})
+	l, err := prepare(t.Context(), f.config(func(c *Config) { c.Bulk.Dataset = OTelLogs }))
 	if err != nil {
 		t.Fatal(err)
 	}
