@@ -137,6 +137,7 @@ func (a *attempt) confess(outside, ctx context.Context, end, failed error, m *fl
 		return nil, lost
 	}
 	why := a.explain(outside, ctx, inWords(failed))
+	why.Message = a.secrets.hide(why.Message)
 	words = &failure{why.Reason, why.Message}
 	if err := m.Fail(context.WithoutCancel(ctx), why.Reason, why.Message); err != nil {
 		return nil, fmt.Errorf("%w; the coordinator could not be told: %w", words, err)

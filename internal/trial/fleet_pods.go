@@ -49,7 +49,8 @@ func listenAddress(coordinator string) (string, error) {
 }
 
 func (a *attempt) fleetOptions() fleet.Options {
-	return fleet.Options{Trial: a.Config.Trial, Loaders: int(a.part.of), Host: a.record.Loader.Host, Say: a.say}
+	say := func(format string, args ...any) { a.print(fmt.Sprintf(format, args...)) }
+	return fleet.Options{Trial: a.Config.Trial, Loaders: int(a.part.of), Host: a.record.Loader.Host, Say: say}
 }
 
 func (p severalPods) ready(ctx context.Context) error { return inWords(p.c.Start(ctx)) }

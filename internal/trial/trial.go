@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/knee-bench/knee/internal/access"
@@ -91,7 +92,7 @@ func begin(o Options) *attempt {
 	a := &attempt{Options: o, probes: &http.Client{Transport: o.Network}, started: time.Now().UnixMilli(), interrupted: make(chan struct{})}
 	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, StartedAt: a.started}
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
-	a.pods, a.part = onePod{}, part{of: max(1, o.Config.Loaders)}
+	a.pods, a.part, a.Output = onePod{}, part{of: max(1, o.Config.Loaders)}, &oneByOne{to: o.Output}
 	return a
 }
 
@@ -245,7 +246,24 @@ func (a *attempt) explain(outside, ctx context.Context, err error) *record.Error
 
 // say prints a line of progress.
 func (a *attempt) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(a.Output, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), a.secrets.hide(fmt.Sprintf(format, args...)))
+	a.print(a.secrets.hide(fmt.Sprintf(format, args...)))
+}
+
+// print prints a line that holds no secret. It may be called while the attempt goes on.
+func (a *attempt) print(line string) {
+	_, _ = fmt.Fprintf(a.Output, "%s %s\n", time.Now().UTC().Format("15:04:05.000"), line)
+}
+
+// oneByOne is a writer for several that write at the same time.
+type oneByOne struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (w *oneByOne) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.to.Write(text)
 }
 
 // prepare makes the folders, and has the driver find its program and lay out what it needs.
