@@ -53,7 +53,7 @@ func biggest(r *rand.Rand) Record {
 	rec.StartedAt, rec.FinishedAt = math.MaxInt64, math.MinInt64
 	rec.Ingest.Documents, rec.Ingest.TotalIndexed, rec.Ingest.Count, rec.Ingest.Corpus = math.MaxInt64, math.MinInt64, math.MaxInt64, math.MaxInt64
 	rec.Ingest.IndexFailed, rec.Ingest.IndexBytes, rec.Ingest.Segments, rec.Ingest.BulkSize = math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64
-	rec.Rejections = Rejections{math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64}
+	rec.Rejections = Rejections{math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64}
 	rec.Ingest.OSBDocsPerSecond, rec.Ingest.SteadySeconds, rec.Ingest.CVPercent = anyFigure(r), anyFigure(r), anyFigure(r)
 	for i := range rec.Nodes {
 		n := &rec.Nodes[i]

@@ -157,12 +157,14 @@ type Rejections struct {
 	ShardPressure    int64 `json:"shardPressure"`    // shard_indexing_pressure.total_rejections_breakup: part of IndexingPressure
 	AdmissionControl int64 `json:"admissionControl"` // admission_control rejections
 	CircuitBreakers  int64 `json:"circuitBreakers"`  // breakers.*.tripped: requests refused for want of heap
+
+	SegmentReplication int64 `json:"segmentReplication,omitempty"` // segment_replication_backpressure: replicas that fell too far behind
 }
 
 // Total is the sum of all counters, in requests. OpenSearch counts what its shard indexing pressure refuses in the
 // node's indexing_pressure as well (ShardIndexingPressure.markCoordinatingOperationStarted and its like).
 func (r Rejections) Total() int64 {
-	return r.WritePool + r.IndexingPressure + r.AdmissionControl + r.CircuitBreakers
+	return r.WritePool + r.IndexingPressure + r.AdmissionControl + r.CircuitBreakers + r.SegmentReplication
 }
 
 // Node is one OpenSearch node over the load window.

@@ -174,6 +174,7 @@ func decreased(before, after []cluster.Node) string {
 			{"indexing_pressure rejections", o.MemoryRejected, n.MemoryRejected},
 			{"admission_control rejections", o.AdmissionRejected, n.AdmissionRejected},
 			{"breakers.tripped", o.BreakersTripped, n.BreakersTripped},
+			{"segment_replication_backpressure rejections", o.ReplicationRejected, n.ReplicationRejected},
 		} {
 			if c.now < c.before {
 				return fmt.Sprintf("%s of node %s went down from %d to %d", c.name, n.Name, c.before, c.now)
@@ -194,6 +195,7 @@ func rejections(before, after []cluster.Node) record.Rejections {
 		r.ShardPressure += max(0, n.ShardRejected-o.ShardRejected)
 		r.AdmissionControl += max(0, n.AdmissionRejected-o.AdmissionRejected)
 		r.CircuitBreakers += max(0, n.BreakersTripped-o.BreakersTripped)
+		r.SegmentReplication += max(0, n.ReplicationRejected-o.ReplicationRejected)
 	}
 	return r
 }

@@ -133,9 +133,9 @@ func TestNodesThatChanged(t *testing.T) {
 	}{
 		"none": {func(*snapshot) {}, "", record.Rejections{}},
 		"rejections": {func(s *snapshot) {
-			s.nodes[0].WriteRejected, s.nodes[0].MemoryRejected, s.nodes[1].AdmissionRejected = 15, 3, 7
+			s.nodes[0].WriteRejected, s.nodes[0].MemoryRejected, s.nodes[1].AdmissionRejected, s.nodes[1].ReplicationRejected = 15, 3, 7, 4
 			s.nodes[1].BreakersTripped = 2
-		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7, CircuitBreakers: 2}},
+		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7, CircuitBreakers: 2, SegmentReplication: 4}},
 		"shard pressure":     {func(s *snapshot) { s.nodes[0].MemoryRejected, s.nodes[0].ShardRejected = 4, 3 }, "", record.Rejections{IndexingPressure: 3, ShardPressure: 3}},
 		"no longer enforced": {func(s *snapshot) { s.nodes[1].ShardRejected = 0 }, "", record.Rejections{}},
 		"a restart":          {func(s *snapshot) { s.infos[1].Started = 300 }, "node n2 restarted", record.Rejections{}},

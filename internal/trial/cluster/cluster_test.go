@@ -67,7 +67,7 @@ func TestNodes(t *testing.T) {
 // pressure refuses it was seen to count twice: node a is OpenSearch 3.1.0 after three bulks above its limits.
 func TestOtherRejections(t *testing.T) {
 	c := fakeCluster(t, map[string]string{"GET /_nodes/stats": `{"_nodes":{"failed":1},"nodes":{
-	 "b":{"name":"n2","breakers":{"parent":{"tripped":2},"in_flight_requests":{"tripped":1}},"admission_control":{"global_cpu_usage":{"transport":{"rejection_count":{"indexing":4,"search":3}}},"global_io_usage":{"transport":{"rejection_count":{"indexing":1}}}}},
+	 "b":{"name":"n2","segment_replication_backpressure":{"total_rejected_requests":5},"breakers":{"parent":{"tripped":2},"in_flight_requests":{"tripped":1}},"admission_control":{"global_cpu_usage":{"transport":{"rejection_count":{"indexing":4,"search":3}}},"global_io_usage":{"transport":{"rejection_count":{"indexing":1}}}}},
 	 "a":{"name":"n1","indexing_pressure":{"memory":{"total":{"coordinating_rejections":3,"primary_rejections":0,"replica_rejections":0}}},"shard_indexing_pressure":{"stats":{},"total_rejections_breakup":{"node_limits":3,"no_successful_request_limits":0,"throughput_degradation_limits":0},"enabled":true,"enforced":true}},
 	 "d":{"name":"n4","shard_indexing_pressure":{"total_rejections_breakup":{"node_limits":4,"no_successful_request_limits":3,"throughput_degradation_limits":1}}},
 	 "c":{"name":"n3","shard_indexing_pressure":{"stats":{},"total_rejections_breakup_shadow_mode":{"node_limits":0,"no_successful_request_limits":9,"throughput_degradation_limits":0},"enabled":true,"enforced":false}}}}`})
@@ -75,7 +75,7 @@ func TestOtherRejections(t *testing.T) {
 	if err != nil || missing != 1 {
 		t.Fatalf("%d missing, %v", missing, err)
 	}
-	want := []Node{{ID: "a", Name: "n1", MemoryRejected: 3, ShardRejected: 3}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3}, {ID: "c", Name: "n3"}, {ID: "d", Name: "n4", ShardRejected: 8}}
+	want := []Node{{ID: "a", Name: "n1", MemoryRejected: 3, ShardRejected: 3}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3, ReplicationRejected: 5}, {ID: "c", Name: "n3"}, {ID: "d", Name: "n4", ShardRejected: 8}}
 	if !reflect.DeepEqual(nodes, want) {
 		t.Errorf("%+v, want %+v", nodes, want)
 	}

@@ -20,6 +20,8 @@ type Node struct {
 	ShardRejected     int64 // the part of MemoryRejected that shard indexing pressure refused; 0 unless it is enforced
 	AdmissionRejected int64
 	BreakersTripped   int64
+
+	ReplicationRejected int64 // by the backpressure of segment replication
 }
 
 type nodeStats struct {
@@ -60,6 +62,9 @@ type nodeStats struct {
 		ShardPressure struct {
 			Breakup map[string]int64 `json:"total_rejections_breakup"`
 		} `json:"shard_indexing_pressure"`
+		ReplicationPressure struct {
+			Rejected int64 `json:"total_rejected_requests"`
+		} `json:"segment_replication_backpressure"`
 		Breakers map[string]struct {
 			Tripped int64 `json:"tripped"`
 		} `json:"breakers"`
@@ -75,7 +80,8 @@ type nodeStats struct {
 // names refuses the call, so they are asked for by filter instead of by path.
 const nodeFilter = "_nodes.failed,nodes.*.name,nodes.*.indices.indexing.index_total,nodes.*.indices.merges.current," +
 	"nodes.*.jvm.mem.heap_used_in_bytes,nodes.*.jvm.gc.collectors,nodes.*.thread_pool.write.rejected," +
-	"nodes.*.indexing_pressure.memory.total,nodes.*.shard_indexing_pressure.total_rejections_breakup,nodes.*.admission_control,nodes.*.breakers.*.tripped"
+	"nodes.*.indexing_pressure.memory.total,nodes.*.shard_indexing_pressure.total_rejections_breakup,nodes.*.admission_control,nodes.*.breakers.*.tripped," +
+	"nodes.*.segment_replication_backpressure.total_rejected_requests"
 
 // Nodes asks every node for its counters, ordered by name. incomplete is the number of nodes that did not answer.
 func (c *Client) Nodes(ctx context.Context) (nodes []Node, incomplete int, err error) {
@@ -90,7 +96,7 @@ func (s nodeStats) nodes() []Node {
 	var out []Node
 	for id, n := range s.Nodes {
 		node := Node{ID: id, Name: n.Name, Indexed: n.Indices.Indexing.Total, Merges: n.Indices.Merges.Current,
-			HeapUsed: n.JVM.Mem.HeapUsed, WriteRejected: n.ThreadPool.Write.Rejected}
+			HeapUsed: n.JVM.Mem.HeapUsed, WriteRejected: n.ThreadPool.Write.Rejected, ReplicationRejected: n.ReplicationPressure.Rejected}
 		for _, gc := range n.JVM.GC.Collectors {
 			node.GCCount += gc.Count
 			node.GCMillis += gc.Millis
