@@ -118,3 +118,29 @@ func TestCompareOtherCells(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Campaigns of loads that fill no index go through a bundle, are shown in their own unit, and are compared among
+// themselves alone.
+func TestCompareUnits(t *testing.T) {
+	program := func(rate float64) *bundle.Bundle {
+		return study(t, func(c *v1alpha1.BenchmarkCampaign) {
+			*c = *analysistest.CommandCampaign([]string{"old", "new"}, 50, 100)
+		}, func(trial record.Trial) record.Record {
+			return analysistest.MeasuredLoad(trial, rate*float64(trial.Clients+int32(trial.Repetition)), "calls/s")
+		})
+	}
+	calls, more := bundled(t, "calls.tar.gz", program(100)), bundled(t, "more.tar.gz", program(110))
+	docs := bundled(t, "docs.tar.gz", study(t, nil, analysistest.StudyRecord))
+
+	if r := knee(t, "", "compare", docs, calls); r.code == 0 || !strings.Contains(r.err, "counts docs/s") || !strings.Contains(r.err, "counts calls/s") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+	if c := compared(t, calls, more); c.A.Unit != "calls/s" || len(c.Cells) != 2 || math.Abs(c.Cells[0].Knee.Ratio-1.1) > 1e-3 {
+		t.Errorf("%+v", c)
+	}
+	for _, args := range [][]string{{"compare", calls, more}, {"report", "--from-bundle", calls}} {
+		if out := strings.ToLower(ok(t, args...)); !strings.Contains(out, "calls/s") || strings.Contains(out, "docs/s") {
+			t.Errorf("%v:\n%s", args, out)
+		}
+	}
+}

@@ -90,7 +90,10 @@ func MeasuredLoad(t record.Trial, rate float64, unit string) record.Record {
 
 // CommandCampaign is a campaign whose load is a program that prints calls/s.
 func CommandCampaign(variants []string, clients ...int32) *v1alpha1.BenchmarkCampaign {
-	c := Campaign(variants, []string{"default"}, clients...)
+	c := Campaign(variants, nil, clients...)
+	for i := range c.Spec.Variants {
+		c.Spec.Variants[i].NodePool = v1alpha1.NodePool{} // there is no OpenSearch
+	}
 	c.Spec.Workload = v1alpha1.Workload{Command: &v1alpha1.Command{Image: "ozone", Command: []string{"ozone"}, Parser: v1alpha1.ParserFreon}}
 	c.Spec.Gates = v1alpha1.Gates{}
 	return c
