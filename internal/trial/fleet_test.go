@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -97,5 +98,29 @@ func TestALoaderPodWhoseCoordinatorNeverComes(t *testing.T) {
 	}
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("it took %s", took)
+	}
+}
+
+func TestTasksOfSeveralPods(t *testing.T) {
+	share := func(timed bool, throughput, errorRate, mean, most float64) osbShare {
+		l := &record.Latency{Mean: mean, P50: mean, P99: most, Max: most}
+		return osbShare{Timed: timed, Tasks: []record.Task{{Name: "index", Unit: "docs/s", Throughput: throughput, ErrorRate: errorRate, Latency: l, ServiceTime: l}}}
+	}
+	for name, c := range map[string]struct {
+		shares []osbShare
+		want   record.Task
+		l      record.Latency
+	}{
+		"one pod keeps its percentiles": {[]osbShare{share(true, 1000, 0.1, 10, 40)},
+			record.Task{Throughput: 1000, ErrorRate: 0.1}, record.Latency{Mean: 10, P50: 10, P99: 40, Max: 40}},
+		"each sends the same corpus": {[]osbShare{share(false, 3000, 0.1, 10, 40), share(false, 1000, 0.3, 20, 90)},
+			record.Task{Throughput: 4000, ErrorRate: 0.2}, record.Latency{Mean: 12.5, Max: 90}},
+		"each sends what it can in the time": {[]osbShare{share(true, 3000, 0.1, 10, 40), share(true, 1000, 0.3, 20, 90)},
+			record.Task{Throughput: 4000, ErrorRate: 0.15}, record.Latency{Mean: 12.5, Max: 90}},
+	} {
+		got := mergeTasks(c.shares)
+		if len(got) != 1 || got[0].Throughput != c.want.Throughput || math.Abs(got[0].ErrorRate-c.want.ErrorRate) > 1e-9 || *got[0].ServiceTime != c.l || *got[0].Latency != c.l {
+			t.Errorf("%s: %+v, %+v", name, got, got[0].ServiceTime)
+		}
 	}
 }

@@ -323,13 +323,20 @@ func mergeTasks(all []osbShare) []record.Task {
 	for _, task := range all[0].Tasks {
 		sum := record.Task{Name: task.Name, Unit: task.Unit}
 		var latency, service weighted
+		var failed, mean float64
 		for _, s := range all {
 			t, _ := driver.OSBResult{Tasks: s.Tasks}.Task(task.Name)
 			sum.Throughput += t.Throughput
 			sum.Target += t.Target
-			sum.ErrorRate += t.ErrorRate / float64(len(all)) // each sends the same corpus
+			failed += t.ErrorRate * t.Throughput
+			mean += t.ErrorRate / float64(len(all))
 			latency.add(t.Latency, t.Throughput)
 			service.add(t.ServiceTime, t.Throughput)
+		}
+		// Of all requests: each pod sends the same corpus or, of a timed load, as much as its throughput says, which counts
+		// requests that failed, too.
+		if sum.ErrorRate = mean; all[0].Timed && sum.Throughput > 0 {
+			sum.ErrorRate = failed / sum.Throughput
 		}
 		sum.Latency, sum.ServiceTime = latency.mean(), service.mean()
 		out = append(out, sum)
