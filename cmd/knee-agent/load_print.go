@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -71,7 +70,7 @@ func (p *printer) run(n int, r load.Result) error {
 	}
 	fmt.Fprintf(p.to, "%4s  %12s %12s %9s %9s %8d %9s %11s %9.1f %9.2f %9.2f %8.3f %8.1f %6.1f", label,
 		thousands(r.Documents.Added), thousands(r.Documents.Acknowledged), thousands(r.Documents.Rejected), thousands(r.Documents.Failed), r.Requests,
-		time.Duration(r.To-r.From)*time.Millisecond, thousands(int64(math.Round(rate))), row.MiBs, row.P50, row.P99, row.CPUPerMillion, row.Waiting*100, row.CPUShare*100)
+		fmt.Sprintf("%.3fs", r.Seconds()), thousands(int64(math.Round(rate))), row.MiBs, row.P50, row.P99, row.CPUPerMillion, row.Waiting*100, row.CPUShare*100)
 	if row.Note != "" {
 		fmt.Fprintf(p.to, "  %s", row.Note)
 	}

@@ -19,7 +19,7 @@ func loadByFlags(ctx context.Context, o loadOptions) error {
 		return err
 	}
 	if o.mock {
-		url, stop, err := load.Mock()
+		url, stop, err := load.Mock(ctx)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func TestReplyCheckAllocatesNothing(t *testing.T) {
 
 // TestARequestAllocatesLittle is of a whole bulk request of 19,231 documents, the stand-in's part taken in.
 func TestARequestAllocatesLittle(t *testing.T) {
-	url, stop, err := Mock()
+	url, stop, err := Mock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

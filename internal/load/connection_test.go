@@ -73,7 +73,7 @@ func TestBasicAuthenticationOverTLS(t *testing.T) {
 // large.
 func TestServerThatRefusesBeforeTheEnd(t *testing.T) {
 	f := newFake(t, created)
-	limited := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	limited := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 	}))
 	defer limited.Close()

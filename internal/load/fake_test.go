@@ -89,13 +89,12 @@ func filteredReply(statuses []int) []byte {
 	var items []string
 	errors := false
 	for _, s := range statuses {
-		switch {
-		case s/100 == 2:
+		if s/100 == 2 {
 			items = append(items, fmt.Sprintf(`{"index":{"status":%d}}`, s))
-		default:
-			errors = true
-			items = append(items, fmt.Sprintf(`{"index":{"status":%d,"error":{"type":"type_of_%d","reason":"reason \"status\":201 of %d"}}}`, s, s, s))
+			continue
 		}
+		errors = true
+		items = append(items, fmt.Sprintf(`{"index":{"status":%d,"error":{"type":"type_of_%d","reason":"reason \"status\":201 of %d"}}}`, s, s, s))
 	}
 	return fmt.Appendf(nil, `{"errors":%v,"items":[%s]}`, errors, strings.Join(items, ","))
 }

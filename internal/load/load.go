@@ -154,6 +154,7 @@ func (l *Loader) result(workers []*worker, started time.Time, used time.Duration
 		}
 	}
 	out.FirstEnd, out.To = first.UnixMilli(), last.UnixMilli()
+	out.Took = last.Sub(started).Seconds()
 	sortRefusals(out.Refused)
 	switch {
 	case ended == nil, errors.Is(ended, errTime):

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -13,8 +14,8 @@ const mockReply = `{"took":0,"errors":false,"items":[]}`
 
 // Mock starts a server in this process that reads every request to its end and gives always the same reply: what is loaded
 // then is the loader's own limit, with the server on the same cores. It is no OpenSearch and stores nothing.
-func Mock() (url string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func Mock(ctx context.Context) (url string, stop func(), err error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}

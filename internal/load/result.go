@@ -19,6 +19,8 @@ type Result struct {
 	To        int64 `json:"to"`        // Unix ms: the last reply has been read
 	FirstEnd  int64 `json:"firstEnd"`  // Unix ms: the first worker has read its last reply; from then on fewer load the cluster
 
+	Took float64 `json:"took,omitempty"` // seconds of one process's load, finer than From and To; 0 in a merged result
+
 	Documents Documents `json:"documents"`
 	Requests  int64     `json:"requests"`          // bulk requests that were answered, or sent in whole
 	Bytes     int64     `json:"bytes"`             // of the bodies of those requests
@@ -56,7 +58,12 @@ type Refusal struct {
 const maxRefusals = 16
 
 // Seconds is how long the load took.
-func (r Result) Seconds() float64 { return float64(r.To-r.From) / 1000 }
+func (r Result) Seconds() float64 {
+	if r.Took > 0 {
+		return r.Took
+	}
+	return float64(r.To-r.From) / 1000
+}
 
 // DocsPerSecond is the rate of acknowledged documents.
 func (r Result) DocsPerSecond() float64 { return r.per(float64(r.Documents.Acknowledged)) }
@@ -68,7 +75,7 @@ func (r Result) AddedPerSecond() float64 { return r.per(float64(r.Documents.Adde
 func (r Result) MiBs() float64 { return r.per(float64(r.Bytes) / (1 << 20)) }
 
 func (r Result) per(x float64) float64 {
-	if r.To <= r.From {
+	if r.Seconds() <= 0 {
 		return 0
 	}
 	return x / r.Seconds()
@@ -92,10 +99,10 @@ func (r Result) CPUPerMillion() float64 {
 
 // CPUShare is the share of the cores that the loader may use that it was busy on; near 1 it is the loader that limits.
 func (r Result) CPUShare() float64 {
-	if r.Cores == 0 || r.To <= r.From {
+	if r.Cores == 0 {
 		return 0
 	}
-	return r.CPUSeconds / (r.Seconds() * float64(r.Cores))
+	return r.per(r.CPUSeconds) / float64(r.Cores)
 }
 
 // Bounds of a latency's histogram, in µs, and its precision in digits.
@@ -131,6 +138,10 @@ func encodeLatency(h *hdrhistogram.Histogram) ([]byte, error) {
 func Merge(results []Result) (Result, error) {
 	if len(results) == 0 {
 		return Result{}, errors.New("there is no result to merge")
+	}
+	if len(results) == 1 {
+		_, err := results[0].Histogram()
+		return results[0], err
 	}
 	out := Result{From: results[0].From, To: results[0].To, FirstEnd: results[0].FirstEnd}
 	latency := newLatency()

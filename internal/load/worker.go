@@ -127,7 +127,7 @@ func (w *worker) remaining(b bulk, a answer) bulk {
 // send makes one request and takes its reply.
 func (w *worker) send(ctx context.Context, b bulk) answer {
 	started := time.Now()
-	response, err := w.connection.post(ctx, b)
+	response, err := w.connection.post(ctx, b) //nolint:bodyclose // it is read to its end, or its connection is closed
 	var out answer
 	switch {
 	case errors.Is(err, errUnsent):
