@@ -216,3 +216,25 @@ func TestRealOSBSigns(t *testing.T) {
 		})
 	}
 }
+
+// Knee's own loader shows user, password and certificate as the agent does, and hides them likewise.
+func TestLoaderAtAGuardedEndpoint(t *testing.T) {
+	t.Parallel()
+	g := newGuarded(t)
+	external := g.secretsOf(t)
+	b := newBulkTrial(t, g.URL, v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](20_000), FlushDocuments: ptr.To[int32](100)})
+	b.config.External = &external
+	for _, refuse := range []bool{false, true} {
+		g.refuseBulks = refuse
+		r := b.run(t)
+		if refuse != (r.Error != nil) || !refuse && r.Ingest.Count != 20_000 {
+			t.Errorf("bulks refused %t: %+v\n%s", refuse, r.Error, b.output.String())
+		}
+		if strings.Contains(b.output.String()+b.spy.command+fmt.Sprintf("%+v %+v", r, r.Error), "k3epM3") {
+			t.Error("the password is in the loader's command, its output or the record")
+		}
+	}
+	if templates, indices := g.behind.Left(); templates+indices > 0 {
+		t.Errorf("%d templates and %d indices are left", templates, indices)
+	}
+}
