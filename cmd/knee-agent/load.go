@@ -134,6 +134,7 @@ const progressEvery = 5 * time.Second
 func tellProgress(to io.Writer, l *load.Loader) (stop func()) {
 	started, ticker, over := time.Now(), time.NewTicker(progressEvery), make(chan struct{})
 	done := make(chan struct{})
+	var last load.Documents
 	go func() {
 		defer close(done)
 		for {
@@ -142,6 +143,10 @@ func tellProgress(to io.Writer, l *load.Loader) (stop func()) {
 				return
 			case <-ticker.C:
 				d := l.Progress()
+				if d == last { // a load that hangs says nothing: its trial sees that by its silence
+					continue
+				}
+				last = d
 				fmt.Fprintf(to, "load: %.0f s: %s documents acknowledged, %s rejected, %s failed, %s uncertain, %s sent again\n", time.Since(started).Seconds(),
 					thousands(d.Acknowledged), thousands(d.Rejected), thousands(d.Failed), thousands(d.Uncertain), thousands(d.Retried))
 			}

@@ -195,6 +195,10 @@ func TestBulkTrials(t *testing.T) {
 		"an OpenSearch that answers nothing": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.ActivitySeconds = 2 }, befalls: func(s *opensearch.Server) {
 			s.Befall(opensearch.Fault{At: documents / 2, Do: (*opensearch.Server).Mute})
 		}, reason: record.ReasonClusterChanged, words: "OpenSearch"},
+		// The loader tells its progress every 5 s: that there is none is no sign of life.
+		"bulks that are never answered": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.ActivitySeconds = 8 }, befalls: func(s *opensearch.Server) {
+			s.Befall(opensearch.Fault{At: documents / 2, Do: (*opensearch.Server).Stick})
+		}, reason: record.ReasonDriverHung, words: "the loader showed no sign of life"},
 		"a file that is not there": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.Bulk.Dataset, c.Bulk.Files = "", []string{"/nowhere/x.ndjson"} },
 			reason: record.ReasonDriverFailed, words: "spec.workload.bulk.files.names: stat /nowhere/x.ndjson"},
 	} {

@@ -89,6 +89,9 @@ func (s *Server) LoseReplies(bulks int) {
 	s.forget = bulks
 }
 
+// Stick has it answer no bulk any more, and all else.
+func (s *Server) Stick() { s.stuck.Store(true) }
+
 // Mute has it answer nothing any more, as a process that is stopped does.
 func (s *Server) Mute() { s.muted.Store(true) }
 

@@ -40,6 +40,7 @@ type Server struct {
 	status    string // of the cluster's health
 	nodes     int
 	muted     atomic.Bool
+	stuck     atomic.Bool
 	seen      int64                    // documents so far, refused ones included
 	verdict   func(document int64) int // status of a document by its number; nil: all are created
 	refuse    int                      // bulks to come that are refused whole

@@ -17,6 +17,10 @@ func (s *Server) bulk(r *http.Request) (int, any) {
 	if err != nil {
 		return failure(http.StatusBadRequest, "parse_exception", err.Error())
 	}
+	if s.stuck.Load() {
+		<-r.Context().Done()
+		return failure(http.StatusServiceUnavailable, "synthetic_exception", "the caller is gone")
+	}
 	documents := int64(bytes.Count(body, []byte{'\n'}) / 2) // an action and a source a document
 	s.mu.Lock()
 	i, status, answer := s.of(r)
