@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/resources"
 )
@@ -18,9 +19,12 @@ import (
 // cache has not shown yet loads it. Where there is a cluster to start, the campaigns see each other while it does; here
 // nothing lies between a look at the others and the load. One such Job is made at a time, so that of two the second sees the
 // first.
-func (r *CampaignReconciler) createAlone(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job *batchv1.Job) error {
+func (r *CampaignReconciler) createAlone(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job *batchv1.Job, seen []decide.Record) error {
 	r.alone.Lock()
 	defer r.alone.Unlock()
+	if stale, err := r.staleRecords(ctx, c, cell, seen); stale || err != nil {
+		return err
+	}
 	ours := []client.ListOption{client.InNamespace(r.Namespace), client.MatchingLabels{
 		resources.LabelManagedBy: resources.ManagedBy, resources.LabelComponent: resources.ComponentLoader,
 	}}
@@ -48,6 +52,24 @@ func (r *CampaignReconciler) createAlone(ctx context.Context, c *v1alpha1.Benchm
 			return err
 		}
 	}
+	if err := r.createAll(ctx, c, r.loaderObjects(c, cell)); err != nil { // else they come with the cluster
+		return err
+	}
 	_, err := r.create(ctx, c, job)
 	return err
+}
+
+// staleRecords says whether the API server has records of the cell that the cache had not shown when the trial was decided
+// on: of a cell whose Jobs are gone they alone tell that it has been measured, and that no Warmup is owed.
+func (r *CampaignReconciler) staleRecords(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, seen []decide.Record) (bool, error) {
+	var maps corev1.ConfigMapList
+	if err := r.Uncached.List(ctx, &maps, client.InNamespace(c.Namespace), client.MatchingLabels{
+		resources.LabelCampaign: string(c.UID), resources.LabelCell: cell.Hash, resources.LabelComponent: resources.ComponentRecord,
+	}); err != nil {
+		return false, fmt.Errorf("list the records of %s: %w", cell.Name, err)
+	}
+	return slices.ContainsFunc(maps.Items, func(cm corev1.ConfigMap) bool {
+		_, err := attemptOf(&cm)
+		return err == nil && !slices.ContainsFunc(seen, func(r decide.Record) bool { return r.UID == cm.UID })
+	}), nil
 }

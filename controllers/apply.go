@@ -178,10 +178,7 @@ func (r *CampaignReconciler) startTrial(ctx context.Context, c *v1alpha1.Benchma
 		return err
 	}
 	if !cell.Provisioned() {
-		if err := r.createAll(ctx, c, r.loaderObjects(c, cell)); err != nil { // else they came with the cluster
-			return err
-		}
-		return r.createAlone(ctx, c, cell, job)
+		return r.createAlone(ctx, c, cell, job, a.Records)
 	}
 	_, err = r.create(ctx, c, job)
 	return err

@@ -48,6 +48,7 @@ type faultWorld struct {
 	watcher        *watcher
 	nodes          *fakeNode
 	log            func(failure)
+	campaign       func(namespace string) *wrappers.Campaign // that each run is of
 }
 
 // figures are a function of the trial, whatever the attempt.
@@ -56,7 +57,11 @@ func figures(cfg record.Config) *corev1.PodStatus {
 	if cfg.Trial.Variant == "b" {
 		docs *= 1.25
 	}
-	status, err := recordStatus(wrappers.MeasuredRecord(cfg.Trial, docs+10*float64(cfg.Trial.Repetition)))
+	r := wrappers.MeasuredRecord(cfg.Trial, docs+10*float64(cfg.Trial.Repetition))
+	if cfg.Command != nil {
+		r = wrappers.LoadRecord(cfg.Trial, "command", docs, "calls/s")
+	}
+	status, err := recordStatus(r)
 	if err != nil {
 		panic(err)
 	}
@@ -64,19 +69,26 @@ func figures(cfg record.Config) *corev1.PodStatus {
 }
 
 // smallCampaign stops clusters, scales them up again, starts them fresh, warms up, sweeps, repeats and cleans up.
-func smallCampaign(ns string) *v1alpha1.BenchmarkCampaign {
-	w := wrappers.MakeCampaign("small").Namespace(ns).VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(1)
-	return w.Obj()
+func smallCampaign(ns string) *wrappers.Campaign {
+	return wrappers.MakeCampaign("small").Namespace(ns).VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(1)
 }
 
-// run brings the small campaign to its end while the given faults come to pass.
+// fleetCampaign has nothing but trials, of two loader pods each, that load what is not Knee's. Each run has a system of its
+// own, so that none waits for another.
+func fleetCampaign(ns string) *wrappers.Campaign {
+	w := wrappers.MakeCampaign("fleet").Namespace(ns).Variant("a").Clients(2).Repetitions(0).Command("ozone:1", "ozone").ClientsPerPod(1)
+	w.Spec.Variants[0].Endpoint = &v1alpha1.Endpoint{URL: "http://" + ns}
+	return w
+}
+
+// run brings the campaign to its end while the given faults come to pass.
 func (w *faultWorld) run(ctx context.Context, faults ...point) (result, *session, error) {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "faults-"}}
 	if err := w.direct.Create(ctx, ns); err != nil {
 		return result{}, nil, err
 	}
 	w.nodes.behave(ns.Name, behaviour{trial: figures})
-	c := smallCampaign(ns.Name)
+	c := w.campaign(ns.Name).Obj()
 	if err := w.direct.Create(ctx, c); err != nil {
 		return result{}, nil, err
 	}
@@ -187,8 +199,10 @@ func (w *faultWorld) result(ctx context.Context, s *session, c *v1alpha1.Benchma
 		switch {
 		case rec.Error != nil:
 			what = rec.Error.Reason
-		case rec.Ingest != nil:
-			what = fmt.Sprint(rec.Ingest.DocsPerSecond)
+		default:
+			if rate, unit := rec.Rate(); unit != "" {
+				what = fmt.Sprint(rate)
+			}
 		}
 		out.Records[trialTitle(rec.Trial)] = what
 		byJob[cm.Name] = trialTitle(rec.Trial)

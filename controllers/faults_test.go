@@ -22,11 +22,14 @@ import (
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/test/wrappers"
 )
 
 const (
 	parallelRuns = 40 // each mostly waits for the Job controller
 	fewestPoints = 150
+
+	fewestFleetPoints = 40 // of a campaign that has little but trials
 	// faultsFile names the file that the number of points is written to, since `go test` shows nothing of what passes.
 	faultsFile = "KNEE_FAULT_POINTS"
 )
@@ -44,13 +47,26 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	w := startFaultWorld(t)
 	w.log = func(f failure) { t.Log(f) } // at once: the rest may take a while
+	points := w.enumerate(t, smallCampaign, fewestPoints)
+	points += w.enumerate(t, fleetCampaign, fewestFleetPoints)
+	t.Logf("%d fault points", points)
+	if path := os.Getenv(faultsFile); path != "" && *only == "" && !t.Failed() {
+		if err := os.WriteFile(path, fmt.Appendf(nil, "%d fault points\n", points), 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// enumerate runs a campaign with each fault, and gives how many there are.
+func (w *faultWorld) enumerate(t *testing.T, campaign func(string) *wrappers.Campaign, fewest int) int {
+	w.campaign = campaign
 	want, reference, err := w.run(t.Context())
 	if err != nil {
 		t.Fatalf("without any fault: %v", err)
 	}
 	points := reference.calls
-	if len(points) < fewestPoints {
-		t.Errorf("%d fault points, want at least %d: is every call seen?", len(points), fewestPoints)
+	if len(points) < fewest {
+		t.Errorf("%d fault points, want at least %d: is every call seen?", len(points), fewest)
 	}
 	chosen := regexp.MustCompile(*only)
 	runs := pack(slices.DeleteFunc(slices.Clone(points), func(p point) bool { return !chosen.MatchString(p.String()) }))
@@ -70,12 +86,7 @@ func TestFaults(t *testing.T) {
 	for _, failed := range w.runAll(t.Context(), want, again) {
 		t.Error(failed)
 	}
-	t.Logf("%d fault points", len(points))
-	if path := os.Getenv(faultsFile); path != "" && *only == "" && !t.Failed() {
-		if err := os.WriteFile(path, fmt.Appendf(nil, "%d fault points\n", len(points)), 0o600); err != nil {
-			t.Error(err)
-		}
-	}
+	return len(points)
 }
 
 // failure is a run that did not come to what it should.

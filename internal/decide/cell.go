@@ -110,7 +110,11 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 		attempt.Attempt = 1
 	}
 	d.Phases[cell.Name] = string(attempt.Phase)
-	d.act(Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images})
+	start := Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images}
+	if !cell.Provisioned() {
+		start.Records = d.world.Records
+	}
+	d.act(start)
 	d.Running = append(d.Running, describe(attempt))
 }
 

@@ -119,7 +119,7 @@ type Action struct {
 	Placement int32    // of StartCluster, as trials name it
 	Avoid     []string // of StartCluster: hosts of earlier placements, to keep off where the pool allows
 	KeepCache bool     // of DeleteCluster: the loader's downloads are for the cluster that follows
-	Records   []Record // of DeleteRecords
+	Records   []Record // of DeleteRecords; of a StartTrial that no start of a cluster comes before: those that were seen
 }
 
 // Decision is what to do now, and what to say of it.
