@@ -2,6 +2,7 @@ package synthetic_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http/httptest"
@@ -26,6 +27,14 @@ import (
 // agentProgram builds the agent, whose loader a bulk trial runs as a process of its own, into a folder that TestMain removes.
 var agentProgram = sync.OnceValues(func() (path string, err error) {
 	if agentFolder, err = os.MkdirTemp("", "knee-agent-"); err != nil {
+		return "", err
+	}
+	sources, err := filepath.Glob("../../cmd/knee-agent/*.go")
+	for _, source := range sources { // so that a changed one makes go test forget what it remembers of this test
+		_, readErr := os.ReadFile(source)
+		err = errors.Join(err, readErr)
+	}
+	if err != nil {
 		return "", err
 	}
 	path = filepath.Join(agentFolder, "knee-agent")
