@@ -54,7 +54,7 @@ func (p *printer) run(n int, r load.Result) error {
 		CPUPerMillion: r.CPUPerMillion(), Waiting: r.Waiting(), CPUShare: r.CPUShare(), Note: note(r), Result: r,
 	}
 	rate := row.DocsPerSecond
-	if r.Documents.Acknowledged == 0 && r.Documents.Added > 0 {
+	if unheard(r) {
 		rate, p.added = row.AddedPerSec, true
 	}
 	if n >= 1 && r.Ended == "" {
@@ -150,12 +150,17 @@ func (p *printer) end() {
 	fmt.Fprintln(p.to, line)
 }
 
+// unheard says whether the server answered and told nothing of any document, as one with a static reply does.
+func unheard(r load.Result) bool {
+	return r.Requests > 0 && r.Documents.Added > 0 && r.Documents.Uncertain == r.Documents.Added
+}
+
 // note is what a reader of a run's figures must know.
 func note(r load.Result) string {
 	var out []string
 	d := r.Documents
 	switch {
-	case d.Acknowledged == 0 && d.Added > 0 && d.Uncertain == d.Added && r.Requests > 0:
+	case unheard(r):
 		out = append(out, "flushed 0: the server acknowledges no document; docs/s is of those added")
 	case d.Uncertain > 0:
 		out = append(out, thousands(d.Uncertain)+" uncertain")

@@ -161,6 +161,24 @@ func TestMockFlushesNothingAndTheRowSaysSo(t *testing.T) {
 	}
 }
 
+// TestRefusedDocumentsHaveNoRate: only where a server tells nothing of documents is the rate that of the client.
+func TestRefusedDocumentsHaveNoRate(t *testing.T) {
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		item := `{"index":{"status":404,"error":{"type":"index_not_found_exception","reason":"no such index"}}},`
+		_, _ = io.WriteString(w, `{"errors":true,"items":[`+strings.TrimSuffix(strings.Repeat(item, bytes.Count(body, []byte("\n"))/2), ",")+`]}`)
+	}))
+	defer refusing.Close()
+	o, err := optionsOf(t, "--url", refusing.URL, "--count", "100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := printed(t, func() error { return loadByFlags(t.Context(), o) })
+	if !strings.Contains(text, "status 404 index_not_found_exception") || !strings.Contains(text, "docs/s acknowledged: min 0, max 0, mean 0, median 0") {
+		t.Error(text)
+	}
+}
+
 func TestInterruptKeepsTheRows(t *testing.T) {
 	s := newBulkServer(t)
 	o, err := optionsOf(t, "--url", s.URL, "--count", "1000", "--runs", "1000", "--wait", "0s")
