@@ -14,8 +14,8 @@ const (
 )
 
 // newWorkerRandom draws the pauses of one worker of a pod.
-func newWorkerRandom(seed uint64, pod, worker int) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, uint64(pod)<<32|uint64(worker)))
+func newWorkerRandom(seed uint64, worker int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(worker)))
 }
 
 // pause is the one before retry n, counted from 0.

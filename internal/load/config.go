@@ -22,10 +22,10 @@ type Config struct {
 	Bulk    record.BulkConfig `json:"bulk"`
 	Workers int               `json:"workers"` // connections of this process, each sending one bulk request at a time
 
-	// Of several loader pods of one load, this is Pod (from 0) of Pods. Documents are split among them, and their unique
-	// ids never meet. 0 Pods stand for 1.
-	Pod  int `json:"pod,omitempty"`
-	Pods int `json:"pods,omitempty"`
+	// Of several loader pods of one load, this one's workers are those from FirstClient (counted from 0) on of all Clients.
+	// Documents are split among pods by their workers, and their unique ids never meet. 0 Clients: there is one pod.
+	FirstClient int `json:"firstClient,omitempty"`
+	Clients     int `json:"clients,omitempty"`
 
 	Seed uint64 `json:"seed,omitempty"` // of what is random in a dataset; the same for all pods of a load
 	Run  int    `json:"run,omitempty"`  // of several loads into one index: their unique ids never meet
@@ -42,14 +42,34 @@ const (
 	DefaultTimeout    = 60 * time.Second // of one bulk request
 )
 
-// maxWorkers and maxPods are bounds of sanity; the documents' numbers have room for as many pods.
+// maxWorkers and maxClients are bounds of sanity; the documents' numbers have room for as many pods.
 const (
 	maxWorkers = 1 << 12
-	maxPods    = 1 << 12
+	maxClients = 1 << 14
 )
 
-// pods is how many pods there are.
-func (c Config) pods() int { return max(c.Pods, 1) }
+// clients is how many workers all pods have.
+func (c Config) clients() int {
+	if c.Clients == 0 {
+		return c.Workers
+	}
+	return c.Clients
+}
+
+// share is which of so many documents are this pod's: from, to before to. Every worker of all pods has as many.
+func (c Config) share(documents int64) (from, to int64) {
+	before := func(clients int) int64 {
+		all := int64(c.clients())
+		return documents/all*int64(clients) + min(int64(clients), documents%all)
+	}
+	return before(c.FirstClient), before(c.FirstClient + c.Workers)
+}
+
+// own says whether a document is this pod's where they are dealt out to all workers in turn.
+func (c Config) own(number int64) bool {
+	client := int(number % int64(c.clients()))
+	return client >= c.FirstClient && client < c.FirstClient+c.Workers
+}
 
 func (c Config) retries() int {
 	if c.Retries == nil {
@@ -91,8 +111,8 @@ func (c Config) Validate() error {
 		return errors.New("index is empty: name the index or data stream to write to")
 	case c.Workers < 1 || c.Workers > maxWorkers:
 		return fmt.Errorf("workers is %d: it must be 1 to %d", c.Workers, maxWorkers)
-	case c.pods() > maxPods || c.Pod < 0 || c.Pod >= c.pods():
-		return fmt.Errorf("pod %d of %d: there are 1 to %d pods, counted from 0", c.Pod, c.Pods, maxPods)
+	case c.clients() > maxClients || c.FirstClient < 0 || c.FirstClient+c.Workers > c.clients():
+		return fmt.Errorf("clients %d to %d of %d: there are 1 to %d, counted from 0", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
 	case (b.Dataset == "") == (len(b.Files) == 0):
 		return errors.New("either a dataset or files are needed")
 	case b.Documents < 0 || b.DurationSeconds < 0 || b.FlushBytes < 0 || b.FlushDocuments < 0:

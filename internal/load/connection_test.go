@@ -94,7 +94,7 @@ func TestConfigsThatCannotBe(t *testing.T) {
 		{"url holds a user", func(c *Config) { c.URL = "http://a:b@localhost" }},
 		{"index is empty", func(c *Config) { c.Index = "" }},
 		{"workers is 0", func(c *Config) { c.Workers = 0 }},
-		{"pod 2 of 2", func(c *Config) { c.Pod, c.Pods = 2, 2 }},
+		{"clients 3 to 4 of 4", func(c *Config) { c.FirstClient, c.Clients = 3, 4 }},
 		{"either a dataset or files", func(c *Config) { c.Bulk.Dataset = "" }},
 		{"either a dataset or files", func(c *Config) { c.Bulk.Files = []string{"a"} }},
 		{"say how many documents", func(c *Config) { c.Bulk.DurationSeconds = 0 }},

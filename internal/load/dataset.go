@@ -33,7 +33,7 @@ var httplogBody []byte
 var otelBody []byte
 
 var datasets = map[string]dataset{
-	Small:    {make: makeSmall, body: smallBody, time: "time"},
+	Small:    {make: makeSmall, body: smallBody, time: "at"},
 	HTTPLog:  {make: makeHTTPLog, body: httplogBody, time: "@timestamp"},
 	OTelLogs: {make: makeOTel, patch: patchOTel, body: otelBody, time: "time"},
 }
@@ -74,9 +74,9 @@ func action(dataStream bool) string {
 	return actionIndex
 }
 
-// smallDocument is that of the published bulk indexer benchmarks, as their program encodes it: 90 B, and 104 B with its
+// smallDocument is of the size and the shape of that of published bulk indexer benchmarks: 90 B, and 104 B with its
 // line's end and the action line of an index.
-const smallDocument = `{"count":42,"tags":["one","two","three"],"time":"2020-02-20T08:59:42.000Z","title":"Test"}`
+const smallDocument = `{"value":17,"kinds":["odd","prime"],"at":"2026-01-02T03:04:05.000Z","note":"not a square"}`
 
 // smallBlock is how many times the document is laid out: 26 KiB, which a core's own cache holds.
 const smallBlock = 256

@@ -148,7 +148,7 @@ func TestPodsShareNoID(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := configOf(OTelLogs)
-		c.Pod, c.Pods, c.Seed = pod, 4, 3
+		c.FirstClient, c.Clients, c.Seed = 2*pod, 8, 3
 		sources, stop, err := m.open(c)
 		if err != nil {
 			t.Fatal(err)

@@ -154,7 +154,7 @@ type stream struct {
 // ahead is how many bulk requests are read ahead of the workers, beside one for each of them.
 const ahead = 2
 
-// open starts reading. Of several pods each takes every so manieth document.
+// open starts reading. Of several pods each takes the documents of its workers, to all of whom they are dealt out in turn.
 func (s *stream) open(c Config, sources []source) ([]source, func(), error) {
 	r := &streamReader{stream: s, config: c, ready: make(chan *packed, ahead), empty: make(chan *packed, ahead+len(sources)+1), stopped: make(chan struct{})}
 	for range cap(r.empty) {
@@ -192,11 +192,11 @@ func (r *streamReader) read() {
 }
 
 func (r *streamReader) pack() error {
-	pod, pods := int64(r.config.Pod), int64(r.config.pods())
 	forever := r.config.Bulk.Documents > 0 || r.config.Bulk.DurationSeconds > 0
 	left := int64(-1) // without bounds
 	if r.config.Bulk.Documents > 0 {
-		left = share(r.config.Bulk.Documents, r.config.Pod, r.config.pods())
+		from, to := r.config.share(r.config.Bulk.Documents)
+		left = to - from
 	}
 	lines := newLines(r.files)
 	defer lines.close()
@@ -213,7 +213,7 @@ func (r *streamReader) pack() error {
 		if err != nil {
 			return err
 		}
-		if number%pods != pod {
+		if !r.config.own(number) {
 			continue
 		}
 		left--

@@ -118,7 +118,8 @@ func TestPodsShareFilesOut(t *testing.T) {
 		f := newFake(t, created)
 		for pod := range 3 {
 			runFiles(t, f.config(func(c *Config) {
-				c.Bulk.Dataset, c.Bulk.Documents, c.Bulk.FlushDocuments, c.Bulk.Files, c.Pod, c.Pods = "", 0, 7, []string{path}, pod, 3
+				c.Bulk.Dataset, c.Bulk.Documents, c.Bulk.FlushDocuments, c.Bulk.Files = "", 0, 7, []string{path}
+				c.Workers, c.FirstClient, c.Clients = []int{2, 2, 1}[pod], 2*pod, 5
 			}), held)
 		}
 		seen := map[string]bool{}

@@ -120,7 +120,7 @@ func (l *Loader) newWorkers(config Config, sources []source) []*worker {
 	for i := range workers {
 		workers[i] = &worker{
 			source: sources[i], connection: l.dialled[i], retries: config.retries(),
-			random: newWorkerRandom(config.Seed, config.Pod, i),
+			random: newWorkerRandom(config.Seed, config.FirstClient+i),
 			tally:  tally{latency: newLatency()},
 		}
 	}

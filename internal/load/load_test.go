@@ -22,7 +22,7 @@ func TestAllAcknowledged(t *testing.T) {
 		{"index", func(*Config) {}, "/a/_bulk", actionIndex, 10, 104_000},
 		{"data stream", func(c *Config) { c.Index, c.DataStream = "logs", true }, "/logs/_bulk", actionCreate, 10, 105_000},
 		{"by bytes", func(c *Config) { c.Bulk.FlushDocuments, c.Bulk.FlushBytes = 0, 20_000 }, "/a/_bulk", actionIndex, 6, 104_000}, // 193 documents reach 20,000 B
-		{"one of three pods", func(c *Config) { c.Pod, c.Pods, c.Bulk.Documents = 2, 3, 3002 }, "/a/_bulk", actionIndex, 10, 104_000},
+		{"one of three pods", func(c *Config) { c.FirstClient, c.Clients, c.Bulk.Documents = 4, 6, 3002 }, "/a/_bulk", actionIndex, 10, 104_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFake(t, created)
@@ -238,7 +238,7 @@ func TestSecondRunIsALoadOfItsOwn(t *testing.T) {
 }
 
 func TestPausesDouble(t *testing.T) {
-	random := newWorkerRandom(1, 0, 0)
+	random := newWorkerRandom(1, 0)
 	for n, longest := range []time.Duration{100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000, 10_000, 10_000} {
 		longest *= time.Millisecond
 		if d := pause(random, n); d < longest/2 || d > longest {

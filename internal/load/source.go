@@ -21,23 +21,12 @@ func newClaims(c Config, documents int64) *claims {
 	size, docs := c.flush()
 	out := &claims{flushSize: size, flushDocs: docs}
 	if documents == 0 {
-		out.at = int64(c.Pod) << 48
+		out.at = int64(c.FirstClient) << 48
 		out.end = out.at + 1<<48
 		return out
 	}
-	pod, pods := int64(c.Pod), int64(c.pods())
-	out.at = documents/pods*pod + min(pod, documents%pods)
-	out.end = out.at + share(documents, c.Pod, c.pods())
+	out.at, out.end = c.share(documents)
 	return out
-}
-
-// share is how many of the documents are one pod's.
-func share(documents int64, pod, pods int) int64 {
-	n := documents / int64(pods)
-	if int64(pod) < documents%int64(pods) {
-		n++
-	}
-	return n
 }
 
 // take claims the documents of one bulk request of a block that is gone round and round.

@@ -60,7 +60,7 @@ func (d *bulkDriver) config() load.Config {
 	c, p := d.a.Config, d.a.part
 	return load.Config{
 		URL: c.Endpoint, External: c.External, Index: c.Index.Name, DataStream: c.Index.DataStream,
-		Bulk: *c.Bulk, Workers: int(p.clients(c.Trial.Clients)), Pod: int(p.index), Pods: int(p.of),
+		Bulk: *c.Bulk, Workers: int(p.clients(c.Trial.Clients)), FirstClient: int(p.first(c.Trial.Clients)), Clients: int(c.Trial.Clients),
 	}
 }
 

@@ -173,6 +173,12 @@ func (p part) clients(all int32) int32 {
 	return all/of + more(p.index < all%of)
 }
 
+// first is the first of this pod's clients, counted from 0 over those of all pods.
+func (p part) first(all int32) int32 {
+	of := max(1, p.of)
+	return all/of*p.index + min(p.index, all%of)
+}
+
 // share is this pod's share of all clients.
 func (p part) share(clients int32) float64 {
 	if p.of <= 1 {

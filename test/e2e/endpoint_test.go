@@ -128,7 +128,7 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 		Eventually(ready(ctx, c)).WithTimeout(8 * time.Minute).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
 		Expect(ready(ctx, c)()).To(HavePrefix("True/Finished"))
 		all := records(ctx, ns)
-		Expect(len(all) - before).To(Equal(4), "a Warmup and a Final at each URL")
+		Expect(len(all)-before).To(Equal(4), "a Warmup and a Final at each URL")
 		for _, r := range finals(all) {
 			Expect(r.Ingest.Count).To(BeNumerically(">", 0))
 			Expect(r.Ingest.Count).To(Equal(r.Ingest.TotalIndexed))
