@@ -16,26 +16,50 @@ const (
 
 // clock compares the two clocks from a moment on.
 type clock struct {
-	wall   func() time.Time
+	wall func() time.Time
+	looked
+}
+
+// looked is one look at both clocks. They are read one after the other, and the thread may be halted in between: the wall
+// clock was read at a time from at on, and before at and apart.
+type looked struct {
 	at     time.Time // of the monotonic clock
 	wallAt time.Time
+	apart  time.Duration
+}
+
+// Looks are repeated until one is close enough, which is what they are unless the machine has more to do than it can.
+const (
+	maxLooks = 8
+	maxApart = 50 * time.Microsecond
+)
+
+func look(wall func() time.Time) (best looked) {
+	for n := range maxLooks {
+		l := looked{at: time.Now(), wallAt: wall()}
+		if l.apart = time.Since(l.at); n == 0 || l.apart < best.apart {
+			best = l
+		}
+		if best.apart <= maxApart {
+			break
+		}
+	}
+	return best
 }
 
 // wallClock is the machine's wall clock alone: Round takes the monotonic reading off.
 func wallClock() time.Time { return time.Now().Round(0) }
 
-func startClock(wall func() time.Time) clock {
-	return clock{wall: wall, at: time.Now(), wallAt: wall()}
-}
+func startClock(wall func() time.Time) clock { return clock{wall, look(wall)} }
 
-// step is by how much the wall clock was set since the start: positive when it was set forward.
-func (c clock) step() time.Duration { return c.wall().Sub(c.wallAt) - time.Since(c.at) }
-
-// jumped says whether the wall clock was set by more than can be put up with.
+// jumped says whether the wall clock was set since the start by more than can be put up with, and by how much: forward is
+// positive.
 func (c clock) jumped() (step time.Duration, jumped bool) {
-	step = c.step()
-	limit := min(maxStep, time.Duration(maxStepShare*float64(time.Since(c.at))))
-	return step, step.Abs() > limit
+	now := look(c.wall)
+	ran := now.at.Sub(c.at)
+	step = now.wallAt.Sub(c.wallAt) - ran
+	limit := min(maxStep, time.Duration(maxStepShare*float64(ran)))
+	return step, step.Abs() > limit+max(c.apart, now.apart) // one look may be late, or the other
 }
 
 // clockJumped is the failure of a load during which the wall clock was set.
