@@ -14,7 +14,10 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/knee-bench/knee/internal/access"
 )
@@ -78,6 +81,7 @@ type connection struct {
 	endpoint
 	timeout time.Duration // of one request
 	conn    net.Conn      // nil: not open
+	raw     syscall.RawConn
 	reader  *bufio.Reader
 	head    []byte
 	pieces  net.Buffers
@@ -88,8 +92,12 @@ func newConnection(e endpoint, timeout time.Duration) *connection {
 	return &connection{endpoint: e, timeout: timeout, reader: bufio.NewReaderSize(nil, 4<<10)}
 }
 
-// open makes the connection when there is none.
+// open makes the connection when there is none, or none any more: servers, and what lies before them, end connections that
+// nothing is asked over for a while. What is sent over such a one is lost, and nobody tells whether it came.
 func (c *connection) open(ctx context.Context) error {
+	if c.conn != nil && c.gone() {
+		c.close()
+	}
 	if c.conn != nil {
 		return nil
 	}
@@ -100,6 +108,11 @@ func (c *connection) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	raw, err := conn.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		_ = conn.Close()
+		return err
+	}
 	if c.tls != nil {
 		secured := tls.Client(conn, c.tls)
 		if err := secured.HandshakeContext(ctx); err != nil {
@@ -108,9 +121,21 @@ func (c *connection) open(ctx context.Context) error {
 		}
 		conn = secured
 	}
-	c.conn = conn
+	c.conn, c.raw = conn, raw
 	c.reader.Reset(conn)
 	return nil
+}
+
+// gone says whether the server has ended the connection, whatever of it is still to be read.
+func (c *connection) gone() bool {
+	const ended = unix.POLLRDHUP | unix.POLLHUP | unix.POLLERR
+	gone := false
+	err := c.raw.Control(func(fd uintptr) {
+		look := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		n, err := unix.Poll(look, 0)
+		gone = err == nil && n > 0 && look[0].Revents&ended != 0
+	})
+	return gone || err != nil
 }
 
 func (c *connection) close() {
