@@ -48,14 +48,15 @@ func Prepare(ctx context.Context, c Config, a access.Access) (*Loader, error) {
 	return l, nil
 }
 
-// dial opens as many connections as there are workers.
+// dial opens as many connections as there are workers. Of those that are open already the server may have ended some.
 func (l *Loader) dial(ctx context.Context) error {
 	for len(l.dialled) < l.config.Workers {
-		c := newConnection(l.endpoint, l.config.timeout())
+		l.dialled = append(l.dialled, newConnection(l.endpoint, l.config.timeout()))
+	}
+	for _, c := range l.dialled {
 		if err := c.open(ctx); err != nil {
 			return fmt.Errorf("connect to %s: %w", l.endpoint.address, err)
 		}
-		l.dialled = append(l.dialled, c)
 	}
 	return nil
 }
