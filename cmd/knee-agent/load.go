@@ -37,6 +37,7 @@ func runLoad(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not look at the context, such as the reading of files
 	run := loadByFlags
 	if o.configFile != "" {
 		run = loadByConfig
@@ -106,7 +107,7 @@ func loadByConfig(ctx context.Context, o loadOptions) error {
 	return writeWhole(o.resultFile, text)
 }
 
-// awaitStart reads a file, as a rule a FIFO, until its first line's end or its own.
+// awaitStart waits for a line of a FIFO. One that is closed without it tells that who would have measured the load is gone.
 func awaitStart(ctx context.Context, path string) error {
 	read := make(chan error, 1)
 	go func() {
@@ -114,7 +115,7 @@ func awaitStart(ctx context.Context, path string) error {
 		if err == nil {
 			defer func() { _ = file.Close() }()
 			if _, err = bufio.NewReader(file).ReadString('\n'); errors.Is(err, io.EOF) {
-				err = nil
+				err = fmt.Errorf("%s was closed without a line: who was to start the load is gone", path)
 			}
 		}
 		read <- err

@@ -43,7 +43,7 @@ func (o *loadOptions) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("load", flag.ContinueOnError)
 	f.StringVar(&o.configFile, "config", "", "`file` that says all of a trial's load as JSON; the flags below but --result and --start are not looked at then")
 	f.StringVar(&o.resultFile, "result", "", "`file` for the result of --config; unset: standard output")
-	f.StringVar(&o.startFile, "start", "", "`FIFO` of which a line, or the end, lets the load of --config begin")
+	f.StringVar(&o.startFile, "start", "", "`FIFO` of which a line lets the load of --config begin")
 
 	c := &o.config
 	f.StringVar(&c.URL, "url", "http://localhost:9200", "of the cluster")

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A trial whose agent was killed closes the FIFO: its loader must not load a cluster that nobody measures.
+func TestALoadWhoseTrialIsGoneDoesNotBegin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "start")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	began := make(chan error, 1)
+	go func() { began <- awaitStart(t.Context(), path) }()
+	trial, err := os.OpenFile(path, os.O_WRONLY, 0) // as soon as the loader is ready
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = trial.Close()
+	select {
+	case err := <-began:
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("error %v, want one that names %s", err, path)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it waits on")
+	}
+}
