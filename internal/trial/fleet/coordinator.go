@@ -55,6 +55,7 @@ type Coordinator struct {
 	refused  []string // the last few that were not let in, and why
 	released time.Time
 	closing  bool
+	last     *message // that members have got, or get as they come; nil: the load can go on
 }
 
 // Listen begins to coordinate: from now on members can join. Close must be called.
@@ -223,6 +224,7 @@ const goodbye = 20 * time.Second
 // dismiss sends members their last message, once, and bounds what is still read from them.
 func (c *Coordinator) dismiss(last message) {
 	c.mu.Lock()
+	c.last = &last
 	var links []*link
 	for _, m := range c.members {
 		if !m.dismissed && m.link != nil {

@@ -31,14 +31,22 @@ func (c *Coordinator) join(w http.ResponseWriter, r *http.Request) {
 		c.o.Say("%s cannot be let in: %v", name(who.Index, who.Host), err)
 		return
 	}
+	c.welcome(who, m, l)
+}
+
+// welcome begins to listen to a member, until its connection ends.
+func (c *Coordinator) welcome(who joining, m *member, l *link) {
 	defer func() { _ = l.conn.Close() }()
 	beating, stop := context.WithCancel(context.Background())
 	defer stop()
 	c.handlers.Go(func() { l.beats(beating) })
 	c.update(func() { m.link = l })
 	c.o.Say("%s joined", name(who.Index, who.Host))
-	if c.ctx.Err() != nil { // the load failed, or ended, in this very moment
-		c.dismiss(abortion(context.Cause(c.ctx)))
+	c.mu.Lock()
+	last := c.last
+	c.mu.Unlock()
+	if last != nil { // the load failed, or ended, in this very moment
+		c.dismiss(*last)
 	}
 	c.listen(who.Index, m)
 }
