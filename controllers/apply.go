@@ -201,6 +201,9 @@ func (r *CampaignReconciler) deleteCluster(ctx context.Context, c *v1alpha1.Benc
 		if claims, ok := list.(*corev1.PersistentVolumeClaimList); ok && a.KeepCache {
 			claims.Items = slices.DeleteFunc(claims.Items, isCache)
 		}
+		if sets, ok := list.(*appsv1.StatefulSetList); ok {
+			sets.Items = ownSets(sets.Items, c)
+		}
 		if err := r.deleteAll(ctx, list); err != nil {
 			return err
 		}

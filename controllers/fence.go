@@ -31,8 +31,8 @@ func (r *CampaignReconciler) stale(ctx context.Context, c *v1alpha1.BenchmarkCam
 	return known != a.Jobs, nil
 }
 
-// stopCluster scales a cell's nodes to none, or deletes the OpenSearchCluster, whose operator scales none to none, unless it has a Job that the cache has not shown yet: that may still load
-// them.
+// stopCluster scales a cell's nodes to none, or deletes the OpenSearchCluster, whose operator scales none to none, unless it
+// has a Job that the cache has not shown yet: that may still load them.
 func (r *CampaignReconciler) stopCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, a decide.Action) error {
 	if stale, err := r.stale(ctx, c, a); stale || err != nil {
 		return err

@@ -49,6 +49,7 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 	if err := r.List(ctx, &maps, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return observed{}, fmt.Errorf("list the campaign's records: %w", err)
 	}
+	sets.Items = ownSets(sets.Items, c)
 	operated, err := r.listOperated(ctx, c)
 	if err != nil {
 		return observed{}, err

@@ -3,9 +3,12 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -120,11 +123,33 @@ func (r *CampaignReconciler) startOperated(ctx context.Context, c *v1alpha1.Benc
 	return err
 }
 
-// deleteOperated deletes a cell's OpenSearchCluster, and says whether there is one.
+// ownSets are the StatefulSets that Knee made for a campaign. Those of the operator carry the labels of their pods, and go
+// with their OpenSearchCluster.
+func ownSets(sets []appsv1.StatefulSet, c *v1alpha1.BenchmarkCampaign) []appsv1.StatefulSet {
+	return slices.DeleteFunc(sets, func(s appsv1.StatefulSet) bool { return !metav1.IsControlledBy(&s, c) })
+}
+
+// deleteVolumes deletes the volumes of an OpenSearchCluster, which the operator leaves where they are: what is on them is of
+// a cluster that no other of the same name can join.
+func (r *CampaignReconciler) deleteVolumes(ctx context.Context, o *unstructured.Unstructured) error {
+	for i := range operatedNodes(o) {
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: resources.OperatedClaim(o.GetName(), i)}}
+		if err := client.IgnoreNotFound(r.Delete(ctx, claim)); err != nil {
+			return refusal(err, "PersistentVolumeClaim "+claim.Name)
+		}
+	}
+	return nil
+}
+
+// deleteOperated deletes a cell's OpenSearchCluster with its volumes, and says whether there is one. The volumes come first:
+// as long as the object is there, there is something left to do.
 func (r *CampaignReconciler) deleteOperated(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell string) (bool, error) {
 	objects, err := r.listOperated(ctx, c, cell)
 	for i := range objects {
 		if o := &objects[i]; err == nil && o.GetDeletionTimestamp().IsZero() && metav1.IsControlledBy(o, c) {
+			if err = r.deleteVolumes(ctx, o); err != nil {
+				break
+			}
 			err = refusal(client.IgnoreNotFound(r.Delete(ctx, o, &client.DeleteOptions{
 				PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
 				Preconditions:     &metav1.Preconditions{UID: ptr.To(o.GetUID())},

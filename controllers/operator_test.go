@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -46,7 +49,7 @@ func operatorCRD(group string) *unstructured.Unstructured {
 }
 
 // operate does what the opensearch-k8s-operator does of an OpenSearchCluster, as far as Knee sees it: it is a fake. The
-// StatefulSet's pods carry the labels and annotations of the pool of nodes.
+// StatefulSet and its pods carry the labels and annotations of the pool of nodes (its pkg/builders, NewSTSForNodePool).
 func operate(o *unstructured.Unstructured) *appsv1.StatefulSet {
 	pools, _, err := unstructured.NestedSlice(o.Object, "spec", "nodePools")
 	Expect(err).NotTo(HaveOccurred())
@@ -57,7 +60,7 @@ func operate(o *unstructured.Unstructured) *appsv1.StatefulSet {
 	component, _, _ := unstructured.NestedString(pool, "component")
 	return &appsv1.StatefulSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: o.GetNamespace(), Name: o.GetName() + "-" + component,
+			Namespace: o.GetNamespace(), Name: o.GetName() + "-" + component, Labels: labels, Annotations: annotations,
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID(), Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
 			}},
@@ -90,10 +93,26 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 		return list.Items
 	}
 
+	// claims are the volumes of the operator's StatefulSet, without labels of Knee's, as operators before 3.0 make them.
+	claims := func() []*corev1.PersistentVolumeClaim {
+		var out []*corev1.PersistentVolumeClaim
+		for i := range 3 {
+			out = append(out, &corev1.PersistentVolumeClaim{
+				ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("data-%s-nodes-%d", o.GetName(), i)},
+				Spec: corev1.PersistentVolumeClaimSpec{
+					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+					Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+				},
+			})
+		}
+		return out
+	}
+
 	It("is waited for until the operator is installed, and the campaign says so", func() {
 		ns = newNamespace()
 		w := wrappers.MakeCampaign("operated").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
 		w.Spec.OpenSearch.Provisioner = v1alpha1.ProvisionOpenSearchCluster
+		w.Spec.OpenSearch.Storage.Size = "1Gi"
 		w.Spec.Topologies[0].Nodes = ptr.To[int32](3)
 		c = start(w)
 		Eventually(ready(c)).Should(Equal("False/OperatorMissing"))
@@ -117,6 +136,9 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 
 	It("is loaded once it is green and nothing of it is under way", func() {
 		Expect(cluster.Create(ctx, operate(&o))).To(Succeed())
+		for _, claim := range claims() {
+			Expect(cluster.Create(ctx, claim)).To(Succeed())
+		}
 		Eventually(func() int {
 			var pods corev1.PodList
 			Expect(cluster.List(ctx, &pods, client.InNamespace(ns))).To(Succeed())
@@ -146,5 +168,9 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 	It("goes when it is no longer needed", func() {
 		Eventually(ready(c)).WithTimeout(3 * time.Minute).Should(Equal("True/Finished"))
 		Expect(cluster.Get(ctx, client.ObjectKeyFromObject(&o), &o)).NotTo(Succeed())
+		for _, claim := range claims() {
+			err := cluster.Get(ctx, client.ObjectKeyFromObject(claim), claim)
+			Expect(apierrors.IsNotFound(err) || !claim.DeletionTimestamp.IsZero()).To(BeTrue(), "volume %s: %v", claim.Name, err)
+		}
 	})
 })

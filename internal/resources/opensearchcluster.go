@@ -29,6 +29,11 @@ var OpenSearchClusterGroups = []schema.GroupVersion{
 // nodesComponent is the name of the one pool of nodes of an OpenSearchCluster; its pods are NAME-nodes-0 and so on.
 const nodesComponent = "nodes"
 
+// OperatedClaim is the name of the volume of a node of an OpenSearchCluster, with the labels of its pod or without.
+func OperatedClaim(cluster string, node int32) string {
+	return fmt.Sprintf("data-%s-%s-%d", cluster, nodesComponent, node)
+}
+
 // livenessFailures keeps the operator's liveness probe, which cannot be turned off, from restarting a node that is
 // saturated: at 20 s each, an hour.
 const livenessFailures = 180
