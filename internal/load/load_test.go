@@ -158,17 +158,18 @@ func TestBrokenConnectionsAndTimeouts(t *testing.T) {
 		}
 	})
 	t.Run("the server goes while the load is under way", func(t *testing.T) {
-		f := newFake(t, created)
+		listeners := make(chan io.Closer, 1)
+		f := newFake(t, func(n int, w http.ResponseWriter, r *http.Request, documents []string) []int {
+			_ = (<-listeners).Close()
+			w.Header().Set("Connection", "close")
+			return created(n, w, r, documents)
+		})
+		listeners <- f.Listener
 		l, err := prepare(t.Context(), f.config(func(c *Config) { n := 2; c.Retries, c.Workers = &n, 1 }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()
-		f.answer = func(n int, w http.ResponseWriter, r *http.Request, documents []string) []int {
-			_ = f.Listener.Close()
-			w.Header().Set("Connection", "close")
-			return created(n, w, r, documents)
-		}
 		r, err := l.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
