@@ -116,7 +116,8 @@ func TestBulkTrialsOfSeveralLoaderPods(t *testing.T) {
 			if l, mean := task.ServiceTime, 8.0*100/bulkRate*1000; l == nil || l.Mean < mean/2 || l.Mean > mean*2 || l.P50 <= 0 || l.P99 < l.P50 || l.Max < l.P99 {
 				t.Errorf("latency %+v, want a mean of about %.0f ms and percentiles", l, mean)
 			}
-			if l := r.Loader; l.Host != "node-0, node-1, node-2, 1 more" || l.CPUCores <= 0 || l.Cores <= 0 || l.UtilizationOfTime <= 0.5 || l.UtilizationOfTime > 1 {
+			// The kernel counts CPU time in hundredths of a second: a pod's part of the counted load may take less than one.
+			if l := r.Loader; l.Host != "node-0, node-1, node-2, 1 more" || c.expected == 0 && l.CPUCores <= 0 || l.Cores <= 0 || l.UtilizationOfTime <= 0.5 || l.UtilizationOfTime > 1 {
 				t.Errorf("loader %+v", l)
 			}
 			for index := 1; index < pods; index++ {
