@@ -51,7 +51,7 @@ type Gates struct {
 	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 1000.0",message="maxCVPercent must be from 0 to 1000 percent"
 	MaxCVPercent *Decimal `json:"maxCVPercent,omitempty"`
 	// notEvaluable says what becomes of a gate that looks at what cannot be seen, such as the machines of a variant's
-	// endpoint. Refuse: a campaign that cannot pass one is not admitted, and a trial that lacks a gate's figure is Gated.
+	// endpoint or of an OpenSearchCluster. Refuse: a campaign that cannot pass one is not admitted, and a trial that lacks a gate's figure is Gated.
 	// Report: the trial is judged by the other gates, and the report and the condition Conclusive name the gate.
 	// +optional
 	// +kubebuilder:default=Refuse

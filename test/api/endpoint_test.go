@@ -7,15 +7,18 @@ const atEndpoint = `baseline: a, gates: {maxIOWaitPercent: null}, variants: [{na
 
 func TestEndpointsAdmitted(t *testing.T) {
 	for name, change := range map[string]string{
-		"all Secrets":            `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org:9200", credentialsSecret: a, caSecret: b, clientCertificateSecret: c, allowIndexDeletion: true}}]}`,
-		"signed":                 `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org", sigV4: {region: us-gov-west-1, credentialsSecret: a}, caSecret: b, allowIndexDeletion: true}}]}`,
-		"gates to be reported":   `spec: {gates: {notEvaluable: Report, maxIOWaitPercent: 10, maxCPUPercent: 80, maxThrottledPercent: 1}, baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
-		"no Secrets":             `spec: {` + atEndpoint + `endpoint: {url: "http://10.0.0.7", allowIndexDeletion: true}}]}`,
-		"no OpenSearch at all":   `spec: {opensearch: null, ` + atEndpoint + `endpoint: {url: "https://search.example.org", allowIndexDeletion: true}}]}`,
-		"params and prices":      `spec: {` + atEndpoint + `params: {bulk_size: "500"}, pricePerHour: 1, storagePricePerHour: 1, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
-		"beside a pool":          `spec: {` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: true}}, {name: b}]}`,
-		"one placement":          `spec: {final: {placements: 1}, ` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
-		"gates that can be seen": `spec: {gates: {maxIOWaitPercent: null, maxLoaderCPUPercent: 95, maxCVPercent: 5, minClientUtilization: "0.9", maxErrorRate: 0}, baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+		"all Secrets":             `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org:9200", credentialsSecret: a, caSecret: b, clientCertificateSecret: c, allowIndexDeletion: true}}]}`,
+		"signed":                  `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org", sigV4: {region: us-gov-west-1, credentialsSecret: a}, caSecret: b, allowIndexDeletion: true}}]}`,
+		"gates to be reported":    `spec: {gates: {notEvaluable: Report, maxIOWaitPercent: 10, maxCPUPercent: 80, maxThrottledPercent: 1}, baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+		"no Secrets":              `spec: {` + atEndpoint + `endpoint: {url: "http://10.0.0.7", allowIndexDeletion: true}}]}`,
+		"no OpenSearch at all":    `spec: {opensearch: null, ` + atEndpoint + `endpoint: {url: "https://search.example.org", allowIndexDeletion: true}}]}`,
+		"params and prices":       `spec: {` + atEndpoint + `params: {bulk_size: "500"}, pricePerHour: 1, storagePricePerHour: 1, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+		"beside a pool":           `spec: {` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: true}}, {name: b}]}`,
+		"one placement":           `spec: {final: {placements: 1}, ` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+		"an operator's nodes":     `spec: {gates: {maxIOWaitPercent: null, maxCVPercent: 5}, opensearch: {provisioner: OpenSearchCluster}}`,
+		"of them, to be reported": `spec: {gates: {notEvaluable: Report}, opensearch: {provisioner: OpenSearchCluster}}`,
+		"by none of the variants": `spec: {opensearch: {provisioner: OpenSearchCluster}, baseline: a, variants: [{name: a, opensearch: {provisioner: StatefulSet}}]}`,
+		"gates that can be seen":  `spec: {gates: {maxIOWaitPercent: null, maxLoaderCPUPercent: 95, maxCVPercent: 5, minClientUtilization: "0.9", maxErrorRate: 0}, baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := create(t, merged(t, read(t, "arm-vs-intel.yaml"), change)); err != nil {
@@ -41,6 +44,8 @@ func TestEndpointsRefused(t *testing.T) {
 		{"pressure gate", gate("maxIOPressurePercent"), []string{"spec.gates", "cannot be seen at a variant's endpoint"}},
 		{"steal gate", gate("maxStealPercent"), []string{"spec.gates", "cannot be seen at a variant's endpoint"}},
 		{"throttling gate", gate("maxThrottledPercent"), []string{"spec.gates", "cannot be seen at a variant's endpoint"}},
+		{"gate on an operator's nodes", `spec: {opensearch: {provisioner: OpenSearchCluster}}`, []string{"spec.gates", "nor beside the nodes of provisioner OpenSearchCluster"}},
+		{"gate on one variant's nodes of an operator", `spec: {gates: {maxIOWaitPercent: null, maxStealPercent: 1}, baseline: a, variants: [{name: a}, {name: b, opensearch: {provisioner: OpenSearchCluster}}]}`, []string{"spec.gates", "nor beside the nodes of provisioner OpenSearchCluster"}},
 		{"placements", `spec: {final: {placements: 2}, ` + atEndpoint + endpoint + `}]}`, []string{"spec.final.placements", "fresh nodes"}},
 		{"no URL", `spec: {` + atEndpoint + `endpoint: {allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url: Required value"}},
 		{"password in the URL", `spec: {` + atEndpoint + `endpoint: {url: "https://admin:secret@h", allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url", "should match"}},
