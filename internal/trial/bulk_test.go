@@ -126,8 +126,8 @@ func TestBulkIndexBody(t *testing.T) {
 		stream  bool
 		want    string
 	}{
-		"a dataset":                  {"small", false, `"title":{"type":"text"}`},
-		"a dataset as a data stream": {"small", true, `"data_stream":{"timestamp_field":{"name":"time"}}`},
+		"a dataset":                  {"small", false, `"note":{"type":"text"}`},
+		"a dataset as a data stream": {"small", true, `"data_stream":{"timestamp_field":{"name":"at"}}`},
 		"files":                      {"", false, `{}`},
 	} {
 		d := bulkOf(1, 0)

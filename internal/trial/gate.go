@@ -57,12 +57,15 @@ func (g *gate) await(ctx context.Context, ended <-chan struct{}) error {
 }
 
 // errEndedEarly is no failure of its own: how the program ended tells it.
-var errEndedEarly = errors.New("the program ended before it was ready")
+var errEndedEarly = errors.New("the program ended before it was let go")
 
 // open lets the program go.
 func (g *gate) open() error {
 	g.held.Store(false)
 	_, err := g.writer.WriteString("go\n")
+	if errors.Is(err, unix.EPIPE) { // nobody reads any more
+		err = errEndedEarly
+	}
 	return errors.Join(err, g.close())
 }
 

@@ -5,12 +5,31 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
 )
+
+// heard is an output that is looked at while the program prints.
+type heard struct {
+	mu sync.Mutex
+	driver.Output
+}
+
+func (h *heard) Write(text []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.Output.Write(text)
+}
+
+func (h *heard) Text() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.Output.Text()
+}
 
 // A program that gets ready first sends when it is let go, not before, and is not left behind when it must not.
 func TestAGateHoldsAProgramBack(t *testing.T) {
@@ -27,6 +46,7 @@ func TestAGateHoldsAProgramBack(t *testing.T) {
 		"it ends before":            {`echo no documents; exit 3`, func(context.Context) error { return nil }, 3, nil, "no documents\n", 0},
 		"it must not begin":         {`read -r line <"$1"; echo "$line"`, func(context.Context) error { return refused }, 130, refused, "", 1},
 		"it ends while others wait": {`exec 3<"$1"; echo gone; exit 4`, func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, 4, nil, "gone\n", 1},
+		"it ends as it is let go":   {`exec 3<"$1"; echo gone; exit 4`, func(ctx context.Context) error { <-ctx.Done(); return nil }, 4, nil, "gone\n", 1},
 		"it waits for long": {`read -r line <"$1"; echo "$line"`, func(ctx context.Context) error {
 			timer := time.NewTimer(1500 * time.Millisecond) // longer than a program may show no sign of life
 			defer timer.Stop()
@@ -45,12 +65,12 @@ func TestAGateHoldsAProgramBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = g.close() }()
-			var output driver.Output
+			var output heard
 			calls := 0
 			exit, err := a.runGated(t.Context(), program{name: "the program", path: filepath.Join(a.Work, "driver"), args: []string{g.path}, output: &output}, g,
 				func(ctx context.Context) error {
 					calls++
-					if strings.Contains(output.Text(), "go") {
+					if strings.Contains(output.Text(), "go\n") {
 						t.Error("it was let go before start returned")
 					}
 					return c.start(ctx)
