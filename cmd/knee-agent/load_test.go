@@ -26,11 +26,11 @@ import (
 type bulkServer struct {
 	*httptest.Server
 	bulks, deletes, creates atomic.Int64
-	seen                    func(bulks int64)
+	seen                    []func(bulks int64)
 }
 
-func newBulkServer(t *testing.T) *bulkServer {
-	s := &bulkServer{seen: func(int64) {}}
+func newBulkServer(t *testing.T, seen ...func(bulks int64)) *bulkServer {
+	s := &bulkServer{seen: seen}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -38,7 +38,10 @@ func newBulkServer(t *testing.T) *bulkServer {
 		}
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/_bulk"):
-			s.seen(s.bulks.Add(1))
+			n := s.bulks.Add(1)
+			for _, seen := range s.seen {
+				seen(n)
+			}
 			items := strings.Repeat(`{"index":{"status":201}},`, bytes.Count(body, []byte("\n"))/2)
 			_, _ = io.WriteString(w, `{"errors":false,"items":[`+strings.TrimSuffix(items, ",")+`]}`)
 		case r.Method == http.MethodDelete:
@@ -180,16 +183,15 @@ func TestRefusedDocumentsHaveNoRate(t *testing.T) {
 }
 
 func TestInterruptKeepsTheRows(t *testing.T) {
-	s := newBulkServer(t)
-	o, err := optionsOf(t, "--url", s.URL, "--count", "1000", "--runs", "1000", "--wait", "0s")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, interrupt := context.WithCancel(t.Context())
-	s.seen = func(n int64) {
+	s := newBulkServer(t, func(n int64) {
 		if n == 5 {
 			interrupt()
 		}
+	})
+	o, err := optionsOf(t, "--url", s.URL, "--count", "1000", "--runs", "1000", "--wait", "0s")
+	if err != nil {
+		t.Fatal(err)
 	}
 	var wrong error
 	text := printed(t, func() error {
