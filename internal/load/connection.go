@@ -151,8 +151,8 @@ var errUnsent = errors.New("the request could not be sent")
 // earlyReply is how long to wait for the reply of a server that stopped reading before the request's end.
 const earlyReply = time.Second
 
-// post sends a bulk request and gives the head of its reply, whose body is to be read to its end before done is called.
-// The end of ctx ends the request.
+// post sends a bulk request, whose head writeHead has made, and gives the head of its reply, whose body is to be read to its
+// end before done is called. The end of ctx ends the request.
 func (c *connection) post(ctx context.Context, b bulk) (*http.Response, error) {
 	if err := c.open(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnsent, err)
@@ -163,9 +163,6 @@ func (c *connection) post(ctx context.Context, b bulk) (*http.Response, error) {
 	}
 	conn := c.conn
 	c.release = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	if err := c.writeHead(ctx, b); err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnsent, err)
-	}
 	c.pieces = append(append(c.pieces[:0], c.head), b.parts...)
 	pieces := c.pieces // writing consumes the slice
 	_, err := pieces.WriteTo(c.conn)
@@ -185,7 +182,8 @@ func (c *connection) post(ctx context.Context, b bulk) (*http.Response, error) {
 	return c.response()
 }
 
-// writeHead makes the head of a request.
+// writeHead makes the head of a request. To sign it takes a look at the whole body, which is the loader's time and not the
+// server's.
 func (c *connection) writeHead(ctx context.Context, b bulk) error {
 	c.head = append(c.head[:0], c.endpoint.head...)
 	if c.sign != nil {

@@ -26,7 +26,7 @@ type Result struct {
 	Bytes     int64     `json:"bytes"`             // of the bodies of those requests
 	Refused   []Refusal `json:"refused,omitempty"` // what the server, or the way to it, said of documents that it did not take
 
-	WaitSeconds   float64 `json:"waitSeconds"`   // spent in bulk requests, over all workers: from the first byte sent to the last one read
+	WaitSeconds   float64 `json:"waitSeconds"`   // spent in bulk requests, over all workers: from the first byte sent to the last one read, and for connections that broke
 	WorkerSeconds float64 `json:"workerSeconds"` // that the workers worked, over all workers: From to To, pauses before a retry included
 	CPUSeconds    float64 `json:"cpuSeconds"`    // of the processes, From to To, user and system
 	Cores         int     `json:"cores"`         // that the processes may run on, over all processes

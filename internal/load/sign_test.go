@@ -1,17 +1,20 @@
 package load
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/knee-bench/knee/internal/access"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// A signature is of the Host as it is sent, and that of a default port names none; each request has headers of its own.
-func TestSignedHead(t *testing.T) {
+// signing is the access of a client that signs its requests.
+func signing(t *testing.T) access.Access {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{record.AccessKeyIDKey: "AKID", record.SecretAccessKeyKey: "secret"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o400); err != nil {
@@ -22,6 +25,12 @@ func TestSignedHead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a
+}
+
+// A signature is of the Host as it is sent, and that of a default port names none; each request has headers of its own.
+func TestSignedHead(t *testing.T) {
+	a := signing(t)
 	for url, want := range map[string]struct{ host, address string }{
 		"https://search.example.org:443":  {"search.example.org", "search.example.org:443"},
 		"https://search.example.org":      {"search.example.org", "search.example.org:443"},
@@ -49,5 +58,39 @@ func TestSignedHead(t *testing.T) {
 		if e.url.RawQuery != query {
 			t.Errorf("%s: what all workers share was changed", url)
 		}
+	}
+}
+
+// The share of the time that is spent waiting for the server must not rise with what the loader itself does for a request.
+func TestSigningIsNoWaiting(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_ = conn.Close() // so that nothing is waited for
+		}
+	}()
+	e, err := newEndpoint(Config{URL: "http://" + listener.Addr().String(), Index: "i"}, signing(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &worker{connection: newConnection(e, time.Minute), tally: tally{latency: newLatency()}}
+	defer w.connection.close()
+	part := make([]byte, 1<<20)
+	b := bulk{documents: 1}
+	for range 256 {
+		b.parts, b.bytes = append(b.parts, part), b.bytes+int64(len(part))
+	}
+	began := time.Now()
+	w.send(t.Context(), b)
+	if took := time.Since(began); w.tally.wait > 3*took/4 {
+		t.Errorf("%s of %s count as waiting for a server that ends the connection at once", w.tally.wait, took)
 	}
 }

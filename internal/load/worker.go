@@ -126,6 +126,9 @@ func (w *worker) remaining(b bulk, a answer) bulk {
 
 // send makes one request and takes its reply.
 func (w *worker) send(ctx context.Context, b bulk) answer {
+	if err := w.connection.writeHead(ctx, b); err != nil {
+		return answer{refused: refusal(0, "signature", err, b.documents), documents: Documents{Failed: int64(b.documents)}, end: fmt.Errorf("%w: %w", errEnd, err)}
+	}
 	started := time.Now()
 	response, err := w.connection.post(ctx, b) //nolint:bodyclose // it is read to its end, or its connection is closed
 	var out answer
