@@ -23,6 +23,8 @@ type Config struct {
 
 	Artifacts string    `json:"artifacts,omitempty"` // folder on the artifacts volume for this attempt's raw files; empty: none are kept
 	External  *External `json:"external,omitempty"`  // the cluster is not Knee's own
+
+	ClientCheck bool `json:"clientCheck,omitempty"` // repeat the load with Knee's own loader once it has been measured
 }
 
 // External is how the agent reaches a cluster that Knee did not make, and what it may do there. It names files, which are

@@ -94,6 +94,7 @@ var steps = slices.Concat([]step{
 	{"settle.note>256", func(r *Record) bool { return cut(&r.Settle.Note, 256) }},
 	{"error.message>1024", func(r *Record) bool { return cutError(r, 1024) }},
 	{"load.notes>256", cutLoadNotes(256)},
+	{"clientCheck.note>256", cutCheckNote(256)},
 	{sameLatency, func(r *Record) bool { return eachTask(r, sharedLatency) }},
 	{sameEnvironment, sharedEnvironment},
 	{"search.percentiles", func(r *Record) bool { return eachTask(r, func(_ int, t *Task) bool { return t.Search && thin(t) }) }},
@@ -123,6 +124,7 @@ var steps = slices.Concat([]step{
 	{"artifacts", dropArtifacts},
 	{"error.message>32", func(r *Record) bool { return cutError(r, 32) }},
 	{"node.environment", noEnvironments},
+	{"clientCheck", dropClientCheck},
 	{noNodes, dropNodes},
 	{"load.latency", onLoad(dropLoadLatency)},
 })
@@ -200,7 +202,7 @@ func clone(r Record) Record {
 		r.Tasks[i].ServiceTime = copyOf(r.Tasks[i].ServiceTime)
 	}
 	r.Load = cloneLoad(r.Load)
-	r.Ingest, r.Error, r.Pooled = copyOf(r.Ingest), copyOf(r.Error), copyOf(r.Pooled)
+	r.Ingest, r.Error, r.Pooled, r.ClientCheck = copyOf(r.Ingest), copyOf(r.Error), copyOf(r.Pooled), copyOf(r.ClientCheck)
 	if p := r.Pooled; p != nil {
 		p.CPU, p.Pressure, p.Disk, p.Network, p.GC = copyOf(p.CPU), copyOf(p.Pressure), copyOf(p.Disk), copyOf(p.Network), copyOf(p.GC)
 	}

@@ -42,6 +42,10 @@ func biggest(r *rand.Rand) Record {
 			*s = anyText(r, long)
 		}
 	}
+	rec.ClientCheck = &ClientCheck{Documents: math.MaxInt64, BulkSize: math.MaxInt64, Rejections: math.MaxInt64}
+	for _, f := range checkFigures(rec.ClientCheck) {
+		*f = anyFigure(r)
+	}
 	for _, s := range append(shortened(&rec), compared(&rec)...) {
 		text(s)
 	}

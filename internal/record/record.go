@@ -49,9 +49,12 @@ type Record struct {
 	Pooled     *Pooled    `json:"pooled,omitempty"`    // over all nodes, where there was no room for each
 	Loader     Loader     `json:"loader,omitzero"`     //
 	Tasks      []Task     `json:"tasks,omitempty"`     // the driver's own figures, ingest first
-	Error      *Error     `json:"error,omitempty"`     // what kept the attempt from a valid measurement
-	Dropped    []string   `json:"dropped,omitempty"`   // what did not fit and was left out, in the order of leaving
-	Artifacts  string     `json:"artifacts,omitempty"` // folder of the raw files, when one is kept
+
+	ClientCheck *ClientCheck `json:"clientCheck,omitempty"` // the load once more, by Knee's own loader; absent when it was not asked for
+
+	Error     *Error   `json:"error,omitempty"`     // what kept the attempt from a valid measurement
+	Dropped   []string `json:"dropped,omitempty"`   // what did not fit and was left out, in the order of leaving
+	Artifacts string   `json:"artifacts,omitempty"` // folder of the raw files, when one is kept
 }
 
 // Driver is the program that made the load.

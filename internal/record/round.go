@@ -23,6 +23,9 @@ func round(r *Record) {
 		figures = append(figures, latencyFigures(r.Tasks[i].Latency)...)
 		figures = append(figures, latencyFigures(r.Tasks[i].ServiceTime)...)
 	}
+	if r.ClientCheck != nil {
+		figures = append(figures, checkFigures(r.ClientCheck)...)
+	}
 	if r.Load != nil {
 		figures = append(figures, loadFigures(r.Load)...)
 	}

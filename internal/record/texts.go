@@ -22,6 +22,9 @@ func shortened(r *Record) []*string {
 	if r.Ingest != nil {
 		texts = append(texts, &r.Ingest.WindowNote, &r.Ingest.Window)
 	}
+	if r.ClientCheck != nil {
+		texts = append(texts, &r.ClientCheck.Note, &r.ClientCheck.Window)
+	}
 	if r.Load != nil {
 		texts = append(texts, loadNotes(r.Load)...)
 	}

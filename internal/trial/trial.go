@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/knee-bench/knee/internal/access"
@@ -27,6 +28,7 @@ type Options struct {
 	Work    string    // scratch folder, writable
 	Cache   string    // folder kept between trials; used when it is there
 	Program string    // the driver's program: a name to look for, or a path; empty: the driver's own
+	Agent   string    // the agent's program, which is Knee's own loader as well; empty: this one
 	Output  io.Writer // one line a phase
 
 	Programs Programs          // unset: the machine's own
@@ -59,8 +61,9 @@ type attempt struct {
 	pods    pods
 	part    part // of the pods
 
-	started     int64         // Unix ms
-	interrupted chan struct{} // closed when the record of an end from outside is saved
+	started     int64                          // Unix ms
+	interrupted chan struct{}                  // closed when the record of an end from outside is saved
+	measured    *atomic.Pointer[record.Record] // what such an end saves: nil until all that the attempt is for has been measured
 
 	known    []cluster.NodeInfo      // the nodes as the trial found them
 	clock    clock                   // since the load began
@@ -89,7 +92,8 @@ func begin(o Options) *attempt {
 	if o.Wall == nil {
 		o.Wall = wallClock
 	}
-	a := &attempt{Options: o, probes: &http.Client{Transport: o.Network}, started: time.Now().UnixMilli(), interrupted: make(chan struct{})}
+	a := &attempt{Options: o, probes: &http.Client{Transport: o.Network}, started: time.Now().UnixMilli(), interrupted: make(chan struct{}),
+		measured: &atomic.Pointer[record.Record]{}}
 	a.record = record.Record{Version: record.Version, Trial: o.Config.Trial, StartedAt: a.started}
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
 	a.pods, a.part, a.Output = onePod{}, part{of: max(1, o.Config.Loaders)}, &oneByOne{to: o.Output}
@@ -116,6 +120,9 @@ func Run(outside context.Context, o Options) record.Record {
 	defer leave()
 	if err == nil {
 		err = a.run(ctx)
+	}
+	if err == nil {
+		a.checkClient(ctx)
 	}
 	if err != nil {
 		a.record.Error = a.explain(outside, ctx, err)
@@ -208,10 +215,16 @@ func (a *attempt) run(ctx context.Context) error {
 // nobody says how many there are.
 func (a *attempt) saveInterrupted() {
 	defer close(a.interrupted)
-	if a.Save != nil {
-		a.Save(record.Record{Version: record.Version, Trial: a.Config.Trial, StartedAt: a.started, FinishedAt: time.Now().UnixMilli(),
-			Error: &record.Error{Reason: record.ReasonInterrupted, Message: interrupted}})
+	if a.Save == nil {
+		return
 	}
+	r := record.Record{Version: record.Version, Trial: a.Config.Trial, StartedAt: a.started,
+		Error: &record.Error{Reason: record.ReasonInterrupted, Message: interrupted}}
+	if whole := a.measured.Load(); whole != nil {
+		r = *whole
+	}
+	r.FinishedAt = time.Now().UnixMilli()
+	a.Save(r)
 }
 
 const interrupted = "the pod was ended from outside: deleted, evicted, or its node was drained or shut down"
