@@ -37,6 +37,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="(has(self.osb) || has(self.bulk)) == has(self.index)",message="osb and bulk fill an index and need index; stream and command fill none: leave index out",fieldPath=.index
 // +kubebuilder:validation:XValidation:rule="!has(self.clientsPerPod) || !has(self.stream)",message="clientsPerPod does not go with stream: its clients are OpenSearch's own",fieldPath=.clientsPerPod
 // +kubebuilder:validation:XValidation:rule="!has(self.measure) || self.measure != 'Window' || has(self.osb) || has(self.bulk) && has(self.bulk.durationSeconds)",message="measure Window is the steady part of a timed load of documents: it needs osb, or bulk with durationSeconds",fieldPath=.measure
+// +kubebuilder:validation:XValidation:rule="!has(self.clientBoundCheck) || !self.clientBoundCheck || has(self.osb) && !has(self.clientsPerPod)",message="clientBoundCheck repeats a load of osb that one loader pod makes: it needs osb, and does not go with clientsPerPod",fieldPath=.clientBoundCheck
 type Workload struct {
 	// index is the index that the load fills.
 	// +optional
@@ -52,6 +53,12 @@ type Workload struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4096
 	ClientsPerPod *int32 `json:"clientsPerPod,omitempty"`
+	// clientBoundCheck has the first Final trial of each cell, at each client count of the Final phase, repeat its load with
+	// Knee's own loader once it has been measured: the same documents, bulk size and clients. The report says whether
+	// opensearch-benchmark was the limit. These trials take about twice as long; those that were measured before it was set
+	// are not measured again.
+	// +optional
+	ClientBoundCheck *bool `json:"clientBoundCheck,omitempty"`
 	// osb drives the load with opensearch-benchmark.
 	// +optional
 	OSB *OSB `json:"osb,omitempty"`

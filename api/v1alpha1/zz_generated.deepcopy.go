@@ -1225,6 +1225,11 @@ func (in *Workload) DeepCopyInto(out *Workload) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.ClientBoundCheck != nil {
+		in, out := &in.ClientBoundCheck, &out.ClientBoundCheck
+		*out = new(bool)
+		**out = **in
+	}
 	if in.OSB != nil {
 		in, out := &in.OSB, &out.OSB
 		*out = new(OSB)

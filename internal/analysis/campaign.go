@@ -18,11 +18,12 @@ type Assessment struct {
 	Noise    Noise                    // pooled from the repeats of sweep points and from the Finals
 	Trends   []Trend                  // of the Finals with the order of the runs, by topology, then by comparison across topologies
 
-	Differences []Difference // of the cells' environments
-	ClientBound []Bound
-	DiskBound   []Bound
-	Costs       []Cost
-	CostRatios  []CostRatio
+	Differences  []Difference // of the cells' environments
+	ClientBound  []Bound
+	ClientChecks []ClientCheck // Finals that were repeated with Knee's own loader
+	DiskBound    []Bound
+	Costs        []Cost
+	CostRatios   []CostRatio
 
 	Unit     string // what rates are counted in: docs/s where the load fills an index
 	Fixed    bool   // there is no sweep: no knees, no shared clients; the cells are compared at each client count
@@ -115,6 +116,7 @@ func (a *Assessment) judge(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec) {
 	a.Trends = append(Trends(a.cellsWithFinals(), p.SmallestDifferencePercent, p.Seed), a.trendsAcross(p.SmallestDifferencePercent, p.Seed)...)
 	a.Differences = Differences(p, spec, a.Outcomes)
 	a.ClientBound = ClientBounds(a.Cells, a.Outcomes)
+	a.ClientChecks = ClientChecks(a.Cells, p.SmallestDifferencePercent)
 	a.DiskBound = DiskBounds(p, a.Cells, a.Outcomes)
 	a.Costs, a.CostRatios = Costs(spec, a.Cells, a.Ratios)
 }

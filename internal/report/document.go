@@ -26,6 +26,7 @@ func newDocument(in Input, rows []attempt, resultFiles int, detail detail, plots
 	finals(d, in)
 	latencies(d, in)
 	loads(d, in)
+	clientChecks(d, in)
 	perMachine(d, in)
 	telemetry(d, in)
 	sweeps(d, in)

@@ -11,7 +11,7 @@ import (
 // columnsOf are the columns of a campaign's results.csv: those of a load that fills no index lack what only an index has.
 func columnsOf(in Input) []column {
 	if fillsIndex(in) {
-		return resultColumns
+		return withChecks(in, resultColumns)
 	}
 	var out []column
 	for _, c := range resultColumns {

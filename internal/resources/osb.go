@@ -46,6 +46,12 @@ func (d osbDriver) configure(cfg *record.Config, campaign v1alpha1.BenchmarkCamp
 		}
 	}
 	cfg.OSB = osb
+	cfg.ClientCheck = ptr.Deref(campaign.Workload.ClientBoundCheck, false) && firstFinal(cfg.Trial)
+}
+
+// firstFinal tells the Finals that a client-bound check is part of: the first repetition at each client count.
+func firstFinal(t record.Trial) bool {
+	return t.Phase == record.Final && t.Repetition == 1 && t.Placement <= 1
 }
 
 // params are the workload's parameters, complete: the topology and the client count win.

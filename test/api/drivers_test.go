@@ -19,6 +19,8 @@ func TestDriversAdmitted(t *testing.T) {
 		"bulk for a time":                `spec: {` + plain + `, workload: {measure: Window, osb: null, bulk: {dataset: otel-logs, durationSeconds: 60, flushBytes: 6250k}}}`,
 		"bulk per client, several pods":  `spec: {` + plain + `, workload: {clientsPerPod: 1, measure: null, osb: null, bulk: {dataset: otel-logs, documentsPerClient: 3000000, flushDocuments: 4000}, index: {name: logs-a, dataStream: true, bodyFrom: {name: b, key: b.json}}}}`,
 		"bulk of files":                  `spec: {` + plain + `, workload: {measure: null, osb: null, bulk: {documents: 5, files: {from: {configMap: c}, names: [a/b.json.gz]}}}}`,
+		"OSB whose loads are repeated":   `spec: {workload: {clientBoundCheck: true}}`,
+		"bulk that says it is not":       `spec: {` + plain + `, workload: {clientBoundCheck: false, measure: null, osb: null, bulk: {dataset: httplog, documents: 1000}}}`,
 		"OSB in several pods":            `spec: {loader: {cache: null}, workload: {clientsPerPod: 8}}`,
 		"segment replication and ISM":    `spec: {topologies: [{name: six, nodes: 6, primaries: 12, replicas: 1, replication: SEGMENT, ismPolicyFrom: {name: p, key: policy.json}}]}`,
 		"stream":                         `spec: {` + stream + `}}`,
@@ -47,6 +49,12 @@ func TestDriversAdmitted(t *testing.T) {
 func TestDriversRefused(t *testing.T) {
 	const two = `topologies: [{name: 6p0r, primaries: 6}, {name: two, primaries: 2}]`
 	for _, test := range []refused{
+		{"a repeated load of bulk", `spec: {` + plain + `, workload: {clientBoundCheck: true, measure: null, osb: null, bulk: {dataset: httplog, documents: 1000}}}`,
+			[]string{"spec.workload.clientBoundCheck", "it needs osb"}},
+		{"a repeated load of several pods", `spec: {loader: {cache: null}, workload: {clientBoundCheck: true, clientsPerPod: 8}}`,
+			[]string{"spec.workload.clientBoundCheck", "does not go with clientsPerPod"}},
+		{"a repeated load without a Final", `spec: {final: {repetitions: 0, search: null}, workload: {clientBoundCheck: true}}`,
+			[]string{"spec.final", "final.repetitions must be at least 1"}},
 		{"two drivers", `spec: {workload: {bulk: {dataset: small, documents: 1}}}`, []string{"spec.workload", "exactly one driver"}},
 		{"no topologies", `spec: {topologies: null}`, []string{"spec.topologies: Required value", "list the topologies"}},
 		{"no topologies of bulk", `spec: {topologies: null, ` + bulk + `}}`, []string{"spec.topologies: Required value", "list the topologies"}},

@@ -15,8 +15,12 @@ import (
 // log writes the rendered workload, and the log that tells where it is and what each client is to send.
 func (r *run) log() error {
 	rendered := filepath.Join(r.temp, "rendered.json")
+	if err := r.leaveCorpus(); err != nil {
+		return err
+	}
 	data, err := json.Marshal(map[string]any{
 		"description": "a fake's workload: empty documents",
+		"corpora":     []any{map[string]any{"name": "fake", "documents": []any{map[string]any{"source-file": corpusFile + ".bz2", "document-count": r.corpus}}}},
 		"test_procedures": []any{map[string]any{"name": "append", "default": true, "schedule": []any{map[string]any{
 			"clients": r.params.Clients, "operation": map[string]any{"name": "index", "operation-type": "bulk", "bulk-size": r.params.BulkSize},
 		}}}},
@@ -37,6 +41,16 @@ func (r *run) log() error {
 		offset += r.part(c)
 	}
 	return write(driver.OSBRun{Version: Version, Home: r.home}.LogPath(), []byte(log.String()))
+}
+
+const corpusFile = "documents.json"
+
+// leaveCorpus leaves the corpus unpacked, as the program does with one that it downloaded.
+func (r *run) leaveCorpus() error {
+	if !r.leaves {
+		return nil
+	}
+	return write(filepath.Join(driver.DataPath(r.home), "fake", corpusFile), []byte(strings.Repeat("{}\n", int(r.corpus))))
 }
 
 // result writes what the program says of its run: rejected documents are throughput to it.

@@ -44,12 +44,15 @@ type Programs struct {
 	Network http.RoundTripper
 	Corpus  int64 // documents
 	HangAt  int64 // documents that each client sends before it does nothing more; 0: never
+
+	Leaves bool          // the corpus' file, where the program leaves what it downloaded
+	Think  time.Duration // that a client takes of its own from one reply to the next request
 }
 
 // Start begins a run.
 func (p Programs) Start(_ string, args, env []string, _ string, output io.Writer) (trial.Running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &run{ctx: ctx, cancel: cancel, done: make(chan struct{}), http: &http.Client{Transport: p.Network}, corpus: p.Corpus, hangAt: p.HangAt, output: output}
+	r := &run{ctx: ctx, cancel: cancel, done: make(chan struct{}), http: &http.Client{Transport: p.Network}, corpus: p.Corpus, hangAt: p.HangAt, leaves: p.Leaves, think: p.Think, output: output}
 	if err := r.read(args, env); err != nil {
 		cancel()
 		return nil, err
@@ -80,6 +83,8 @@ type run struct {
 	tasks               []string
 	params              params
 	corpus, hangAt      int64
+	leaves              bool
+	think               time.Duration
 
 	mu      sync.Mutex
 	output  io.Writer
@@ -229,6 +234,9 @@ func (r *run) client(documents int64) error {
 	for documents > 0 {
 		if r.hangAt > 0 && documents <= hang {
 			return r.hang()
+		}
+		if r.think > 0 {
+			time.Sleep(r.think)
 		}
 		n := min(documents, r.params.BulkSize)
 		documents -= n
