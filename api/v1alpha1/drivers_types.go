@@ -31,6 +31,7 @@ type Bulk struct {
 	// flushBytes is the size from which on a bulk request is sent, such as 2M. 3M when flushDocuments is unset too.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self.matches('[kM]i?$')",message="flushBytes needs a unit of bytes up to Mi, such as 2M"
+	// +kubebuilder:validation:XValidation:rule="!isQuantity(self) || quantity(self).isLessThan(quantity('2Gi'))",message="flushBytes must be below 2Gi, which http.max_content_length (100Mi by default) can be at most"
 	FlushBytes Quantity `json:"flushBytes,omitempty"`
 	// flushDocuments is how many documents a bulk request has.
 	// +optional

@@ -138,6 +138,14 @@ func (r *reading) latency(figures record.JSONFigures, load *record.Load) {
 	load.Latency = &l
 }
 
+// CheckPath says what is wrong with a path.
+func CheckPath(path string) error {
+	if _, err := jsonpath.NewPath(path); err != nil {
+		return fmt.Errorf("is no path of RFC 9535: %w", err)
+	}
+	return nil
+}
+
 // valueAt is the text of the one number or string that a path gives.
 func valueAt(root *yaml.Node, path string) (string, error) {
 	compiled, err := jsonpath.NewPath(path)
