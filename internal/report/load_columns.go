@@ -44,7 +44,12 @@ func columnsOf(in Input) []column {
 // loadColumns are what only a load that fills no index has.
 var loadColumns = []column{
 	{"operations", "that succeeded", ofLoadText(func(l record.Load) string { return knownInt(l.Operations) })},
-	{"failed_operations", "that did not", ofLoadText(func(l record.Load) string { return strconv.FormatInt(l.Failures, 10) })},
+	{"failed_operations", "that did not; empty where the driver counts none", ofLoadText(func(l record.Load) string {
+		if l.Operations+l.Failures == 0 {
+			return "" // nobody counted
+		}
+		return strconv.FormatInt(l.Failures, 10)
+	})},
 	{"latency_mean_ms", "of one request, by the driver", latency(func(l record.Latency) float64 { return l.Mean })},
 	{"corrections", "where the driver's figures contradict each other", ofLoadText(func(l record.Load) string { return strings.Join(l.Notes, "; ") })},
 }

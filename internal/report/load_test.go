@@ -81,6 +81,19 @@ func TestProgramsLoad(t *testing.T) {
 	}
 }
 
+// A program that counts no operations has told nothing of failures: they are not 0.
+func TestUncountedFailuresAreNotZero(t *testing.T) {
+	c := analysistest.CommandCampaign([]string{"old"}, 50)
+	files := report.Files(finished(c, func(t record.Trial) record.Record {
+		r := analysistest.MeasuredLoad(t, 5, "calls/s")
+		r.Load.Operations, r.Load.Failures = 0, 0
+		return r
+	}))
+	if got := rows(t, files["results.csv"])[0]; got["rate"] == "" || got["operations"] != "" || got["failed_operations"] != "" || got["error_rate"] != "" {
+		t.Errorf("results.csv: %v", got)
+	}
+}
+
 // A load between the nodes of a cluster has their telemetry, too.
 func TestStreamsLoad(t *testing.T) {
 	c := analysistest.Campaign([]string{"regular", "stream"}, []string{"two"}, 5, 10, 20)
