@@ -5,6 +5,7 @@ import "testing"
 // Changes that make the sample arm-vs-intel.yaml one of another driver.
 const (
 	plain   = `final: null, gates: null, loader: {cache: null}`
+	noGates = `final: null, loader: {cache: null}` // which the change itself has
 	bulk    = plain + `, workload: {measure: null, osb: null, bulk: {dataset: httplog, documents: 1000}`
 	stream  = plain + `, topologies: [{name: pair, nodes: 2}], workload: {measure: null, osb: null, index: null, stream: {params: {rows: "100"}}`
 	freon   = `{image: "ozone:1", command: [ozone, freon], args: ["-t", "$(KNEE_CLIENTS)"], parser: Freon}`
@@ -32,6 +33,7 @@ func TestDriversAdmitted(t *testing.T) {
 		"command on topologies":          `spec: {` + plain + `, topologies: [{name: small}, {name: large}], workload: {clientsPerPod: 10, measure: null, osb: null, index: null, command: ` + freon + `}` + nothing + `}`,
 		"command on a matrix":            `spec: {` + command + `}` + nothing + `, matrix: {include: [{variant: old}, {variant: new}]}}`,
 		"command without a variant":      `spec: {` + command + `}` + nothing + `, matrix: {exclude: [{variant: new}]}}`,
+		"an error rate of a program":     `spec: {` + noGates + `, topologies: null, workload: {measure: null, osb: null, index: null, command: {image: a, command: [a], parser: JSON, json: {throughput: {path: $.a, unit: ops/s}, operations: $.n, failures: $.f}}}, gates: {maxIOWaitPercent: null, maxErrorRate: 0}}`,
 		"command with gates":             `spec: {` + command + `}` + nothing + `, gates: {maxIOWaitPercent: null, maxErrorRate: 0, maxLoaderCPUPercent: 90}}`,
 		"a matrix":                       `spec: {matrix: {include: [{variant: arm}, {variant: intel, topology: 6p0r}], exclude: [{variant: intel, topology: two}]}, topologies: [{name: 6p0r, primaries: 6}, {name: two, primaries: 2}]}`,
 		"a variant that is left out":     `spec: {matrix: {exclude: [{variant: arm}]}}`,
@@ -86,6 +88,8 @@ func TestDriversRefused(t *testing.T) {
 
 		{"command's figures nowhere", `spec: {` + plain + `, topologies: null, workload: {measure: null, osb: null, index: null, command: {image: a, command: [a], parser: JSON}}}`, []string{"spec.workload.command", "parser JSON needs it"}},
 		{"command with a param of Knee's", `spec: {variants: [{name: arm, params: {KNEE_CLIENTS: "1"}}, {name: intel}], ` + command + `}}`, []string{"spec.variants", "must not begin with KNEE_"}},
+		{"an error rate without failures", `spec: {` + noGates + `, topologies: null, workload: {measure: null, osb: null, index: null, command: {image: a, command: [a], parser: JSON, json: {throughput: {path: $.a, unit: ops/s}, operations: $.n}}}, gates: {maxIOWaitPercent: null, maxErrorRate: 0}}`, []string{"spec.gates.maxErrorRate", "name workload.command.json.operations and failures"}},
+		{"an error rate without operations", `spec: {` + noGates + `, topologies: null, workload: {measure: null, osb: null, index: null, command: {image: a, command: [a], parser: JSON, json: {throughput: {path: $.a, unit: ops/s}, failures: $.n}}}, gates: {maxIOWaitPercent: null, maxErrorRate: "0.1"}}`, []string{"spec.gates.maxErrorRate", "name workload.command.json.operations and failures"}},
 		{"nodes of no OpenSearch", `spec: {` + command + `}, opensearch: null, baseline: a, variants: [{name: a, architecture: arm64}]}`, []string{"spec.variants", "the variant has none: leave them out"}},
 		{"placements of no OpenSearch", `spec: {` + command + `}` + nothing + `, final: {placements: 2}}`, []string{"spec.final.placements", "has no OpenSearch"}},
 		{"gates on nodes of no OpenSearch", `spec: {` + command + `}` + nothing + `, gates: {maxCPUPercent: 90}}`, []string{"spec.gates", "a variant has none"}},
