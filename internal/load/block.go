@@ -2,6 +2,8 @@ package load
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 	"sort"
 )
 
@@ -87,4 +89,18 @@ func (b *block) pieces(into [][]byte, i, n int) (parts [][]byte, size int64) {
 		n, i = n-k, 0
 	}
 	return into, size
+}
+
+// isAction says whether a line is an action of the bulk API rather than a document.
+func isAction(line []byte) bool {
+	var action map[string]map[string]any
+	if json.Unmarshal(line, &action) != nil || len(action) != 1 {
+		return false
+	}
+	for name, about := range action {
+		_, index := about["_index"]
+		_, id := about["_id"]
+		return slices.Contains([]string{"index", "create", "update", "delete"}, name) && (index || id || len(about) == 0)
+	}
+	return false
 }

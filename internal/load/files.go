@@ -49,6 +49,7 @@ type lines struct {
 	files  []string
 	at     int
 	file   *os.File
+	begins bool // no line of file has been given yet
 	unpack func()
 	reader *bufio.Reader
 	long   []byte // a line that the reader's buffer cannot hold
@@ -83,6 +84,10 @@ func (l *lines) next() ([]byte, error) {
 		if line[0] != '{' {
 			return nil, fmt.Errorf("%s: a line is not a JSON object: %.60s", l.files[l.at-1], line)
 		}
+		if l.begins && isAction(line) {
+			return nil, fmt.Errorf("%s is in the format of bulk requests: leave its action lines out, such as %.60s", l.files[l.at-1], line)
+		}
+		l.begins = false
 		return line, nil
 	}
 }
@@ -111,7 +116,7 @@ func (l *lines) open(name string) error {
 		_ = file.Close()
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	l.file, l.unpack = file, unpack
+	l.file, l.unpack, l.begins = file, unpack, true
 	l.reader.Reset(reader)
 	return nil
 }
