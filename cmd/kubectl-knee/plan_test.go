@@ -203,6 +203,12 @@ spec:
   matrix: {exclude: [{variant: b, topology: u}]}
   workload: {clientsPerPod: 1, index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
 `, nil, 12, 5, 10 + 3*62 + 10 + 3*62 + 10 + 3*62 + 10 + 3*62, "the load's durationSeconds"},
+		"bulk for a time that somebody knows better": {`
+  opensearch: {version: 3.1.0}
+  variants: [{name: a}, {name: b}]
+  topologies: [{name: t, primaries: 1}]
+  workload: {index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
+`, []string{"--trial-time=1m"}, 8, 6, 6*(10+62) + 8*60, "for Warmups their durationSeconds"},
 		"stream": {`
   opensearch: {version: 3.1.0}
   variants: [{name: a, params: {use_stream_transport: "false"}}, {name: b}]

@@ -73,7 +73,11 @@ func (t timing) basis(p plan.Plan, search bool) (rests, missing []string) {
 	case t.trial > 0:
 		rests = append(rests, fmt.Sprintf("%s a trial (--trial-time)", t.trial))
 		if warmups {
-			rests = append(rests, "for Warmups their "+plan.TimeParam)
+			length := "durationSeconds"
+			if osb {
+				length = plan.TimeParam
+			}
+			rests = append(rests, "for Warmups their "+length)
 		}
 	case timed && osb:
 		rests = append(rests, fmt.Sprintf("the workload's %s and %s, with %s for a call of opensearch-benchmark and %s at rest before each load",
