@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -109,18 +110,25 @@ func (r *CampaignReconciler) startOperated(ctx context.Context, c *v1alpha1.Benc
 		return err
 	}
 	if !found {
-		var groups []string
-		for _, of := range resources.OpenSearchClusterGroups {
-			groups = append(groups, of.String())
-		}
-		return fmt.Errorf("%w: the API server knows no kind %s of %s, which opensearch.provisioner asks for: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or leave the provisioner out",
-			errOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
+		return operatorMissing()
 	}
 	if err := r.createAll(ctx, c, r.loaderObjects(c, cell)); err != nil {
 		return err
 	}
 	_, err = r.create(ctx, c, resources.OpenSearchCluster(c, cell, of, on, r.Options, r.Clock.Now()))
+	if apierrors.IsNotFound(err) && !mended(err) {
+		return operatorMissing() // it was there, and has been removed
+	}
 	return err
+}
+
+func operatorMissing() error {
+	var groups []string
+	for _, of := range resources.OpenSearchClusterGroups {
+		groups = append(groups, of.String())
+	}
+	return fmt.Errorf("%w: the API server knows no kind %s of %s, which opensearch.provisioner asks for: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or leave the provisioner out",
+		errOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
 }
 
 // ownSets are the StatefulSets that Knee made for a campaign. Those of the operator carry the labels of their pods, and go

@@ -149,7 +149,7 @@ func wants(c *v1alpha1.BenchmarkCampaign) []plan.Pool {
 	return plan.Needs(c)
 }
 
-// settled tells of a campaign that starts nothing until it is changed.
+// settled tells of a campaign that starts nothing until it, or what it cannot do without, is changed.
 func settled(c *v1alpha1.BenchmarkCampaign) bool {
 	if !c.DeletionTimestamp.IsZero() {
 		return true
@@ -160,7 +160,7 @@ func settled(c *v1alpha1.BenchmarkCampaign) bool {
 	}
 	switch ready.Reason {
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing,
-		v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNameConflict:
+		v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNameConflict, v1alpha1.ReasonOperatorMissing:
 		return true
 	}
 	return false

@@ -8,8 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/wrappers"
 )
 
 // A trial's Job holds its endpoint before the Job's controller has made the pod, for as long as it may make one.
@@ -44,6 +46,21 @@ func TestAJobHoldsItsEndpointBeforeItHasAPod(t *testing.T) {
 		held := claimants(nil, nil, []batchv1.Job{j}, nil)["uid-x"].Holds
 		if got := plan.MayShare(held, []plan.Pool{{Endpoint: endpoint}}); got != tt.holds || holds(&j) != tt.holds {
 			t.Errorf("%s: holds %+v, want %v", what, held, tt.holds)
+		}
+	}
+}
+
+// What is refused outside of it, and starts nothing, keeps no other campaign from its nodes.
+func TestACampaignThatCannotStartWantsNoNodes(t *testing.T) {
+	for reason, want := range map[string]bool{
+		v1alpha1.ReasonProgressing: true, v1alpha1.ReasonUnschedulable: true,
+		v1alpha1.ReasonNameConflict: false, v1alpha1.ReasonOperatorMissing: false,
+	} {
+		c := wrappers.MakeCampaign("x").VariantOnAnyNode("a").Obj()
+		c.UID = "uid-x"
+		c.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Reason: reason, ObservedGeneration: c.Generation}}
+		if got := claimants([]v1alpha1.BenchmarkCampaign{*c}, nil, nil, nil)["uid-x"].Wants; len(got) > 0 != want {
+			t.Errorf("%s: wants %v", reason, got)
 		}
 	}
 }
