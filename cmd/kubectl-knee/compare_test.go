@@ -126,7 +126,7 @@ func TestCompareUnits(t *testing.T) {
 		return study(t, func(c *v1alpha1.BenchmarkCampaign) {
 			*c = *analysistest.CommandCampaign([]string{"old", "new"}, 50, 100)
 		}, func(trial record.Trial) record.Record {
-			return analysistest.MeasuredLoad(trial, rate*float64(trial.Clients+int32(trial.Repetition)), "calls/s")
+			return analysistest.MeasuredLoad(trial, rate*float64(trial.Clients+trial.Repetition), "calls/s")
 		})
 	}
 	calls, more := bundled(t, "calls.tar.gz", program(100)), bundled(t, "more.tar.gz", program(110))

@@ -16,7 +16,7 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 )
 
-// The opensearch-k8s-operator's kind, whose Go module cannot be imported: what of it is used is here. Its fields are
+// OpenSearchClusterKind is that of the opensearch-k8s-operator, whose Go module cannot be imported: what of it is used is here. Its fields are
 // the same in both groups.
 const OpenSearchClusterKind = "OpenSearchCluster"
 
