@@ -29,9 +29,9 @@ const (
 	AnnotationTrial = "knee.dev/trial"
 	// AnnotationJVM identifies the OpenSearch processes that a Job loads.
 	AnnotationJVM = "knee.dev/jvm"
-	// AnnotationSince says when a StatefulSet was last asked to run, in RFC 3339.
+	// AnnotationSince says when a StatefulSet or an OpenSearchCluster was last asked to run, in RFC 3339.
 	AnnotationSince = "knee.dev/since"
-	// AnnotationPlacement counts, from 1, the placements of a cell that its StatefulSet is one of.
+	// AnnotationPlacement counts, from 1, the placements of a cell that its StatefulSet or OpenSearchCluster is one of.
 	AnnotationPlacement = "knee.dev/placement"
 	// AnnotationMadeOf identifies what a part of a report is made of, and what it holds.
 	AnnotationMadeOf = "knee.dev/made-of"
