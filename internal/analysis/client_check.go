@@ -15,6 +15,7 @@ type ClientCheck struct {
 	Driver, Loader    float64       // docs/s, over the same window; Loader is 0 when the check was not made
 	Ratio             float64       // Loader over Driver; 0 when the check was not made
 	Bound             bool          // the driver was the limit
+	Disturbed         bool          // the loader got so much less that something else held back one of the two loads
 	Record            record.Record // of the Final
 }
 
@@ -37,7 +38,7 @@ func ClientChecks(cells []Cell, smallestDifferencePercent float64) []ClientCheck
 			check.Driver, check.Loader = sameWindow(*o.Record)
 			if positive(check.Driver) && positive(check.Loader) {
 				check.Ratio = check.Loader / check.Driver
-				check.Bound = check.Ratio > least
+				check.Bound, check.Disturbed = check.Ratio > least, check.Ratio < 1/least
 			}
 			out = append(out, check)
 		}

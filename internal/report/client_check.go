@@ -40,8 +40,11 @@ func clientChecks(d *document, in Input) {
 		if check.Made() {
 			row[9], row[10] = strconv.FormatInt(check.Rejections, 10), "OpenSearch"
 		}
-		if c.Bound {
+		switch {
+		case c.Bound:
 			row[10] = "**the load generator**"
+		case c.Disturbed:
+			row[10] = "not known: the lean loader got less, something held back one of the two loads"
 		}
 		t.row(row...)
 	}

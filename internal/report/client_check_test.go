@@ -49,6 +49,7 @@ func TestClientChecksAreReported(t *testing.T) {
 		"both alike": {map[string]float64{"a": 1.36, "b": 1.42},
 			[]string{"**ClientBound**: a, 2 clients", "**ClientBound**: b, 2 clients", "Every cell that was checked was limited so, by factors of 1.36 to 1.42"}, nil},
 		"none":         {map[string]float64{"a": 1, "b": 1.03}, []string{"| OpenSearch |"}, []string{"ClientBound"}},
+		"disturbed":    {map[string]float64{"a": 0.4, "b": 1}, []string{"not known: the lean loader got less"}, []string{"ClientBound"}},
 		"not made":     {map[string]float64{"a": 0, "b": 1}, []string{"the load cannot be repeated: the load is of 2 files of documents", "not known"}, []string{"ClientBound"}},
 		"not repeated": {nil, []string{"a new spec.rerun measures again"}, []string{"ClientBound"}},
 	} {
