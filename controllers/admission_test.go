@@ -193,6 +193,15 @@ func change(c *v1alpha1.BenchmarkCampaign, edit func(*v1alpha1.BenchmarkCampaign
 	}).Should(Succeed())
 }
 
+// poke gives a campaign's reconciler an event that changes nothing of its spec.
+func poke(c *v1alpha1.BenchmarkCampaign) {
+	Eventually(func() error {
+		is := get(c)
+		is.Annotations = map[string]string{"poke": "1"}
+		return cluster.Update(ctx, is)
+	}).Should(Succeed())
+}
+
 // endTrials ends the n Sweep trials that hang in a namespace.
 func endTrials(ns string, n int) {
 	var pods corev1.PodList

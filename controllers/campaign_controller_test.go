@@ -93,9 +93,7 @@ var _ = Describe("a campaign", func() {
 		c := start(wrappers.MakeCampaign("longer").Namespace(ns).VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		before := count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)
-		c = get(c)
-		c.Spec.Sweep.Clients = []int32{1, 2, 4}
-		Expect(cluster.Update(ctx, c)).To(Succeed())
+		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Sweep.Clients = []int32{1, 2, 4} })
 		Eventually(func() string { return get(c).Status.Knees }).Should(Equal("a=4"))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(before+2), "the added trial and the Warmup of its JVM")
@@ -106,15 +104,11 @@ var _ = Describe("a campaign", func() {
 		c := start(wrappers.MakeCampaign("gates").Namespace(ns).VariantOnAnyNode("a").Repetitions(0))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		before := count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)
-		c = get(c)
-		c.Spec.Gates.MaxCPUPercent = v1alpha1.ToDecimal("50")
-		Expect(cluster.Update(ctx, c)).To(Succeed())
+		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Gates.MaxCPUPercent = v1alpha1.ToDecimal("50") })
 		Eventually(ready(c)).Should(Equal("False/NothingMeasured"))
 		Expect(message(c)).To(ContainSubstring("maxCPUPercent"))
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(before))
-		c = get(c)
-		c.Spec.Gates.MaxCPUPercent = nil
-		Expect(cluster.Update(ctx, c)).To(Succeed())
+		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Gates.MaxCPUPercent = nil })
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 	})
 
@@ -153,9 +147,9 @@ var _ = Describe("a campaign", func() {
 		Expect(meta.FindStatusCondition(get(c).Status.Conditions, v1alpha1.ConditionReconciling)).To(BeNil())
 
 		nodes.behave(ns, behaviour{})
-		c = get(c)
-		c.Spec.OpenSearch.Settings = map[string]v1alpha1.ParamValue{"action.auto_create_index": "false"}
-		Expect(cluster.Update(ctx, c)).To(Succeed())
+		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.Settings = map[string]v1alpha1.ParamValue{"action.auto_create_index": "false"}
+		})
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(meta.FindStatusCondition(get(c).Status.Conditions, v1alpha1.ConditionStalled)).To(BeNil())
 		Expect(count(&appsv1.StatefulSetList{}, ns, "")).To(BeZero(), "the broken cell's objects are gone too")
@@ -263,9 +257,7 @@ var _ = Describe("a campaign", func() {
 		c := start(wrappers.MakeCampaign("still").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		version := get(c).ResourceVersion
-		poke := get(c)
-		poke.Annotations = map[string]string{"poke": "1"}
-		Expect(cluster.Update(ctx, poke)).To(Succeed())
+		poke(c)
 		poked := get(c).ResourceVersion
 		Expect(poked).NotTo(Equal(version))
 		Consistently(func() string { return get(c).ResourceVersion }, "1s").Should(Equal(poked))

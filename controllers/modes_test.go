@@ -140,9 +140,7 @@ var _ = Describe("a campaign that asks for more", func() {
 			},
 		}
 		Expect(cluster.Create(ctx, claim)).To(Succeed())
-		poke := get(c)
-		poke.Annotations = map[string]string{"poke": "1"} // it would be looked at anew in ten seconds
-		Expect(cluster.Update(ctx, poke)).To(Succeed())
+		poke(c) // it would be looked at anew in ten seconds
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(folder).To(HavePrefix(record.ArtifactsPath+"/"+ns+"-raw-"+string(c.UID[:8])+"/"), "a folder of the attempt's own")
 		claims := &corev1.PersistentVolumeClaimList{}
@@ -160,9 +158,7 @@ var _ = Describe("a campaign that asks for more", func() {
 		Eventually(ready(c)).Should(Equal("False/InvalidSpec"))
 		Expect(message(c)).To(And(ContainSubstring("spec.gates.expressions[1].expression"), ContainSubstring("Syntax error"), Not(ContainSubstring("expressions[0]"))))
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(BeZero())
-		c = get(c)
-		c.Spec.Gates.Expressions = c.Spec.Gates.Expressions[:1]
-		Expect(cluster.Update(ctx, c)).To(Succeed())
+		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Gates.Expressions = s.Gates.Expressions[:1] })
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 	})
 })

@@ -151,9 +151,9 @@ var _ = Describe("a campaign that the API server refuses", func() {
 		Expect(message(c)).To(And(ContainSubstring("-record"), ContainSubstring("exceeded quota: small")))
 
 		By("an edit that makes another cell of it, whose first record then is of no use to it, and is made all the same")
-		edited := get(c)
-		edited.Spec.OpenSearch.Settings = map[string]v1alpha1.ParamValue{"action.auto_create_index": "false"}
-		Expect(cluster.Update(ctx, edited)).To(Succeed())
+		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.Settings = map[string]v1alpha1.ParamValue{"action.auto_create_index": "false"}
+		})
 		Eventually(func() int64 { return get(c).Status.ObservedGeneration }).Should(Equal(get(c).Generation))
 		Expect(count(&batchv1.JobList{}, ns, "")).To(Equal(1), "the Job of before has what was measured")
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(BeZero())
