@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 )
 
@@ -126,12 +125,5 @@ func otherIndex(e environments, x, y int) bool {
 	if shapeOne != shapeOther {
 		return a.Topology.Name != b.Topology.Name // each is what its topology asks for
 	}
-	return otherVersion(e, x, y) || !maps.Equal(a.OpenSearch.Settings, b.OpenSearch.Settings) || !maps.Equal(params(a), params(b))
-}
-
-func params(c plan.CellSpec) map[string]v1alpha1.ParamValue {
-	if c.OSB == nil {
-		return nil
-	}
-	return c.OSB.Params
+	return otherVersion(e, x, y) || !maps.Equal(a.OpenSearch.Settings, b.OpenSearch.Settings) || !maps.Equal(a.Params(), b.Params())
 }
