@@ -72,18 +72,20 @@ type session struct {
 	direct    client.Client
 	faults    map[point]bool
 
-	calls   []point        // every call, with each fault that applies to it
-	reached map[point]bool // faults that came to pass
-	creates map[string]int // Jobs created, by name
-	own     []ownWrite     // not seen in the cache yet
-	past    []map[string]answer
-	now     map[string]answer // of this Reconcile
-	nth     map[string]int
-	at      call
-	dead    bool // this manager makes no more calls
-	faulted bool // in this Reconcile
-	old     bool // this Reconcile sees the cache of before
-	behind  bool // this Reconcile saw something of before: the manager is told when the cache has caught up
+	calls    []point        // every call, with each fault that applies to it
+	harmless map[point]bool // of these, the ones after which all is as it was before the Reconcile
+	reached  map[point]bool // faults that came to pass
+	creates  map[string]int // Jobs created, by name
+	own      []ownWrite     // not seen in the cache yet
+	past     []map[string]answer
+	now      map[string]answer // of this Reconcile
+	nth      map[string]int
+	at       call
+	dead     bool // this manager makes no more calls
+	faulted  bool // in this Reconcile
+	wrote    bool // this Reconcile
+	old      bool // this Reconcile sees the cache of before
+	behind   bool // this Reconcile saw something of before: the manager is told when the cache has caught up
 }
 
 // answer is what a read gave.
@@ -103,7 +105,7 @@ func (s *session) begin(records int) {
 	if s.now != nil && !s.faulted { // a fault is no part of the past that other runs share
 		s.past = append(s.past, s.now)
 	}
-	s.now, s.nth, s.dead, s.faulted, s.old, s.behind = map[string]answer{}, map[string]int{}, false, false, false, false
+	s.now, s.nth, s.dead, s.faulted, s.wrote, s.old, s.behind = map[string]answer{}, map[string]int{}, false, false, false, false, false
 	if len(s.past) > 0 {
 		at := s.at
 		at.what = reconcileCall
@@ -115,12 +117,24 @@ func (s *session) begin(records int) {
 func (s *session) goes(at call, f fault) bool {
 	p := point{at, f}
 	s.calls = append(s.calls, p)
+	s.harmless[p] = !s.wrote && (f == diesBefore || f == timesOut)
 	if !s.faults[p] || s.reached[p] {
 		return false
 	}
 	s.reached[p], s.faulted = true, true
 	s.behind = s.behind || f == stale || f == staler || f == staleAll
 	return true
+}
+
+// unreached are the faults that did not come to pass.
+func (s *session) unreached() []point {
+	var out []point
+	for f := range s.faults {
+		if !s.reached[f] {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // name gives a call of this Reconcile its name: the n-th of its kind.
@@ -156,6 +170,7 @@ func (s *session) write(verb string, o client.Object, deletes bool, effect func(
 	at := s.name(verb + " " + title(o))
 	do := func() error {
 		err := effect()
+		s.wrote = true
 		if err == nil {
 			s.own = append(s.own, ownWrite{o.DeepCopyObject().(client.Object), deletes})
 		}

@@ -48,7 +48,15 @@ type faultWorld struct {
 	watcher        *watcher
 	nodes          *fakeNode
 	log            func(failure)
+	slots          chan struct{}                             // one for each run at a time
 	campaign       func(namespace string) *wrappers.Campaign // that each run is of
+}
+
+// of is the same world with a campaign to run in it.
+func (w *faultWorld) of(campaign func(namespace string) *wrappers.Campaign) *faultWorld {
+	with := *w
+	with.campaign = campaign
+	return &with
 }
 
 // figures are a function of the trial, whatever the attempt.
@@ -94,7 +102,7 @@ func (w *faultWorld) run(ctx context.Context, faults ...point) (result, *session
 	}
 	s := &session{
 		namespace: ns.Name, cached: w.cached, direct: w.direct, faults: map[point]bool{},
-		reached: map[point]bool{}, creates: map[string]int{}, own: []ownWrite{{c, false}},
+		reached: map[point]bool{}, harmless: map[point]bool{}, creates: map[string]int{}, own: []ownWrite{{c, false}},
 	}
 	for _, f := range faults {
 		s.faults[f] = true
@@ -222,13 +230,8 @@ func (w *faultWorld) result(ctx context.Context, s *session, c *v1alpha1.Benchma
 	return out, nil
 }
 
-// sane checks what holds after every run: every fault came to pass, nothing is left, and events tell transitions only.
+// sane checks what holds after every run: nothing is left, and events tell transitions only.
 func (w *faultWorld) sane(ctx context.Context, s *session, events *told) error {
-	for f := range s.faults {
-		if !s.reached[f] {
-			return fmt.Errorf("the fault was never reached: %s", f)
-		}
-	}
 	for _, list := range []client.ObjectList{
 		&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.PersistentVolumeClaimList{},
 		&corev1.ServiceList{}, &networkingv1.NetworkPolicyList{},

@@ -22,12 +22,12 @@ import (
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/internal/scheme"
-	"github.com/knee-bench/knee/test/wrappers"
 )
 
 const (
 	parallelRuns = 40 // each mostly waits for the Job controller
 	fewestPoints = 150
+	mostHarmless = 60 // in one run: each has a Reconcile of its own, of at most mostReconciles
 
 	fewestFleetPoints = 40 // of a campaign that has little but trials
 	// faultsFile names the file that the number of points is written to, since `go test` shows nothing of what passes.
@@ -47,8 +47,12 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	w := startFaultWorld(t)
 	w.log = func(f failure) { t.Log(f) } // at once: the rest may take a while
-	points := w.enumerate(t, smallCampaign, fewestPoints)
-	points += w.enumerate(t, fleetCampaign, fewestFleetPoints)
+	var small, fleet int
+	var both sync.WaitGroup
+	both.Go(func() { small = w.of(smallCampaign).enumerate(t, fewestPoints) })
+	both.Go(func() { fleet = w.of(fleetCampaign).enumerate(t, fewestFleetPoints) })
+	both.Wait()
+	points := small + fleet
 	t.Logf("%d fault points", points)
 	if path := os.Getenv(faultsFile); path != "" && *only == "" && !t.Failed() {
 		if err := os.WriteFile(path, fmt.Appendf(nil, "%d fault points\n", points), 0o600); err != nil {
@@ -57,70 +61,80 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// enumerate runs a campaign with each fault, and gives how many there are.
-func (w *faultWorld) enumerate(t *testing.T, campaign func(string) *wrappers.Campaign, fewest int) int {
-	w.campaign = campaign
+// enumerate runs the campaign with each fault, and gives how many there are.
+func (w *faultWorld) enumerate(t *testing.T, fewest int) int {
 	want, reference, err := w.run(t.Context())
 	if err != nil {
-		t.Fatalf("without any fault: %v", err)
+		t.Errorf("without any fault: %v", err)
+		return 0
 	}
 	points := reference.calls
 	if len(points) < fewest {
 		t.Errorf("%d fault points, want at least %d: is every call seen?", len(points), fewest)
 	}
 	chosen := regexp.MustCompile(*only)
-	runs := pack(slices.DeleteFunc(slices.Clone(points), func(p point) bool { return !chosen.MatchString(p.String()) }))
-	t.Logf("%d Reconciles, %d runs; it comes to %s", len(reference.past)+1, len(runs), want.Verdict)
-	var again [][]point
-	for _, failed := range w.runAll(t.Context(), want, runs) {
-		if len(failed.faults) == 1 {
-			t.Error(failed)
-		}
-		for _, p := range failed.faults {
-			if len(failed.faults) > 1 {
-				again = append(again, []point{p})
+	t.Logf("%d Reconciles; it comes to %s", len(reference.past)+1, want.Verdict)
+	todo := slices.DeleteFunc(slices.Clone(points), func(p point) bool { return !chosen.MatchString(p.String()) })
+	for _, pass := range []struct {
+		oneOf    func(point) any
+		harmless map[point]bool
+	}{{ofReconcile, reference.harmless}, {ofStage, reference.harmless}, {ofAll, nil}} {
+		runs := pack(todo, pass.harmless, pass.oneOf)
+		t.Logf("%d faults in %d runs", len(todo), len(runs))
+		todo = nil
+		for _, failed := range w.runAll(t.Context(), want, runs) {
+			if len(failed.faults) == 1 {
+				t.Error(failed)
+			} else {
+				todo = append(todo, failed.again()...)
 			}
 		}
-	}
-	t.Logf("%d faults of runs with several were tried alone", len(again))
-	for _, failed := range w.runAll(t.Context(), want, again) {
-		t.Error(failed)
 	}
 	return len(points)
 }
 
-// failure is a run that did not come to what it should.
+// failure is a run that did not come to what it should, or in which not every fault came to pass.
 type failure struct {
-	faults []point
-	why    string
+	faults    []point
+	unreached []point
+	why       string // empty: but for the faults that were not reached all was well
 }
 
-func (f failure) String() string { return fmt.Sprintf("%v:\n%s", f.faults, f.why) }
+// again are the faults of which a run with several shows nothing.
+func (f failure) again() []point {
+	if f.why == "" {
+		return f.unreached
+	}
+	return f.faults
+}
+
+func (f failure) String() string {
+	return fmt.Sprintf("%v, of which never reached: %v\n%s", f.faults, f.unreached, f.why)
+}
 
 // runAll makes the runs, many at a time, and gives those that failed.
 func (w *faultWorld) runAll(ctx context.Context, want result, runs [][]point) []failure {
 	var (
 		group  sync.WaitGroup
-		slots  = make(chan struct{}, parallelRuns)
 		mu     sync.Mutex
 		failed []failure
 	)
 	for _, faults := range runs {
-		slots <- struct{}{}
+		w.slots <- struct{}{}
 		group.Go(func() {
-			defer func() { <-slots }()
-			got, _, err := w.run(ctx, faults...)
-			why := ""
+			defer func() { <-w.slots }()
+			got, s, err := w.run(ctx, faults...)
+			f := failure{faults: faults}
 			if err != nil {
-				why = err.Error()
+				f.why = err.Error()
 			} else {
-				why = want.differs(got, faults)
+				f.why, f.unreached = want.differs(got, faults), s.unreached()
 			}
-			if why != "" {
+			if f.why != "" || len(f.unreached) > 0 {
 				mu.Lock()
 				defer mu.Unlock()
-				failed = append(failed, failure{faults, why})
-				w.log(failed[len(failed)-1])
+				failed = append(failed, f)
+				w.log(f)
 			}
 		})
 	}
@@ -134,24 +148,37 @@ func lostAttempt(p point) string {
 	return attempt
 }
 
-// pack makes runs of the points. A run has at most one fault between two records, and each is over before the next one:
-// the reconciler remembers nothing. A lost record changes what a campaign comes to, and has a run of its own.
-func pack(points []point) [][]point {
-	var packed, lost [][]point
-	next := map[int]int{} // by stage: the run that takes its next point
+// A run has one fault of each kind of these at most. After one the Reconciles until the next record may be others, so that
+// a later one of them is not reached; with the next record all is as it would have been, since the reconciler remembers
+// nothing.
+func ofReconcile(p point) any { return call{records: p.at.records, step: p.at.step} }
+func ofStage(p point) any     { return p.at.records }
+func ofAll(point) any         { return "" }
+
+// pack makes runs of the points, with at most one of each key. Of faults that leave all as it was a run takes many. A lost
+// record changes what a campaign comes to, and has a run of its own.
+func pack(points []point, harmless map[point]bool, key func(point) any) [][]point {
+	var packed, many, lost [][]point
+	next := map[any]int{} // by key: the run that takes its next point
 	for _, p := range points {
-		if p.goes == podIsGone || *alone {
+		switch {
+		case p.goes == podIsGone, *alone:
 			lost = append(lost, []point{p})
-			continue
+		case harmless[p]:
+			if n := len(many); n == 0 || len(many[n-1]) == mostHarmless {
+				many = append(many, nil)
+			}
+			many[len(many)-1] = append(many[len(many)-1], p)
+		default:
+			n := next[key(p)]
+			next[key(p)]++
+			if n == len(packed) {
+				packed = append(packed, nil)
+			}
+			packed[n] = append(packed[n], p)
 		}
-		n := next[p.at.records]
-		next[p.at.records]++
-		if n == len(packed) {
-			packed = append(packed, nil)
-		}
-		packed[n] = append(packed[n], p)
 	}
-	return append(packed, lost...)
+	return slices.Concat(packed, many, lost)
 }
 
 // startFaultWorld starts a Kubernetes of its own, without a manager: the test is the manager.
@@ -178,7 +205,9 @@ func startFaultWorld(t *testing.T) *faultWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &faultWorld{cached: mgr.GetClient(), direct: direct, nodes: &fakeNode{Client: mgr.GetClient()}}
+	w := &faultWorld{
+		cached: mgr.GetClient(), direct: direct, nodes: &fakeNode{Client: mgr.GetClient()}, slots: make(chan struct{}, parallelRuns),
+	}
 	if err := w.nodes.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
