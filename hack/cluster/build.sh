@@ -1,7 +1,7 @@
 #!/bin/bash
 # Builds bin/knee-cluster and, in bin/k8s, a symlink for each component that it
-# can be called as, and the pause program of the pod sandboxes. Each file appears
-# whole, by a rename, so that tests which use bin/k8s never see half of one.
+# can be called as, the pause program of the pod sandboxes and a wrapper of runc. Each file
+# appears whole, by a rename, so that tests which use bin/k8s never see half of one.
 #   hack/cluster/build.sh [BIN]
 set -euo pipefail
 export GOWORK=off CGO_ENABLED=0
@@ -28,6 +28,7 @@ build() {
 }
 build . "$bin/knee-cluster" -ldflags "$ldflags"
 build ./pause "$bin/k8s/pause" -ldflags "-s -w"
+build ./runc "$bin/k8s/runc-open-files" -ldflags "-s -w"
 for component in coredns etcd kube-apiserver kube-controller-manager kube-proxy kube-scheduler kubectl kubelet; do
   ln -sfn ../knee-cluster "$bin/k8s/$component"
 done

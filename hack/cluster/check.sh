@@ -58,6 +58,8 @@ k wait --for=condition=complete job/sidecar --timeout=90s >/dev/null
 ok "a Job with a native sidecar completes"
 until_equal OOMKilled k get pod hog -o jsonpath='{.status.containerStatuses[0].state.terminated.reason}'
 ok "a container over its memory limit is OOMKilled, and its status says so"
+[ "$(k exec web-0 -- /probe files)" -ge 65536 ]
+ok "a container may open 65536 files, or is told so: see the open files in README.md"
 until_equal "hello configmap" k exec web-0 -- /probe cat /settings/greeting
 ok "exec; a ConfigMap as a volume"
 [ "$(k get pvc data-web-0 -o jsonpath='{.spec.storageClassName} {.status.phase}')" = "standard Bound" ]

@@ -43,19 +43,18 @@ func finals(all []record.Record) []record.Record {
 var _ = Describe("the bulk driver", func() {
 	const clients, each = 4, 5000
 
-	It("loads a data stream of one shard and of three, with a pod for each client, where the matrix says so", func(ctx SpecContext) {
+	It("loads a data stream on one node and on three, with a pod for each client, where the matrix says so", func(ctx SpecContext) {
 		ns := newNamespace(ctx)
 		w := fixed("bulk", ns, clients).VariantOnAnyNode("a").VariantOnAnyNode("b")
 		w.Spec.OpenSearch.Heap = "384Mi"
 		w.Spec.Variants[1].OpenSearch.Heap = "448Mi"
-		// All of one node: those of several are held to OpenSearch's bootstrap checks, and want 65,536 open files.
 		w.Spec.Topologies = []v1alpha1.Topology{
-			{Name: "1p", Primaries: 1, RefreshInterval: "1s"},
-			{Name: "3p", Primaries: 3, RefreshInterval: "5s"},
+			{Name: "1n", Primaries: 1, RefreshInterval: "1s"},
+			{Name: "3n", Nodes: ptr.To[int32](3), Primaries: 3, Replicas: ptr.To[int32](1), RefreshInterval: "5s", Replication: "SEGMENT"},
 		}
-		w.Spec.Matrix = &v1alpha1.Matrix{Exclude: []v1alpha1.CellSelector{{Variant: "b", Topology: "3p"}}}
+		w.Spec.Matrix = &v1alpha1.Matrix{Exclude: []v1alpha1.CellSelector{{Variant: "b", Topology: "3n"}}}
 		w.Spec.Comparisons = []v1alpha1.Comparison{{
-			Cell: v1alpha1.CellName{Variant: "a", Topology: "3p"}, Baseline: v1alpha1.CellName{Variant: "a", Topology: "1p"},
+			Cell: v1alpha1.CellName{Variant: "a", Topology: "3n"}, Baseline: v1alpha1.CellName{Variant: "a", Topology: "1n"},
 		}}
 		w.Spec.Workload = v1alpha1.Workload{
 			Index:         v1alpha1.Index{Name: "logs-knee", DataStream: ptr.To(true)},
@@ -85,13 +84,16 @@ var _ = Describe("the bulk driver", func() {
 			Expect(r.Tasks[0].ServiceTime).NotTo(BeNil(), "merged histograms")
 			Expect(r.Tasks[0].ServiceTime.P99).To(BeNumerically(">=", r.Tasks[0].ServiceTime.P50))
 			Expect(r.Loader.UtilizationOfTime).To(BeNumerically(">", 0))
-			Expect(r.Ingest.Primaries).To(Equal(map[string]int32{"1p": 1, "3p": 3}[r.Trial.Topology]))
-			Expect(r.Nodes).To(HaveLen(1))
-			Expect(r.Nodes[0].CPU).NotTo(BeNil())
+			nodes := map[string]int32{"1n": 1, "3n": 3}[r.Trial.Topology]
+			Expect(r.Ingest.Primaries).To(Equal(nodes))
+			Expect(r.Nodes).To(HaveLen(int(nodes)), "all nodes' telemetry")
+			for _, n := range r.Nodes {
+				Expect(n.CPU).NotTo(BeNil(), n.Name)
+			}
 		}
 		slices.Sort(cells)
-		Expect(cells).To(Equal([]string{"a/1p", "a/3p", "b/1p"}))
-		Expect(report(ctx, c)["report.md"]).To(ContainSubstring("3p"))
+		Expect(cells).To(Equal([]string{"a/1n", "a/3n", "b/1n"}))
+		Expect(report(ctx, c)["report.md"]).To(ContainSubstring("3n"))
 		Eventually(left(ctx, ns)).Should(BeEmpty())
 	}, SpecTimeout(14*time.Minute))
 })

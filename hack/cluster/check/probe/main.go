@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -50,6 +51,11 @@ func run(args []string) error {
 	case "id":
 		fmt.Println(os.Getuid(), os.Getgid())
 		return nil
+	case "files":
+		var limit syscall.Rlimit
+		err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit)
+		fmt.Println(limit.Max)
+		return err
 	case "hog":
 		return hog()
 	case "sleep":

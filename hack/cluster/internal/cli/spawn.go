@@ -77,7 +77,7 @@ func (c *cluster) spawn(listener *net.TCPListener, socket *net.UnixListener) (*e
 		return nil, err
 	}
 	defer output.Close()
-	command := exec.Command(program, "supervise", "--dir", string(c.dir), "--pause", filepath.Join(filepath.Dir(program), "k8s", "pause"))
+	command := exec.Command(program, "supervise", "--dir", string(c.dir), "--programs", filepath.Join(filepath.Dir(program), "k8s"))
 	command.Dir = "/"
 	command.Stdout, command.Stderr = output, output
 	command.ExtraFiles = []*os.File{api, requests}

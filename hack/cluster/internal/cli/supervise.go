@@ -11,7 +11,7 @@ import (
 )
 
 func superviseCommand(c *cluster) *cobra.Command {
-	var pause string
+	var programs string
 	command := &cobra.Command{
 		Use: "supervise", Short: "Run the cluster (started by up)", Hidden: true, Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -23,10 +23,10 @@ func superviseCommand(c *cluster) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return supervisor.Run(c.dir, supervisor.Listeners{API: api, Control: control}, pause)
+			return supervisor.Run(c.dir, supervisor.Listeners{API: api, Control: control}, programs)
 		},
 	}
-	command.Flags().StringVar(&pause, "pause", "", "the pause program")
+	command.Flags().StringVar(&programs, "programs", "", "the directory of pause and runc-open-files")
 	return command
 }
 

@@ -33,7 +33,7 @@ var configFiles = map[string]string{
 }
 
 // values are what the templates refer to.
-func values(config state.Config, snapshotter string) map[string]string {
+func values(config state.Config, snapshotter, runc string) map[string]string {
 	return map[string]string{
 		"Dir":         string(state.Inside),
 		"Node":        config.Name,
@@ -45,6 +45,7 @@ func values(config state.Config, snapshotter string) map[string]string {
 		"PauseImage":  PauseImage,
 		"Provisioner": provisioner.Name,
 		"Snapshotter": snapshotter,
+		"Runc":        runc,
 	}
 }
 
@@ -59,9 +60,9 @@ func render(name string, values map[string]string) ([]byte, error) {
 	return rendered.Bytes(), err
 }
 
-// writeConfigs writes the daemons' configuration files.
-func writeConfigs(config state.Config, snapshotter string) error {
-	values := values(config, snapshotter)
+// writeConfigs writes the daemons' configuration files. runc may be empty: containerd finds its own.
+func writeConfigs(config state.Config, snapshotter, runc string) error {
+	values := values(config, snapshotter, runc)
 	for name, file := range configFiles {
 		data, err := render(name, values)
 		if err != nil {

@@ -53,8 +53,9 @@ type supervisor struct {
 }
 
 // Run runs the cluster of the state directory until it is asked to stop.
-// With pauseProgram it can make the image of the pod sandboxes.
-func Run(dir state.Dir, listeners Listeners, pauseProgram string) error {
+// In the directory programs are those that are not the cluster's own but its pods':
+// pause, of which it makes the image of the sandboxes, and a wrapper of runc.
+func Run(dir state.Dir, listeners Listeners, programs string) error {
 	if os.Getpid() != 1 {
 		return errors.New("supervise is started by `knee-cluster up`, in namespaces of its own")
 	}
@@ -68,9 +69,9 @@ func Run(dir state.Dir, listeners Listeners, pauseProgram string) error {
 		s.Stop()
 	}()
 
-	pause, err := os.ReadFile(pauseProgram)
+	pause, err := os.ReadFile(filepath.Join(programs, "pause"))
 	if err == nil {
-		err = s.prepare(dir)
+		err = s.prepare(dir, filepath.Join(programs, "runc-open-files"))
 	}
 	if err == nil {
 		go tunnel(listeners.API)
@@ -94,7 +95,11 @@ func Run(dir state.Dir, listeners Listeners, pauseProgram string) error {
 }
 
 // prepare makes the namespaces, the files and the list of daemons.
-func (s *supervisor) prepare(dir state.Dir) error {
+func (s *supervisor) prepare(dir state.Dir, runcWrapper string) error {
+	wrapper, err := os.ReadFile(runcWrapper) // before the mounts, which may cover it
+	if err != nil {
+		return err
+	}
 	config, found, err := dir.LoadConfig()
 	if err != nil || !found {
 		return errors.Join(err, fmt.Errorf("no configuration in %s", dir))
@@ -120,7 +125,11 @@ func (s *supervisor) prepare(dir state.Dir) error {
 	if err != nil {
 		return err
 	}
-	if err := writeConfigs(config, snapshotter); err != nil {
+	runc, err := s.openFiles(wrapper)
+	if err != nil {
+		return err
+	}
+	if err := writeConfigs(config, snapshotter, runc); err != nil {
 		return err
 	}
 	if err := writeKubeconfigs(); err != nil {

@@ -31,7 +31,7 @@ func TestEveryTemplateIsWritten(t *testing.T) {
 		t.Errorf("%d templates, %d of them are written", len(entries), len(configFiles))
 	}
 	for name := range configFiles {
-		data, err := render(name, values(testConfig, "overlayfs"))
+		data, err := render(name, values(testConfig, "overlayfs", ""))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -42,7 +42,7 @@ func TestEveryTemplateIsWritten(t *testing.T) {
 }
 
 func TestObjectsAreOfKnownKinds(t *testing.T) {
-	data, err := render("objects.yaml", values(testConfig, "overlayfs"))
+	data, err := render("objects.yaml", values(testConfig, "overlayfs", ""))
 	if err != nil {
 		t.Fatal(err)
 	}

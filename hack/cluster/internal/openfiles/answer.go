@@ -1,0 +1,140 @@
+package openfiles
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// notification is the kernel's struct seccomp_notif.
+type notification struct {
+	id         uint64
+	pid, flags uint32
+	call       int32
+	arch       uint32
+	at         uint64
+	args       [6]uint64
+}
+
+// reply is the kernel's struct seccomp_notif_resp.
+type reply struct {
+	id      uint64
+	value   int64
+	failure int32 // a negative errno
+	flags   uint32
+}
+
+const goOn = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE: the kernel answers after all
+
+// Serve takes from runc, on a socket, the file on which the kernel tells of each container's calls, and answers them
+// for as long as the container lives. It returns when the socket is closed.
+func Serve(socket *net.UnixListener) error {
+	for {
+		conn, err := socket.AcceptUnix()
+		if err != nil {
+			return err
+		}
+		go func() {
+			defer conn.Close()
+			fds, err := receive(conn)
+			if err != nil {
+				log.Printf("open files: runc's message: %v", err)
+			}
+			for _, fd := range fds {
+				go func() {
+					defer unix.Close(fd)
+					if err := answer(fd); err != nil {
+						log.Printf("open files: %v", err)
+					}
+				}()
+			}
+		}()
+	}
+}
+
+// receive gives the files of one message; of which container they are does not matter.
+func receive(conn *net.UnixConn) ([]int, error) {
+	state, rights := make([]byte, 1<<16), make([]byte, unix.CmsgSpace(4*8))
+	_, n, _, _, err := conn.ReadMsgUnix(state, rights)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:n])
+	if err != nil {
+		return nil, err
+	}
+	var fds []int
+	for i := range messages {
+		more, err := unix.ParseUnixRights(&messages[i])
+		if err != nil {
+			return fds, err
+		}
+		fds = append(fds, more...)
+	}
+	return fds, nil
+}
+
+// answer answers every call that is told of on the file, until nobody is left who could make one.
+func answer(fd int) error {
+	for {
+		// The call that takes one would wait for ever once nobody is left.
+		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		switch _, err := unix.Poll(ready, -1); {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return fmt.Errorf("poll: %w", err)
+		case ready[0].Revents&unix.POLLIN == 0:
+			return nil
+		}
+		var asked notification
+		switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&asked)); {
+		case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EINTR): // who asked has been killed
+			continue
+		case err != nil:
+			return fmt.Errorf("taking a notification: %w", err)
+		}
+		told := tell(fd, asked)
+		if err := control(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&told)); err != nil && !errors.Is(err, unix.ENOENT) {
+			return fmt.Errorf("answering a notification: %w", err)
+		}
+	}
+}
+
+// tell writes the limit where the process wants it. Where that does not work, the kernel is to answer; also a 32-bit
+// process, whose calls have other numbers and whose limits are smaller.
+func tell(fd int, asked notification) reply {
+	if asked.call != unix.SYS_PRLIMIT64 && asked.call != unix.SYS_GETRLIMIT {
+		return reply{id: asked.id, flags: goOn}
+	}
+	limit := make([]byte, 0, 16) // struct rlimit64
+	limit = binary.NativeEndian.AppendUint64(limit, Wanted)
+	limit = binary.NativeEndian.AppendUint64(limit, Wanted)
+	address := asked.args[3] // of prlimit64's fourth argument
+	if asked.call == unix.SYS_GETRLIMIT {
+		address = asked.args[1]
+	}
+	to := []unix.RemoteIovec{{Base: uintptr(address), Len: len(limit)}}
+	from := []unix.Iovec{{Base: &limit[0]}}
+	from[0].SetLen(len(limit))
+	// By now the id may be another process's.
+	if err := control(fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&asked.id)); err != nil {
+		return reply{id: asked.id, flags: goOn}
+	}
+	if _, err := unix.ProcessVMWritev(int(asked.pid), from, to, 0); err != nil {
+		return reply{id: asked.id, flags: goOn}
+	}
+	return reply{id: asked.id}
+}
+
+func control(fd int, request uint, argument unsafe.Pointer) error {
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(argument)); errno != 0 {
+		return errno
+	}
+	return nil
+}
