@@ -127,7 +127,8 @@ func (d *bulkDriver) load(ctx context.Context, start func(context.Context) error
 	return d.share()
 }
 
-// share is the loader's result, its times in milliseconds since the load began.
+// share is the loader's result, its times in milliseconds since the load began. Where one of several pods could not load on,
+// the others would do so for nothing: there it is an error at once.
 func (d *bulkDriver) share() (json.RawMessage, error) {
 	data, err := os.ReadFile(d.resultPath())
 	if err != nil {
@@ -136,6 +137,9 @@ func (d *bulkDriver) share() (json.RawMessage, error) {
 	var r load.Result
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fail(record.ReasonDriverIncomplete, "the loader's result: %v", err)
+	}
+	if early := endedEarly(r); early != nil && d.a.part.of > 1 {
+		return nil, early
 	}
 	began := d.a.clock.wallAt.UnixMilli()
 	r.From, r.To, r.FirstEnd = r.From-began, r.To-began, r.FirstEnd-began
@@ -178,12 +182,19 @@ func (d *bulkDriver) outcome(shares []json.RawMessage) (outcome, error) {
 	return out, nil
 }
 
+func endedEarly(r load.Result) error {
+	if r.Ended == "" {
+		return nil
+	}
+	return fail(record.ReasonRequestsFailed, "the load ended before its time: %s", r.Ended)
+}
+
 // incomplete is what is wrong with the loaders' counts; nil when nothing is.
 func (d *bulkDriver) incomplete(r load.Result) error {
-	n, c := r.Documents, d.a.Config.Bulk
+	n, c, early := r.Documents, d.a.Config.Bulk, endedEarly(r)
 	switch {
-	case r.Ended != "":
-		return fail(record.ReasonRequestsFailed, "the load ended before its time: %s", r.Ended)
+	case early != nil:
+		return early
 	case n.Added != n.Acknowledged+n.Rejected+n.Failed+n.Uncertain:
 		return fail(record.ReasonDriverIncomplete, "the loader sent %d documents, but knows of %d acknowledged, %d rejected, %d failed and %d of which nothing was heard",
 			n.Added, n.Acknowledged, n.Rejected, n.Failed, n.Uncertain)

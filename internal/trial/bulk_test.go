@@ -2,7 +2,9 @@ package trial
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,22 @@ func TestBulkOutcome(t *testing.T) {
 	files, err := bulkOf(0, 0).outcome([]json.RawMessage{loaded(t, 20, nil)})
 	if err != nil || files.corpus != 10_000 || files.timed {
 		t.Errorf("once through the files: %v, %+v", err, files)
+	}
+}
+
+// A load that cannot go on ends all pods' at once. Where there is one, what the cluster tells may explain it better.
+func TestABulkLoadThatEndsEarly(t *testing.T) {
+	d := bulkOf(0, 60)
+	d.a.Work = t.TempDir()
+	if err := os.WriteFile(d.resultPath(), loaded(t, 20, func(r *load.Result) { r.Ended = "status 403: no permissions" }), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for pods, want := range map[int32]string{1: "", 2: "RequestsFailed: the load ended before its time: status 403: no permissions"} {
+		d.a.part.of = pods
+		share, err := d.share()
+		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want || (share == nil) != (want != "") {
+			t.Errorf("%d pods: %v, want %q", pods, err, want)
+		}
 	}
 }
 
