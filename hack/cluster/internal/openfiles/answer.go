@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -36,8 +37,13 @@ const goOn = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE: the kernel answers after all
 func Serve(socket *net.UnixListener) error {
 	for {
 		conn, err := socket.AcceptUnix()
-		if err != nil {
+		if errors.Is(err, net.ErrClosed) {
 			return err
+		}
+		if err != nil { // too many open files, say: it passes
+			log.Printf("open files: %v", err)
+			time.Sleep(100 * time.Millisecond)
+			continue
 		}
 		go func() {
 			defer conn.Close()
@@ -60,9 +66,12 @@ func Serve(socket *net.UnixListener) error {
 // receive gives the files of one message; of which container they are does not matter.
 func receive(conn *net.UnixConn) ([]int, error) {
 	state, rights := make([]byte, 1<<16), make([]byte, unix.CmsgSpace(4*8))
-	_, n, _, _, err := conn.ReadMsgUnix(state, rights)
+	_, n, flags, _, err := conn.ReadMsgUnix(state, rights)
 	if err != nil {
 		return nil, err
+	}
+	if flags&unix.MSG_CTRUNC != 0 {
+		return nil, errors.New("the container's file was lost: are too many files open?")
 	}
 	messages, err := unix.ParseSocketControlMessage(rights[:n])
 	if err != nil {
@@ -89,12 +98,15 @@ func answer(fd int) error {
 			continue
 		case err != nil:
 			return fmt.Errorf("poll: %w", err)
-		case ready[0].Revents&unix.POLLIN == 0:
+		case ready[0].Revents&unix.POLLIN != 0:
+		case ready[0].Revents&(unix.POLLHUP|unix.POLLNVAL) != 0:
 			return nil
+		default: // the kernel could not look, for a signal came
+			continue
 		}
 		var asked notification
 		switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&asked)); {
-		case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EINTR): // who asked has been killed
+		case errors.Is(err, unix.ENOENT): // who asked has been killed
 			continue
 		case err != nil:
 			return fmt.Errorf("taking a notification: %w", err)
@@ -132,9 +144,16 @@ func tell(fd int, asked notification) reply {
 	return reply{id: asked.id}
 }
 
+// control asks the kernel, and asks again where a signal came in between.
 func control(fd int, request uint, argument unsafe.Pointer) error {
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(argument)); errno != 0 {
-		return errno
+	for {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(argument))
+		switch errno {
+		case unix.EINTR:
+		case 0:
+			return nil
+		default:
+			return errno
+		}
 	}
-	return nil
 }

@@ -31,7 +31,7 @@ func (s *supervisor) openFiles(wrapper []byte) (runc string, err error) {
 		return "", err
 	}
 	go func() { log.Printf("open files: %v", openfiles.Serve(listener)) }()
-	s.event(control.Starting, "containers are told that they may open %d files, so that OpenSearch of several nodes starts; this machine allows %d, and no more can be had",
+	s.event(control.Starting, "containers with a seccomp profile are told that they may open %d files, so that OpenSearch of several nodes starts; this machine allows %d, and no more can be had",
 		openfiles.Wanted, limit)
 	return runc, nil
 }
