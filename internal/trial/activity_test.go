@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
+	"github.com/knee-bench/knee/internal/trial/fleet"
 	"github.com/knee-bench/knee/internal/trial/process"
 )
 
@@ -164,5 +166,16 @@ func TestTheClusterIsToBlame(t *testing.T) {
 	err = a.blame(t.Context(), "load", cause)
 	if reasonOf(err) != record.ReasonClusterChanged || !strings.Contains(err.Error(), "node a-fake restarted during load") || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("a restart: %v", err)
+	}
+	for reason, want := range map[string]string{
+		record.ReasonRequestsFailed: record.ReasonClusterChanged, // another loader pod's requests failed first
+		record.ReasonLoaderLost:     record.ReasonLoaderLost,
+	} {
+		ctx, end := context.WithCancelCause(t.Context())
+		end(&fleet.Failure{Reason: reason, Message: "loader pod 2: what it saw"})
+		err = a.blame(ctx, "load", ctx.Err())
+		if e := a.explain(t.Context(), ctx, err); e.Reason != want || !strings.Contains(e.Message, "loader pod 2: what it saw") {
+			t.Errorf("after %s of another pod: %+v", reason, e)
+		}
 	}
 }

@@ -239,9 +239,12 @@ func reasonOf(err error) string {
 }
 
 // explain gives an error its reason. Once another loader pod was lost, the attempt was ended from outside, or the deadline
-// has passed, every error is its consequence.
+// has passed, every error is its consequence, but for a change of the cluster that the other's failure is one of itself.
 func (a *attempt) explain(outside, ctx context.Context, err error) *record.Error {
 	if f := (*fleet.Failure)(nil); errors.As(context.Cause(ctx), &f) {
+		if own := (*failure)(nil); errors.As(err, &own) && own.reason == record.ReasonClusterChanged {
+			return &record.Error{Reason: own.reason, Message: own.message}
+		}
 		return &record.Error{Reason: f.Reason, Message: f.Message}
 	}
 	if outside.Err() != nil {

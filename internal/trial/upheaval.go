@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/trial/cluster"
+	"github.com/knee-bench/knee/internal/trial/fleet"
 )
 
 // blameTimeout is how long a cluster is asked, after a load that failed, whether it is the cause.
@@ -57,16 +59,26 @@ func (a *attempt) sameNodes(ctx context.Context, during string) error {
 }
 
 // blame finds out whether the cluster is the cause of an error of a phase that needs it unchanged: the driver only
-// tells that its requests fail.
+// tells that its requests fail, in this loader pod or in another.
 func (a *attempt) blame(ctx context.Context, during string, err error) error {
-	if a.before.infos == nil || ctx.Err() != nil || reasonOf(err) == record.ReasonClusterChanged {
+	if a.before.infos == nil || reasonOf(err) == record.ReasonClusterChanged {
 		return err
+	}
+	if ctx.Err() != nil {
+		other := (*fleet.Failure)(nil)
+		if !errors.As(context.Cause(ctx), &other) || !slices.Contains(ofTheLoad, other.Reason) {
+			return err
+		}
+		ctx, err = context.WithoutCancel(ctx), &failure{other.Reason, other.Message}
 	}
 	if why := a.upheaval(ctx, during); why != "" {
 		return fail(record.ReasonClusterChanged, "%s; so that %v", why, err)
 	}
 	return err
 }
+
+// ofTheLoad are the reasons of a driver that failed, which may be for what the cluster did.
+var ofTheLoad = []string{record.ReasonRequestsFailed, record.ReasonDriverFailed, record.ReasonDriverIncomplete}
 
 // upheaval says what of the cluster changed since its counters were first read.
 func (a *attempt) upheaval(ctx context.Context, during string) string {

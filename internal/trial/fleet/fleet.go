@@ -32,7 +32,7 @@ type Options struct {
 	Beat    time.Duration // from one sign of life to the next
 	Silence time.Duration // how long no sign may come from the other side
 	Ready   time.Duration // how long the barrier waits for the last member, and a member for the coordinator
-	Lag     time.Duration // how much later than the median a timed load may end, when a tenth of the load is less
+	Lag     time.Duration // how much later than the median a load may end, when the share of the load that it may is less
 }
 
 // Defaults. A machine whose cores and network a load takes up may delay a beat by seconds.

@@ -422,16 +422,43 @@ func TestAStraggler(t *testing.T) {
 		c.wantLost(err, "loader pod 0 on node-0 fell behind", "after 230.0 s", "23.0 s later at most")
 	})
 	t.Run("a counted load may take its time", func(t *testing.T) {
-		c := newCrew(t, Options{Loaders: 2, Lag: time.Nanosecond})
-		m := c.member(1)
-		c.barrier(m)
-		waiting, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("the deadline passed"))
-		defer cancel()
-		if _, err := c.Shares(waiting, false); err == nil || err.Error() != "loader pod 1 on node-1 had not ended: the deadline passed" {
-			t.Errorf("got %v", err)
+		c := newCrew(t, Options{Loaders: 3, Lag: time.Nanosecond})
+		members := []*Member{c.member(1), c.member(2)}
+		c.barrier(members...)
+		now := time.Now()
+		c.update(func() { // half had ended after 100 s; the coordinator does after 190 s
+			c.released = now.Add(-190 * time.Second)
+			for _, m := range c.members {
+				m.stage, m.ended = ended, now.Add(-90*time.Second)
+			}
+		})
+		if shares, err := c.Shares(c.soon(), false); err != nil || len(shares) != 2 {
+			t.Errorf("%v, %v", shares, err)
 		}
 		if f := c.Failed(); f != nil {
 			t.Error(f)
+		}
+	})
+	t.Run("of a counted load one takes twice as long", func(t *testing.T) {
+		c := newCrew(t, Options{Loaders: 6, Lag: time.Nanosecond})
+		c.barrier(c.member(1), c.member(2), c.member(3), c.member(4), c.member(5))
+		now := time.Now()
+		c.update(func() { // half had ended after 100 s, the coordinator ends after 200.5 s; the last is still at it
+			c.released = now.Add(-200500 * time.Millisecond)
+			for i := 1; i <= 4; i++ {
+				c.members[i].stage, c.members[i].ended = ended, now.Add(-100500*time.Millisecond)
+			}
+		})
+		_, err := c.Shares(c.soon(), false)
+		c.wantLost(err, "loader pods 0 and 5 on node-0, node-5 fell behind", "after 100.0 s", "100.0 s later at most")
+	})
+	t.Run("half do not end", func(t *testing.T) {
+		c := newCrew(t, Options{Loaders: 4, Lag: time.Nanosecond})
+		c.barrier(c.member(1), c.member(2), c.member(3))
+		waiting, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("the deadline passed"))
+		defer cancel()
+		if _, err := c.Shares(waiting, false); err == nil || err.Error() != "loader pods 1, 2 and 3 on node-1, node-2, node-3 had not ended: the deadline passed" {
+			t.Errorf("got %v", err)
 		}
 	})
 }

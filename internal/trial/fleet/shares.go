@@ -23,33 +23,33 @@ func (s Share) Name() string { return name(s.Index, s.Host) }
 
 // Shares waits for the shares of all other members, ordered by index; the coordinator's own load has just ended. All
 // members of a timed load end together: one that ends much later than the median did not make the load that it was to
-// make beside the others. A counted load is bounded by the context alone.
+// make beside the others. Of a counted load the slower ones end later; one that takes twice as long as the median is lost.
 func (c *Coordinator) Shares(ctx context.Context, timed bool) ([]Share, error) {
 	own := time.Now()
 	for {
 		c.mu.Lock()
-		b, done, changed := c.bound(own), c.count(ended) == c.o.Loaders-1, c.changed
+		b, done, changed := c.bound(own, timed), c.count(ended) == c.o.Loaders-1, c.changed
 		late := c.late(own, b)
 		c.mu.Unlock()
 		if failure := c.Failed(); failure != nil {
 			return nil, failure
 		}
-		if timed && late != "" {
+		if late != "" {
 			return nil, c.blame(errLate, func() string { return late })
 		}
 		if done {
 			return c.shares(), nil
 		}
-		c.waitFor(ctx, changed, timed, b)
+		c.waitFor(ctx, changed, b)
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("%s had not ended: %w", c.who(loading), context.Cause(ctx))
 		}
 	}
 }
 
-// waitFor waits until something has changed or, of a timed load, its bound has passed.
-func (c *Coordinator) waitFor(ctx context.Context, changed <-chan struct{}, timed bool, b bound) {
-	if timed && b.known() {
+// waitFor waits until something has changed or the load's bound has passed.
+func (c *Coordinator) waitFor(ctx context.Context, changed <-chan struct{}, b bound) {
+	if b.known() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, b.limit())
 		defer cancel()
@@ -61,7 +61,7 @@ func (c *Coordinator) waitFor(ctx context.Context, changed <-chan struct{}, time
 	}
 }
 
-// bound is when a timed load must have ended everywhere: so much later than the median member's did.
+// bound is when a load must have ended everywhere: so much later than the median member's did.
 type bound struct {
 	median time.Time // zero while not half of the members have ended
 	lag    time.Duration
@@ -71,7 +71,7 @@ func (b bound) known() bool      { return !b.median.IsZero() }
 func (b bound) limit() time.Time { return b.median.Add(b.lag) }
 
 // bound is that of the ends so far. The lock is held.
-func (c *Coordinator) bound(own time.Time) bound {
+func (c *Coordinator) bound(own time.Time, timed bool) bound {
 	ends := []time.Time{own}
 	for _, m := range c.members {
 		if m.stage == ended {
@@ -84,7 +84,11 @@ func (c *Coordinator) bound(own time.Time) bound {
 	}
 	slices.SortFunc(ends, time.Time.Compare)
 	median := ends[middle]
-	return bound{median, max(c.o.Lag, median.Sub(c.released)/lagShare)}
+	lag := median.Sub(c.released)
+	if timed {
+		lag /= lagShare
+	}
+	return bound{median, max(c.o.Lag, lag)}
 }
 
 // late says who ended after a bound, or has not ended though it has passed; empty: nobody. The lock is held.
@@ -105,8 +109,8 @@ func (c *Coordinator) late(own time.Time, b bound) string {
 	if len(late) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s fell behind: half of the loader pods had ended their load after %.1f s, and the others may end %.1f s later at most (%g s, or a tenth of the load)",
-		c.places(late), b.median.Sub(c.released).Seconds(), b.lag.Seconds(), c.o.Lag.Seconds())
+	return fmt.Sprintf("%s fell behind: half of the loader pods had ended their load after %.1f s, and the others may end %.1f s later at most",
+		c.places(late), b.median.Sub(c.released).Seconds(), b.lag.Seconds())
 }
 
 func (c *Coordinator) shares() []Share {
