@@ -122,7 +122,7 @@ func (o parseOptions) parse(text string) (*record.Load, driver.Concurrency, erro
 	if err != nil {
 		return nil, driver.Concurrency{}, err
 	}
-	return load, driver.ConcurrencyOf(load, int32(o.clients)), nil
+	return load, driver.ConcurrencyOf(load, 0, int32(o.clients)), nil
 }
 
 // figuresFile is spec.workload.command.json.

@@ -65,6 +65,22 @@ metrics: [{name: gc, path: $.gc, unit: ms}]
 	}
 }
 
+// Operations over seconds are the calls in flight of a throughput in bytes, and without seconds nothing is: by hand, nobody
+// knows how long the program ran.
+func TestParseJSONOfBytes(t *testing.T) {
+	printed := filepath.Join(t.TempDir(), "printed")
+	if err := os.WriteFile(printed, []byte(`{"mibs": 250, "ops": 256000, "sec": 64, "lat": 4}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"parse", "--parser", "json", printed, "--clients", "16", "--unit", "MiB/s", "--path", "throughput=$.mibs", "--path", "operations=$.ops", "--path", "latency.mean=$.lat"}
+	if out, code := agent(t, nil, append(args, "--path", "seconds=$.sec")...); code != 0 || !strings.Contains(out, "calls in flight  16 ") || strings.Contains(out, "note:") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+	if out, code := agent(t, nil, args...); code != 0 || strings.Contains(out, "calls in flight") || strings.Contains(out, "note:") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "figures.yaml")
 	if err := os.WriteFile(broken, []byte("throughputs: {path: $.rate}\n"), 0o644); err != nil {

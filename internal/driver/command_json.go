@@ -54,9 +54,9 @@ func ParseJSONFigures(output string, figures record.JSONFigures) (*record.Load, 
 // rateTolerance is how far a program's rate may be from its own operations and seconds before a note says so.
 const rateTolerance = 0.01
 
-// ratesOf says where a program's rate is not that of its operations and seconds.
+// ratesOf says where a program's rate is not that of its operations and seconds. One of bytes is another figure.
 func ratesOf(load *record.Load) []string {
-	if load.Operations == 0 || load.Seconds == 0 {
+	if load.Operations == 0 || load.Seconds == 0 || ofBytes(load.Unit) {
 		return nil
 	}
 	if own := float64(load.Operations) / load.Seconds; math.Abs(own-load.Rate) > rateTolerance*load.Rate {

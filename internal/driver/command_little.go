@@ -63,14 +63,22 @@ func (f Freon) Concurrency(threads int32) Concurrency {
 	return Concurrency{Rate: f.MeanRate, MeanMillis: f.Mean, Resolution: f.Resolution, Clients: float64(threads)}
 }
 
-// ConcurrencyOf is what a load's figures say of its clients: nothing where it has no mean latency.
-func ConcurrencyOf(load *record.Load, clients int32) Concurrency {
+// ConcurrencyOf is what a load's figures say of its clients: nothing where it has no mean latency, or no rate of operations.
+// Ran is how long the program ran, s, 0 when not known: it stands for a time of the load that the program did not tell, but
+// the program's own rate goes before it, since the program's start and end are in it.
+func ConcurrencyOf(load *record.Load, ran float64, clients int32) Concurrency {
 	if load.Latency == nil || load.Latency.Mean == 0 {
 		return Concurrency{}
 	}
-	rate := load.Rate
-	if load.Seconds > 0 && load.Operations > 0 { // the throughput may be in another unit
-		rate = float64(load.Operations) / load.Seconds
+	rate, operations := load.Rate, float64(load.Operations)
+	switch {
+	case load.Operations > 0 && load.Seconds > 0:
+		rate = operations / load.Seconds
+	case !ofBytes(load.Unit): // the program's own rate
+	case load.Operations > 0 && ran > 0:
+		rate = operations / ran
+	default:
+		return Concurrency{}
 	}
 	return Concurrency{Rate: rate, MeanMillis: load.Latency.Mean, Clients: float64(clients)}
 }

@@ -40,20 +40,56 @@ func TestLittlesLaw(t *testing.T) {
 	}
 }
 
-func TestConcurrencyOfALoad(t *testing.T) {
+func TestConcurrencyOfFreon(t *testing.T) {
 	if got := newFlow.Concurrency(100).Note(); !strings.Contains(got, "91.4 calls in flight of 100") {
 		t.Errorf("%q", got)
 	}
-	load := &record.Load{Rate: 3, Unit: "MB/s", Operations: 1000, Seconds: 10, Latency: &record.Latency{Mean: 40}}
-	if got := ConcurrencyOf(load, 4); got.InFlight() != 4 || got.Note() != "" {
-		t.Errorf("%+v", got)
+}
+
+func TestConcurrencyOfALoad(t *testing.T) {
+	// 4,000 operations/s of 64 KiB each, at 4 ms: 16 in flight.
+	mib := record.Load{Rate: 250, Unit: "MiB/s", Operations: 256_000, Seconds: 64, Latency: &record.Latency{Mean: 4}}
+	calls := record.Load{Rate: 4000, Unit: "calls/s", Operations: 256_000, Seconds: 64, Latency: &record.Latency{Mean: 4}}
+	with := func(l record.Load, change func(*record.Load)) record.Load { change(&l); return l }
+	untimed := func(l *record.Load) { l.Seconds = 0 }
+	for name, c := range map[string]struct {
+		load record.Load
+		ran  float64 // seconds
+		rate float64 // 0: there is no law
+	}{
+		"bytes, by its operations":                {mib, 70, 4000},
+		"bytes, over the time that it ran":        {with(mib, untimed), 80, 3200},
+		"bytes, and no operations":                {with(mib, func(l *record.Load) { l.Operations = 0 }), 70, 0},
+		"bytes, in a time that is not known":      {with(mib, untimed), 0, 0},
+		"calls, by its operations":                {with(calls, func(l *record.Load) { l.Rate = 4 }), 70, 4000},
+		"calls, whose own rate knows no start":    {with(calls, untimed), 80, 4000},
+		"calls, and no operations":                {with(calls, func(l *record.Load) { l.Operations = 0 }), 70, 4000},
+		"calls, without a mean latency":           {with(calls, func(l *record.Load) { l.Latency = &record.Latency{P99: 9} }), 70, 0},
+		"calls, without any latency":              {with(calls, func(l *record.Load) { l.Latency = nil }), 70, 0},
+		"calls, in a time that nobody would know": {with(calls, untimed), 0, 4000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := Concurrency{Rate: c.rate, MeanMillis: 4, Clients: 16}
+			if c.rate == 0 {
+				want = Concurrency{}
+			}
+			if got := ConcurrencyOf(&c.load, c.ran, 16); got != want {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+		})
 	}
-	load.Operations = 0
-	if got := ConcurrencyOf(load, 4); got.Rate != 3 {
-		t.Errorf("by the throughput alone: %+v", got)
+}
+
+func TestUnitsOfBytes(t *testing.T) {
+	for _, unit := range []string{"B/s", "kB/s", "KB/s", "KiB/s", "MB/s", "mb/s", "MiB/s", "GB/s", "GiB/s", "TiB/s", "MBps", "Mbps", "bps", "Mbit/s", "Gbit/s", "kbits/s",
+		"bytes/s", "Bytes/sec", "byte/second", "megabytes/s", "Gigabit/s", "mebibytes/s", "MB per second", "MiB", "MB/min", "MB s-1", " MB/s"} {
+		if !ofBytes(unit) {
+			t.Errorf("%q is of bytes", unit)
+		}
 	}
-	load.Latency.Mean = 0
-	if got := ConcurrencyOf(load, 4); got != (Concurrency{}) {
-		t.Errorf("without a mean latency: %+v", got)
+	for _, unit := range []string{"calls/s", "ops/s", "docs/s", "rows/s", "requests/s", "bulks/s", "batches/s", "blobs/s", "bids/s", "tps", "kops/s", "Mops/s", "b-trees/s", "IOPS", "messages/s", "keys/s", "gets/s", "pbs/s", "/s", ""} {
+		if ofBytes(unit) {
+			t.Errorf("%q is not of bytes", unit)
+		}
 	}
 }

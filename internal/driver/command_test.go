@@ -57,6 +57,10 @@ func TestJSONFigures(t *testing.T) {
 	if err != nil || len(load.Notes) != 1 || !strings.Contains(load.Notes[0], "6000 operations in 10 s are 600/s") {
 		t.Errorf("%+v, %v", load, err)
 	}
+	load, err = ParseJSONFigures(loader, figuresOf(func(f *record.JSONFigures) { f.Throughput = record.JSONMetric{Path: "$.rates[1]", Unit: "MiB/s"} }))
+	if err != nil || load.Rate != 2 || len(load.Notes) != 0 {
+		t.Errorf("operations a second say nothing of MiB/s: %+v, %v", load, err)
+	}
 }
 
 func TestJSONFiguresRefuses(t *testing.T) {

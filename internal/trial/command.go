@@ -123,18 +123,16 @@ func (d *commandDriver) load(ctx context.Context, start func(context.Context) er
 	if exit != 0 {
 		return nil, fail(record.ReasonDriverFailed, "%s %s: %s", name, ending(exit), said)
 	}
-	share, err := d.read(output.Text())
+	share, err := d.read(output.Text(), ran)
 	if err != nil {
 		return nil, fail(record.ReasonDriverIncomplete, "what %s printed: %v; it ended with: %s", name, err, said)
-	}
-	if share.Load.Seconds == 0 {
-		share.Load.Seconds = ran.Seconds()
 	}
 	return json.Marshal(share)
 }
 
-// read has the campaign's parser read the output, and holds the figures against the clients.
-func (d *commandDriver) read(text string) (commandShare, error) {
+// read has the campaign's parser read the output, and holds the figures against the clients. Where the output does not tell
+// how long the load took, it is as long as the program ran.
+func (d *commandDriver) read(text string, ran time.Duration) (commandShare, error) {
 	var (
 		c    = d.a.Config.Command
 		load *record.Load
@@ -152,9 +150,12 @@ func (d *commandDriver) read(text string) (commandShare, error) {
 		if load, err = driver.ParseJSONFigures(text, *c.JSON); err != nil {
 			return commandShare{}, err
 		}
-		law = driver.ConcurrencyOf(load, d.clients())
+		law = driver.ConcurrencyOf(load, ran.Seconds(), d.clients())
 	default:
 		return commandShare{}, fmt.Errorf("there is no parser %q", c.Parser)
+	}
+	if load.Seconds == 0 {
+		load.Seconds = ran.Seconds()
 	}
 	if note := law.Note(); note != "" {
 		load.Notes = append(load.Notes, note)

@@ -57,6 +57,32 @@ func TestCommandTrialOfFreon(t *testing.T) {
 	}
 }
 
+// A throughput in bytes is no rate of calls: how busy the clients were is of the operations alone.
+func TestCommandTrialOfBytes(t *testing.T) {
+	const said = `{"mibs": 250, "ops": 256000, "sec": 64, "lat": 4}`
+	options := func(change func(*record.JSONFigures)) Options {
+		o := shell(t, "echo '"+said+"'")
+		o.Config.Trial.Clients = 16
+		o.Config.Command.JSON = &record.JSONFigures{Throughput: record.JSONMetric{Path: "$.mibs", Unit: "MiB/s"}, Operations: "$.ops", Seconds: "$.sec",
+			LatencyUnit: "ms", Latency: map[string]string{"mean": "$.lat"}}
+		change(o.Config.Command.JSON)
+		return o
+	}
+	r := Run(t.Context(), options(func(*record.JSONFigures) {}))
+	if r.Error != nil || r.Load.Rate != 250 || len(r.Load.Notes) != 0 || r.Loader.UtilizationOfTime != 1 {
+		t.Errorf("%+v, %+v, %+v", r.Error, r.Load, r.Loader)
+	}
+	r = Run(t.Context(), options(func(f *record.JSONFigures) { f.Operations = "" }))
+	if r.Error != nil || len(r.Load.Notes) != 0 || r.Loader.UtilizationOfTime != 0 {
+		t.Errorf("without operations, nobody knows: %+v, %+v, %+v", r.Error, r.Load, r.Loader)
+	}
+	untimed := newCommand(&attempt{Options: options(func(f *record.JSONFigures) { f.Seconds = "" })}).(*commandDriver)
+	share, err := untimed.read(said, 64*time.Second)
+	if err != nil || share.InFlight != 16 || share.Load.Seconds != 64 || len(share.Load.Notes) != 0 {
+		t.Errorf("over the time that it ran: %+v, %+v, %v", share, share.Load, err)
+	}
+}
+
 func TestCommandPlaceholders(t *testing.T) {
 	o := shell(t, `printf '{"rate": %s, "clients": %s, "words": "%s|%s|%s|%s|%s|%s"}\n' "$1" "$2" "$3" "$4" "$5" "$6" "$FROM_ENV" "$KNEE_TRIAL$HOME"`,
 		"$(rate)", "$(KNEE_CLIENTS)", "$(KNEE_TRIAL)", "$(KNEE_ENDPOINT)", "$$(rate)", "$(UNKNOWN) $HOME `id`")
