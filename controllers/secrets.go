@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/record"
 )
 
 // awaitedSecrets names the Secrets that a pod mounts while no container of it has begun. That one is missing the kubelet
@@ -21,15 +22,24 @@ func awaitedSecrets(pod corev1.Pod) decide.Problem {
 		if v.Secret == nil {
 			continue
 		}
-		var keys []string
-		for _, item := range v.Secret.Items {
-			keys = append(keys, item.Key)
-		}
-		awaited = append(awaited, fmt.Sprintf("Secret %s with %s", v.Secret.SecretName, strings.Join(keys, " and ")))
+		awaited = append(awaited, fmt.Sprintf("Secret %s with %s", v.Secret.SecretName, strings.Join(awaitedKeys(v.Secret), " and ")))
 	}
 	if begun || len(awaited) == 0 {
 		return decide.Problem{}
 	}
 	return decide.Problem{Message: fmt.Sprintf("pod %s has not begun (ContainerCreating); in namespace %s it needs %s: is it all there?",
 		pod.Name, pod.Namespace, strings.Join(awaited, ", "))}
+}
+
+// awaitedKeys are the keys that a mounted Secret must have. One that is mounted whole is of keys that sign requests, as
+// their session token may be absent.
+func awaitedKeys(s *corev1.SecretVolumeSource) []string {
+	if len(s.Items) == 0 {
+		return []string{record.AccessKeyIDKey, record.SecretAccessKeyKey}
+	}
+	var keys []string
+	for _, item := range s.Items {
+		keys = append(keys, item.Key)
+	}
+	return keys
 }

@@ -52,3 +52,14 @@ func TestAwaitedSecretsAreNamed(t *testing.T) {
 		t.Errorf("it mounts no Secret: %q", p.Message)
 	}
 }
+
+// The keys that sign requests are mounted whole, as their session token may be absent.
+func TestAwaitedKeysOfASignatureAreNamed(t *testing.T) {
+	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "bench"}, Spec: corev1.PodSpec{Volumes: []corev1.Volume{
+		{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "bench-keys"}}},
+	}}}
+	want := "it needs Secret bench-keys with accessKeyID and secretAccessKey: is it all there?"
+	if p := podProblem(pod); !strings.HasSuffix(p.Message, want) {
+		t.Errorf("%q does not say %q", p.Message, want)
+	}
+}
