@@ -33,7 +33,8 @@ const (
 )
 
 // call names one request of the reconciler by where in the campaign it is made, so that every run of the same campaign
-// gives it the same name: after how many records, in which Reconcile since, and what it asks for.
+// gives it the same name: after how many records, in which Reconcile since, and what it asks for. A Reconcile with a fault in
+// it is not counted: as a rule the next one does its work.
 type call struct {
 	records, step int
 	what          string
@@ -118,7 +119,7 @@ func (s *session) goes(at call, f fault) bool {
 	p := point{at, f}
 	s.calls = append(s.calls, p)
 	s.harmless[p] = !s.wrote && (f == diesBefore || f == timesOut)
-	if !s.faults[p] || s.reached[p] {
+	if !s.faults[p] || s.reached[p] || s.faulted { // one fault a Reconcile: a second one might hide what came of the first
 		return false
 	}
 	s.reached[p], s.faulted = true, true

@@ -75,20 +75,21 @@ func (w *faultWorld) enumerate(t *testing.T, fewest int) int {
 	chosen := regexp.MustCompile(*only)
 	t.Logf("%d Reconciles; it comes to %s", len(reference.past)+1, want.Verdict)
 	todo := slices.DeleteFunc(slices.Clone(points), func(p point) bool { return !chosen.MatchString(p.String()) })
-	for _, pass := range []struct {
-		oneOf    func(point) any
-		harmless map[point]bool
-	}{{ofReconcile, reference.harmless}, {ofStage, reference.harmless}, {ofAll, nil}} {
-		runs := pack(todo, pass.harmless, pass.oneOf)
-		t.Logf("%d faults in %d runs", len(todo), len(runs))
-		todo = nil
-		for _, failed := range w.runAll(t.Context(), want, runs) {
-			if len(failed.faults) == 1 {
-				t.Error(failed)
-			} else {
-				todo = append(todo, failed.again()...)
-			}
+	runs := pack(todo, reference.harmless)
+	t.Logf("%d faults in %d runs", len(todo), len(runs))
+	var again [][]point
+	for _, failed := range w.runAll(t.Context(), want, runs) {
+		if len(failed.faults) == 1 {
+			t.Error(failed)
+			continue
 		}
+		for _, p := range failed.again() {
+			again = append(again, []point{p})
+		}
+	}
+	t.Logf("%d faults of runs with several are tried alone", len(again))
+	for _, failed := range w.runAll(t.Context(), want, again) {
+		t.Error(failed)
 	}
 	return len(points)
 }
@@ -148,18 +149,12 @@ func lostAttempt(p point) string {
 	return attempt
 }
 
-// A run has one fault of each kind of these at most. After one the Reconciles until the next record may be others, so that
-// a later one of them is not reached; with the next record all is as it would have been, since the reconciler remembers
-// nothing.
-func ofReconcile(p point) any { return call{records: p.at.records, step: p.at.step} }
-func ofStage(p point) any     { return p.at.records }
-func ofAll(point) any         { return "" }
-
-// pack makes runs of the points, with at most one of each key. Of faults that leave all as it was a run takes many. A lost
-// record changes what a campaign comes to, and has a run of its own.
-func pack(points []point, harmless map[point]bool, key func(point) any) [][]point {
+// pack makes runs of the points. A run has at most one fault between two records: after it the Reconciles until the next
+// record may be others, and then all is as it would have been, since the reconciler remembers nothing. Of faults that leave
+// all as it was a run takes many. A lost record changes what a campaign comes to, and has a run of its own.
+func pack(points []point, harmless map[point]bool) [][]point {
 	var packed, many, lost [][]point
-	next := map[any]int{} // by key: the run that takes its next point
+	next := map[int]int{} // by stage: the run that takes its next point
 	for _, p := range points {
 		switch {
 		case p.goes == podIsGone, *alone:
@@ -170,8 +165,8 @@ func pack(points []point, harmless map[point]bool, key func(point) any) [][]poin
 			}
 			many[len(many)-1] = append(many[len(many)-1], p)
 		default:
-			n := next[key(p)]
-			next[key(p)]++
+			n := next[p.at.records]
+			next[p.at.records]++
 			if n == len(packed) {
 				packed = append(packed, nil)
 			}
