@@ -36,7 +36,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="[has(self.osb), has(self.bulk), has(self.stream), has(self.command)].filter(set, set).size() == 1",message="workload needs exactly one driver: set one of osb, bulk, stream and command",reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule="(has(self.osb) || has(self.bulk)) == has(self.index)",message="osb and bulk fill an index and need index; stream and command fill none: leave index out",fieldPath=.index
 // +kubebuilder:validation:XValidation:rule="!has(self.clientsPerPod) || !has(self.stream)",message="clientsPerPod does not go with stream: its clients are OpenSearch's own",fieldPath=.clientsPerPod
-// +kubebuilder:validation:XValidation:rule="!has(self.measure) || self.measure != 'Window' || has(self.osb) || has(self.bulk) && has(self.bulk.durationSeconds)",message="measure Window is the steady part of a timed load of documents: it needs osb, or bulk with durationSeconds",fieldPath=.measure
+// +kubebuilder:validation:XValidation:rule="!has(self.measure) || self.measure != 'Window' || has(self.osb) || has(self.bulk)",message="measure Window is a part of a load of documents: it needs osb or bulk",fieldPath=.measure
 // +kubebuilder:validation:XValidation:rule="!has(self.clientBoundCheck) || !self.clientBoundCheck || has(self.osb) && !has(self.clientsPerPod)",message="clientBoundCheck repeats a load of osb that one loader pod makes: it needs osb, and does not go with clientsPerPod",fieldPath=.clientBoundCheck
 type Workload struct {
 	// index is the index that the load fills.

@@ -11,7 +11,7 @@ import (
 // The fields of what gates.expressions see of a record. docs/gates.md has the same tables; a test keeps them in step.
 
 func init() { // the kinds name each other
-	trialKind.fields = slices.Concat(trialFields, ofIngest(slices.Concat(ingestFields, workFields)))
+	trialKind.fields = slices.Concat(trialFields, ofCluster(clusterFields), ofIngest(slices.Concat(ingestFields, workFields)))
 	loadKind.fields = loadFields
 	nodeKind.fields = slices.Concat(machineFields, processFields)
 	taskKind.fields = taskFields
@@ -46,9 +46,18 @@ func over[P, T any](name string, typ *cel.Type, doc string, part func(v *view) *
 
 // ofIngest makes fields absent of a load that fills no index.
 func ofIngest(fields []viewField) []viewField {
+	return where(func(v *view) bool { return v.record.Ingest != nil }, fields)
+}
+
+// ofCluster makes fields absent of a load beside which nobody looked at an OpenSearch.
+func ofCluster(fields []viewField) []viewField {
+	return where(func(v *view) bool { return clusterSeen(*v.record) }, fields)
+}
+
+func where(known func(v *view) bool, fields []viewField) []viewField {
 	for i, f := range fields {
 		fields[i].get = func(v *view) any {
-			if v.record.Ingest == nil {
+			if !known(v) {
 				return nil
 			}
 			return f.get(v)
@@ -63,7 +72,12 @@ var trialFields = []viewField{
 	always("phase", cel.StringType, "Sweep, Final or OpenLoop", func(v *view) string { return string(v.record.Trial.Phase) }),
 	always("clients", cel.IntType, "the client count", func(v *view) int64 { return int64(v.record.Trial.Clients) }),
 	always("repetition", cel.IntType, "from 1", func(v *view) int64 { return int64(v.record.Trial.Repetition) }),
-	always("nodes", cel.ListType(cel.ObjectType("Node")), "one an OpenSearch node", nodeViews),
+	{"nodes", "one an OpenSearch node", cel.ListType(cel.ObjectType("Node")), func(v *view) any {
+		if len(v.record.Nodes) == 0 { // or what is asked of all nodes would hold
+			return nil
+		}
+		return nodeViews(v)
+	}},
 	{"tasks", "the driver's tasks, ingest first; absent when some had no room in the record", cel.ListType(cel.ObjectType("Task")), taskViews},
 	always("loader", cel.ObjectType("Loader"), "what made the load", func(v *view) *view {
 		return &view{kind: loaderKind, record: v.record}
@@ -74,17 +88,20 @@ var trialFields = []viewField{
 		}
 		return &view{kind: loadKind, record: v.record}
 	}},
-	always("rejections", cel.IntType, "refused requests, over every counter of every node", func(v *view) int64 { return v.record.Rejections.Total() }),
-	always("writePoolRejections", cel.IntType, "of them, by the write thread pools", func(v *view) int64 { return v.record.Rejections.WritePool }),
-	always("indexingPressureRejections", cel.IntType, "of them, by indexing pressure", func(v *view) int64 { return v.record.Rejections.IndexingPressure }),
-	always("admissionControlRejections", cel.IntType, "of them, by admission control", func(v *view) int64 { return v.record.Rejections.AdmissionControl }),
-	always("circuitBreakerTrips", cel.IntType, "of them, by circuit breakers", func(v *view) int64 { return v.record.Rejections.CircuitBreakers }),
 	{"errorRate", "the highest share of failed requests of any ingest task, or of failed operations of a load that fills no index, 0 to 1", cel.DoubleType, func(v *view) any {
 		if rate, known := ingestErrorRate(*v.record); known {
 			return rate
 		}
 		return nil
 	}},
+}
+
+var clusterFields = []viewField{
+	always("rejections", cel.IntType, "refused requests, over every counter of every node", func(v *view) int64 { return v.record.Rejections.Total() }),
+	always("writePoolRejections", cel.IntType, "of them, by the write thread pools", func(v *view) int64 { return v.record.Rejections.WritePool }),
+	always("indexingPressureRejections", cel.IntType, "of them, by indexing pressure", func(v *view) int64 { return v.record.Rejections.IndexingPressure }),
+	always("admissionControlRejections", cel.IntType, "of them, by admission control", func(v *view) int64 { return v.record.Rejections.AdmissionControl }),
+	always("circuitBreakerTrips", cel.IntType, "of them, by circuit breakers", func(v *view) int64 { return v.record.Rejections.CircuitBreakers }),
 	always("settleSeconds", cel.DoubleType, "the wait for rest before the load", func(v *view) float64 { return v.record.Settle.Seconds }),
 	always("settled", cel.BoolType, "the cluster was at rest before the load", func(v *view) bool { return v.record.Settle.Note == "" }),
 }

@@ -38,6 +38,11 @@ func full() record.Record {
 
 func decimal(s string) *v1alpha1.Decimal { return v1alpha1.ToDecimal(s) }
 
+// alone makes of a record that of a program with no OpenSearch beside it.
+func alone(r *record.Record) {
+	r.Load, r.Ingest, r.Nodes, r.Rejections = &record.Load{Rate: 5, Unit: "calls/s", Operations: 9}, nil, nil, record.Rejections{}
+}
+
 func TestGates(t *testing.T) {
 	seconds := func(n int32) *int32 { return &n }
 	throttledGate := v1alpha1.Gates{MaxThrottledPercent: decimal("1")}
@@ -57,6 +62,14 @@ func TestGates(t *testing.T) {
 		{"error rate without tasks", v1alpha1.Gates{MaxErrorRate: decimal("0")},
 			func(r *record.Record) { r.Tasks, r.Dropped = nil, []string{"tasks"} },
 			"maxErrorRate 0 cannot be judged: the record has no ingest task"},
+
+		{"rejections where nobody asked and nobody looked", v1alpha1.Gates{}, alone, ""},
+		{"rejections where nobody looked", v1alpha1.Gates{MaxRejections: limit(0)}, alone,
+			"maxRejections 0 cannot be judged: nobody looked at an OpenSearch beside this load"},
+		{"rejections of a record that had no room for its nodes", v1alpha1.Gates{MaxRejections: limit(0)}, func(r *record.Record) {
+			alone(r)
+			r.Dropped = []string{"nodes"}
+		}, ""},
 
 		{"io pressure within", v1alpha1.Gates{MaxIOPressurePercent: decimal("4")}, func(*record.Record) {}, ""},
 		{"io pressure", v1alpha1.Gates{MaxIOPressurePercent: decimal("3.5")}, func(*record.Record) {},

@@ -17,6 +17,7 @@ func TestDriversAdmitted(t *testing.T) {
 	const endpoint = `baseline: a, variants: [{name: a, endpoint: {url: "https://h"}}], `
 	for name, change := range map[string]string{
 		"bulk":                           `spec: {` + bulk + `}}`,
+		"a window of so many documents":  `spec: {` + plain + `, workload: {measure: Window, osb: null, bulk: {dataset: small, documents: 1000000}}}`,
 		"bulk for a time":                `spec: {` + plain + `, workload: {measure: Window, osb: null, bulk: {dataset: otel-logs, durationSeconds: 60, flushBytes: 6250k}}}`,
 		"bulk per client, several pods":  `spec: {` + plain + `, workload: {clientsPerPod: 1, measure: null, osb: null, bulk: {dataset: otel-logs, documentsPerClient: 3000000, flushDocuments: 4000}, index: {name: logs-a, dataStream: true, bodyFrom: {name: b, key: b.json}}}}`,
 		"bulk of files":                  `spec: {` + plain + `, workload: {measure: null, osb: null, bulk: {documents: 5, files: {from: {configMap: c}, names: [a/b.json.gz]}}}}`,
@@ -34,7 +35,7 @@ func TestDriversAdmitted(t *testing.T) {
 		"command on a matrix":            `spec: {` + command + `}` + nothing + `, matrix: {include: [{variant: old}, {variant: new}]}}`,
 		"command without a variant":      `spec: {` + command + `}` + nothing + `, matrix: {exclude: [{variant: new}]}}`,
 		"an error rate of a program":     `spec: {` + noGates + `, topologies: null, workload: {measure: null, osb: null, index: null, command: {image: a, command: [a], parser: JSON, json: {throughput: {path: $.a, unit: ops/s}, operations: $.n, failures: $.f}}}, gates: {maxIOWaitPercent: null, maxErrorRate: 0}}`,
-		"command with gates":             `spec: {` + command + `}` + nothing + `, gates: {maxIOWaitPercent: null, maxErrorRate: 0, maxLoaderCPUPercent: 90}}`,
+		"command with gates":             `spec: {` + command + `}` + nothing + `, gates: {maxRejections: null, maxIOWaitPercent: null, maxErrorRate: 0, maxLoaderCPUPercent: 90}}`,
 		"a matrix":                       `spec: {matrix: {include: [{variant: arm}, {variant: intel, topology: 6p0r}], exclude: [{variant: intel, topology: two}]}, topologies: [{name: 6p0r, primaries: 6}, {name: two, primaries: 2}]}`,
 		"a variant that is left out":     `spec: {matrix: {exclude: [{variant: arm}]}}`,
 		"a topology without a baseline":  `spec: {matrix: {exclude: [{variant: intel, topology: two}]}, topologies: [{name: 6p0r, primaries: 6}, {name: two, primaries: 2}]}`,
@@ -74,7 +75,6 @@ func TestDriversRefused(t *testing.T) {
 		{"bulk with params", `spec: {variants: [{name: arm, params: {a: b}}, {name: intel}], ` + bulk + `}}`, []string{"spec.variants", "the bulk driver has no params"}},
 		{"bulk with search", `spec: {final: {search: true}, gates: null, workload: {measure: null, osb: null, bulk: {dataset: small, documents: 1}}}`, []string{"spec.final.search", "needs workload.osb.searchTasks"}},
 		{"bulk with an open loop", `spec: {final: {search: null, openLoop: {}}, gates: null, workload: {measure: null, osb: null, bulk: {dataset: small, documents: 1}}}`, []string{"spec.final.openLoop", "needs workload.osb.targetThroughputParam"}},
-		{"a window of so many documents", `spec: {` + plain + `, workload: {measure: Window, osb: null, bulk: {dataset: small, documents: 1}}}`, []string{"spec.workload.measure", "bulk with durationSeconds"}},
 		{"an image of bulk", `spec: {variants: [{name: arm, image: "a:1"}, {name: intel}], ` + bulk + `}}`, []string{"spec.variants", "instead of workload.command.image"}},
 		{"a cache of several pods", `spec: {loader: {cache: {size: 1Gi}}, workload: {clientsPerPod: 8}}`, []string{"spec.loader.cache", "cannot share"}},
 
@@ -92,6 +92,7 @@ func TestDriversRefused(t *testing.T) {
 		{"an error rate without operations", `spec: {` + noGates + `, topologies: null, workload: {measure: null, osb: null, index: null, command: {image: a, command: [a], parser: JSON, json: {throughput: {path: $.a, unit: ops/s}, failures: $.n}}}, gates: {maxIOWaitPercent: null, maxErrorRate: "0.1"}}`, []string{"spec.gates.maxErrorRate", "name workload.command.json.operations and failures"}},
 		{"nodes of no OpenSearch", `spec: {` + command + `}, opensearch: null, baseline: a, variants: [{name: a, architecture: arm64}]}`, []string{"spec.variants", "the variant has none: leave them out"}},
 		{"placements of no OpenSearch", `spec: {` + command + `}` + nothing + `, final: {placements: 2}}`, []string{"spec.final.placements", "has no OpenSearch"}},
+		{"rejections of no OpenSearch", `spec: {` + command + `}` + nothing + `, gates: {maxRejections: 0}}`, []string{"spec.gates.maxRejections", "of Knee's own beside the command"}},
 		{"gates on nodes of no OpenSearch", `spec: {` + command + `}` + nothing + `, gates: {maxCPUPercent: 90}}`, []string{"spec.gates", "a variant has none"}},
 
 		{"matrix with a variant that is none", `spec: {matrix: {include: [{variant: amd}]}}`, []string{"spec.matrix.include", "must name variants and topologies"}},
