@@ -139,6 +139,7 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&appsv1.StatefulSet{}).
 		Owns(&batchv1.Job{}).
 		Owns(&corev1.ConfigMap{}).
+		Watches(&appsv1.StatefulSet{}, named).
 		Watches(&corev1.Pod{}, named).
 		Watches(&corev1.PersistentVolumeClaim{}, named).
 		Watches(&v1alpha1.BenchmarkCampaign{}, active, builder.WithPredicates(comes())).
@@ -154,7 +155,7 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return r.startWatching(mgr, c)
 }
 
-// campaignOf finds the campaign of a pod or a volume, which it does not own itself.
+// campaignOf finds the campaign of a pod, a volume or the operator's StatefulSet, which it does not own itself.
 func campaignOf(_ context.Context, o client.Object) []reconcile.Request {
 	name := o.GetAnnotations()[resources.AnnotationCampaignName]
 	if name == "" {

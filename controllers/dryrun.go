@@ -19,6 +19,7 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/resources"
 )
 
 // podGrace is how long a controller may take to make a pod before the API server is asked whether it may.
@@ -30,14 +31,15 @@ func (r *CampaignReconciler) askWhy(ctx context.Context, w *decide.World, sets [
 	now := r.Clock.Now()
 	for i := range sets {
 		s := &sets[i]
-		c := w.Clusters[s.Name]
-		if pod := missingPod(s, pods); pod != nil && s.DeletionTimestamp.IsZero() {
+		name := s.Labels[resources.LabelCellName] // the operator gives its own another one than the cell's
+		c := w.Clusters[name]
+		if pod := missingPod(s, pods); pod != nil && c.Made && !c.Deleting && s.DeletionTimestamp.IsZero() {
 			problem := r.ask(ctx, "StatefulSet "+s.Name, append(claimsOf(s, pod), pod), since(s), now)
 			if problem.Definite || c.Pods == 0 && problem.Message != "" {
 				c.Problem = problem
 			}
 			c.Problem.Again = problem.Again // what pods that are there complain of stays
-			w.Clusters[s.Name] = c
+			w.Clusters[name] = c
 		}
 	}
 	for i := range jobs {

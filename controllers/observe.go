@@ -49,7 +49,6 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 	if err := r.List(ctx, &maps, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return observed{}, fmt.Errorf("list the campaign's records: %w", err)
 	}
-	sets.Items = ownSets(sets.Items, c)
 	operated, err := r.listOperated(ctx, c)
 	if err != nil {
 		return observed{}, err
@@ -58,7 +57,7 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 	records := memo.readRecords(ctx, maps.Items)
 	w := decide.World{
 		Jobs:      map[string]decide.Job{},
-		Clusters:  clusters(sets.Items, pods.Items, claims.Items, maps.Items, operated),
+		Clusters:  clusters(ownSets(slices.Clone(sets.Items), c), pods.Items, claims.Items, maps.Items, operated),
 		Recorded:  map[record.Trial]bool{},
 		Records:   memo.holders,
 		Suspended: ptr.Deref(c.Spec.Suspend, false),

@@ -81,6 +81,29 @@ func report(o *unstructured.Unstructured, health string) {
 	Expect(cluster.Status().Update(ctx, o)).To(Succeed())
 }
 
+// operated is a campaign whose cluster the operator makes.
+func operated(name, ns string) *wrappers.Campaign {
+	w := wrappers.MakeCampaign(name).Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+	w.Spec.OpenSearch.Provisioner = v1alpha1.ProvisionOpenSearchCluster
+	w.Spec.Topologies[0].Nodes = ptr.To[int32](3)
+	return w
+}
+
+// asked waits for a namespace's OpenSearchCluster in a group.
+func asked(ns, group string) unstructured.Unstructured {
+	GinkgoHelper()
+	var list unstructured.UnstructuredList
+	list.SetAPIVersion(group + "/v1")
+	list.SetKind("OpenSearchClusterList")
+	Eventually(func() int {
+		if err := cluster.List(ctx, &list, client.InNamespace(ns)); err != nil {
+			return 0 // the kind is not served yet
+		}
+		return len(list.Items)
+	}).Should(Equal(1))
+	return list.Items[0]
+}
+
 var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 	var (
 		ns string
@@ -110,27 +133,12 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 
 	It("is waited for until the operator is installed, and the campaign says so", func() {
 		ns = newNamespace()
-		w := wrappers.MakeCampaign("operated").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
-		w.Spec.OpenSearch.Provisioner = v1alpha1.ProvisionOpenSearchCluster
+		w := operated("operated", ns)
 		w.Spec.OpenSearch.Storage.Size = "1Gi"
-		w.Spec.Topologies[0].Nodes = ptr.To[int32](3)
 		c = start(w)
 		Eventually(ready(c)).Should(Equal("False/OperatorMissing"))
 		Expect(cluster.Create(ctx, operatorCRD("opensearch.opster.io"))).To(Succeed())
-		o.SetAPIVersion("opensearch.opster.io/v1")
-		o.SetKind("OpenSearchCluster")
-		Eventually(func() int {
-			var list unstructured.UnstructuredList
-			list.SetAPIVersion("opensearch.opster.io/v1")
-			list.SetKind("OpenSearchClusterList")
-			if err := cluster.List(ctx, &list, client.InNamespace(ns)); err != nil {
-				return 0 // the kind is not served yet
-			}
-			for _, item := range list.Items {
-				o = item
-			}
-			return len(list.Items)
-		}).Should(Equal(1))
+		o = asked(ns, "opensearch.opster.io")
 		Eventually(ready(c)).Should(Equal("Unknown/Progressing"))
 	})
 
@@ -172,5 +180,18 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 			err := cluster.Get(ctx, client.ObjectKeyFromObject(claim), claim)
 			Expect(apierrors.IsNotFound(err) || !claim.DeletionTimestamp.IsZero()).To(BeTrue(), "volume %s: %v", claim.Name, err)
 		}
+	})
+
+	It("is told of when the API server refuses the pods of the operator's StatefulSet", func() {
+		ns := newNamespace()
+		q := quota(ns, list("pods", 0), list("pods", 0))
+		c := start(operated("nopods", ns))
+		o := asked(ns, "opensearch.opster.io")
+		set := operate(&o)
+		Expect(cluster.Create(ctx, set)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("False/Forbidden"))
+		Expect(message(c)).To(And(ContainSubstring("StatefulSet "+set.Name), ContainSubstring("exceeded quota: small")))
+		Expect(cluster.Delete(ctx, q)).To(Succeed())
+		Eventually(ready(c)).Should(Equal("Unknown/Progressing"))
 	})
 })
