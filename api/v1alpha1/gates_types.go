@@ -2,9 +2,8 @@ package v1alpha1
 
 // Gates are limits on a trial's quality, judged from its record.
 type Gates struct {
-	// maxRejections is how many rejected requests are allowed, over every rejection counter of every node.
+	// maxRejections is how many rejected requests are allowed, over every rejection counter of every node. Unset: none.
 	// +optional
-	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	MaxRejections *int64 `json:"maxRejections,omitempty"`
 	// maxIOWaitPercent is the highest mean iowait of any OpenSearch node over the load window, in percent of all cores.
