@@ -100,11 +100,21 @@ func (d *decider) waitForJob(job Job) {
 
 // overdue stalls when a Job that started has not ended long after its agent's and its pod's own deadlines.
 func (d *decider) overdue(job Job) {
-	at := job.Created.Add(d.plan.ProvisioningTimeout + d.plan.TrialTimeout + overdue)
+	at := job.Created.Add(d.plan.ProvisioningTimeout + 2*d.loadersReady(job) + d.plan.TrialTimeout + overdue)
 	if d.now.Before(at) {
 		d.wakeAt(at)
 		return
 	}
 	d.stall(Problem{Reason: v1alpha1.ReasonTrialBlocked, Message: fmt.Sprintf(
 		"Job %s should have ended by %s: %s", job.Name, at.UTC().Format(time.RFC3339), advice[v1alpha1.ReasonTrialBlocked])})
+}
+
+// loadersReady is how long the loader pods of a Job wait for one another.
+func (d *decider) loadersReady(job Job) time.Duration {
+	for _, cell := range d.plan.Cells {
+		if cell.Name == job.Cell {
+			return d.plan.LoadersReady(cell.Spec, job.Attempt.Clients)
+		}
+	}
+	return 0
 }

@@ -219,3 +219,18 @@ func TestDefiniteProblemsAreSaidAtOnce(t *testing.T) {
 		t.Errorf("wakes at %s", d.WakeAt)
 	}
 }
+
+// A trial of several pods is overdue only when its pods have been waited for, too.
+func TestATrialOfSeveralPodsThatShouldHaveEnded(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(6).Bulk(100).ClientsPerPod(2))
+	cell := s.plan.Cells[0]
+	s.world.Clusters[cell.Name] = decide.Cluster{Name: cell.Name, Replicas: 1, Ready: 1, Pods: 1, Since: start}
+	deadlines := s.plan.ProvisioningTimeout + s.plan.TrialTimeout + 2*s.plan.LoadersReady(cell.Spec, 6)
+	for late, stalled := range map[time.Duration]bool{4 * time.Minute: false, 6 * time.Minute: true} {
+		s.live(decide.Action{Cell: cell.Name, Attempt: record.Trial{Campaign: "uid-1", Cell: cell.Hash, Variant: "a", Topology: "1p0r", Phase: record.Warmup,
+			Clients: 6, Repetition: 1, Attempt: 1}}, decide.Job{State: decide.JobLive, Created: start.Add(-deadlines - late), Started: true})
+		if d := s.next(); (d.Stalled != nil) != stalled {
+			t.Errorf("%s after its deadlines: %+v", late, d.Stalled)
+		}
+	}
+}

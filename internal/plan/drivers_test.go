@@ -2,6 +2,7 @@ package plan
 
 import (
 	"testing"
+	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
@@ -120,6 +121,25 @@ func TestIdentityGoldenOfDrivers(t *testing.T) {
 	} {
 		if got := Build(tt.c).Cells[0].Hash; got != tt.hash {
 			t.Errorf("%s: identity %s, want %s", what, got, tt.hash)
+		}
+	}
+}
+
+// Loader pods may be waited for as long as a single one may keep a campaign from going on, and a while longer.
+func TestLoadersReady(t *testing.T) {
+	for _, tt := range []struct {
+		provisioning, want time.Duration
+		perPod, clients    int32
+	}{
+		{15 * time.Minute, 0, 0, 64},
+		{15 * time.Minute, 0, 64, 64},
+		{15 * time.Minute, 20 * time.Minute, 16, 64},
+		{time.Hour, 65 * time.Minute, 16, 64},
+		{10 * time.Second, 15 * time.Minute, 16, 64},
+	} {
+		p := Plan{ProvisioningTimeout: tt.provisioning}
+		if got := p.LoadersReady(CellSpec{PerPod: tt.perPod}, tt.clients); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
 		}
 	}
 }

@@ -98,6 +98,21 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 	return p
 }
 
+// How long the loader pods of a trial wait for one another.
+const (
+	leastReady = 15 * time.Minute // one may have a corpus to download
+	readySpare = 5 * time.Minute  // after the campaign has said what keeps one from starting
+)
+
+// LoadersReady is how long the several loader pods of a trial wait for one that is not there, or not ready; 0 where a trial
+// of so many clients has one pod. A pod waits twice at most: for that of index 0, and as that one does for the last.
+func (p Plan) LoadersReady(cell CellSpec, clients int32) time.Duration {
+	if cell.Loaders(clients) == 1 {
+		return 0
+	}
+	return max(leastReady, p.ProvisioningTimeout+readySpare)
+}
+
 // Clients lists the client counts of a sweep, ascending.
 func Clients(s v1alpha1.Sweep) []int32 {
 	if s.Range == nil {

@@ -3,17 +3,18 @@ package record
 // Config is what the controller tells the agent of one attempt, as JSON in the environment variable ConfigEnv
 // of the trial's container.
 type Config struct {
-	Trial           Trial       `json:"trial"`
-	Endpoint        string      `json:"endpoint"`        // http://host:9200 of the cell's OpenSearch
-	Nodes           int32       `json:"nodes"`           // nodes that the cluster must have
-	Probes          []Probe     `json:"probes"`          // one an OpenSearch node
-	DeadlineSeconds int32       `json:"deadlineSeconds"` // of the whole attempt, from the agent's start
-	SettleSeconds   int32       `json:"settleSeconds"`   // how long to wait at most for rest
-	ActivitySeconds int32       `json:"activitySeconds"` // how long a load may show no sign of life; 0: as long as it likes
-	Measure         string      `json:"measure"`         // Whole or Window
-	Index           IndexConfig `json:"index"`
-	Loaders         int32       `json:"loaders,omitempty"`     // loader pods of the trial, of which this is one; 0 stands for 1
-	Coordinator     string      `json:"coordinator,omitempty"` // host:port at which the loader pod of index 0 is reached by the others; empty: there is one pod
+	Trial               Trial       `json:"trial"`
+	Endpoint            string      `json:"endpoint"`        // http://host:9200 of the cell's OpenSearch
+	Nodes               int32       `json:"nodes"`           // nodes that the cluster must have
+	Probes              []Probe     `json:"probes"`          // one an OpenSearch node
+	DeadlineSeconds     int32       `json:"deadlineSeconds"` // of the whole attempt, from the agent's start; of several loader pods, from when all are there
+	SettleSeconds       int32       `json:"settleSeconds"`   // how long to wait at most for rest
+	ActivitySeconds     int32       `json:"activitySeconds"` // how long a load may show no sign of life; 0: as long as it likes
+	Measure             string      `json:"measure"`         // Whole or Window
+	Index               IndexConfig `json:"index"`
+	Loaders             int32       `json:"loaders,omitempty"`             // loader pods of the trial, of which this is one; 0 stands for 1
+	LoadersReadySeconds int32       `json:"loadersReadySeconds,omitempty"` // of several: how long those that are not there, or not ready, are waited for
+	Coordinator         string      `json:"coordinator,omitempty"`         // host:port at which the loader pod of index 0 is reached by the others; empty: there is one pod
 
 	// The driver: exactly one is set.
 	OSB     *OSBConfig     `json:"osb,omitempty"`

@@ -48,7 +48,7 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 			Template:             corev1.PodTemplateSpec{ObjectMeta: pod, Spec: trialPod(c, p, cell, string(cfg), o)},
 		},
 	}
-	several(&job.Spec, c, cell, cell.Spec.Loaders(attempt.Clients))
+	several(&job.Spec, c, cell, cell.Spec.Loaders(attempt.Clients), p.LoadersReady(cell.Spec, attempt.Clients))
 	return job, nil
 }
 
@@ -79,6 +79,7 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 	driverOf(cell.Spec).configure(&cfg, c.Spec)
 	if n := cell.Spec.Loaders(attempt.Clients); n > 1 {
 		cfg.Loaders, cfg.Coordinator = n, coordinator(c, cell, cell.AttemptName(attempt))
+		cfg.LoadersReadySeconds = int32(p.LoadersReady(cell.Spec, attempt.Clients).Seconds())
 	}
 	if from := cell.Spec.Index.BodyFrom; from != nil {
 		cfg.Index.BodyFile = record.IndexPath + "/" + from.Key

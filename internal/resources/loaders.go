@@ -2,6 +2,7 @@ package resources
 
 import (
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +44,8 @@ func coordinator(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job string) stri
 
 // several makes of a Job one of n loader pods that run at the same time, each once, on nodes of their own if there is a
 // choice. One that fails ends them all: what the others measure is no longer what was asked.
-func several(job *batchv1.JobSpec, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, n int32) {
+// Each may wait for others twice as long as ready.
+func several(job *batchv1.JobSpec, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, n int32, ready time.Duration) {
 	if n == 1 {
 		return
 	}
@@ -51,6 +53,7 @@ func several(job *batchv1.JobSpec, c *v1alpha1.BenchmarkCampaign, cell plan.Cell
 	job.Completions, job.Parallelism = ptr.To(n), ptr.To(n)
 	pod := &job.Template.Spec
 	pod.Subdomain = loaderServiceName(cell)
+	*pod.ActiveDeadlineSeconds += int64(2 * ready.Seconds())
 	if pod.Affinity == nil {
 		pod.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{}}
 	}

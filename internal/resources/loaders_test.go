@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
@@ -58,6 +59,26 @@ func TestSeveralLoaderPods(t *testing.T) {
 		if len(job.Name)+len("-255") > 63 {
 			t.Errorf("%s: %s-255 is no host name", name, job.Name)
 		}
+	}
+}
+
+// Each deadline of a trial of several pods allows for those that come late: the one that waits for index 0, and is then
+// waited for with index 0 for the last, has the longest way.
+func TestSeveralLoaderPodsMayComeLate(t *testing.T) {
+	const hour = 3600
+	w := wrappers.MakeCampaign("x").Variant("a").Bulk(1)
+	w.Spec.Timeouts.ProvisioningSeconds, w.Spec.Timeouts.TrialSeconds = ptr.To[int32](hour), ptr.To[int32](600)
+	one, cfg := made(t, w, record.Sweep)
+	if cfg.LoadersReadySeconds != 0 || cfg.DeadlineSeconds != 600 {
+		t.Errorf("one pod: %+v", cfg)
+	}
+	several, cfg := made(t, w.ClientsPerPod(4), record.Sweep)
+	if cfg.LoadersReadySeconds != hour+300 || cfg.DeadlineSeconds != 600 {
+		t.Errorf("several: ready within %d s, deadline %d s", cfg.LoadersReadySeconds, cfg.DeadlineSeconds)
+	}
+	before, after := *one.Spec.Template.Spec.ActiveDeadlineSeconds, *several.Spec.Template.Spec.ActiveDeadlineSeconds
+	if after-before != 2*(hour+300) {
+		t.Errorf("a pod may take %d s, and %d s where it is one of several", before, after)
 	}
 }
 

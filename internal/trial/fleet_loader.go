@@ -37,12 +37,12 @@ func RunLoader(outside context.Context, o Options, index int32) (did string, err
 	if folder := a.Config.Artifacts; folder != "" {
 		a.Config.Artifacts = filepath.Join(folder, fmt.Sprintf("loader-%d", index))
 	}
-	m, err := a.join(outside)
+	m, err := fleet.Join(outside, o.Config.Coordinator, int(index), a.fleetOptions())
 	if err != nil {
 		return "", err
 	}
 	defer m.Close()
-	ctx, cancel := a.untilDeadline(outside) // index 0 may have begun later than this pod: its deadline comes first
+	ctx, cancel := a.untilDeadline(outside, a.readyWithin()) // index 0's begins when the last pod is there, and comes first
 	defer cancel()
 	a.say("joined the coordinator %s", o.Config.Coordinator)
 	a.pods = oneOfPods{m}
@@ -64,13 +64,6 @@ func RunLoader(outside context.Context, o Options, index int32) (did string, err
 		return "", errors.New(a.secrets.hide(err.Error()))
 	}
 	return a.secrets.hide(a.did(failed)), nil
-}
-
-// join finds the loader pod of index 0.
-func (a *attempt) join(outside context.Context) (*fleet.Member, error) {
-	ctx, cancel := a.untilDeadline(outside)
-	defer cancel()
-	return fleet.Join(ctx, a.Config.Coordinator, int(a.part.index), a.fleetOptions())
 }
 
 // lend prepares and makes this pod's part of the load, and sends its share of the outcome.

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,8 +21,8 @@ type severalPods struct {
 	c *fleet.Coordinator
 }
 
-// assemble begins to coordinate the trial's other loader pods, where there are others. The context that it gives ends when
-// one of them is lost or fails.
+// assemble waits for the trial's other loader pods, where there are others, and begins to coordinate them. The context that
+// it gives ends when one of them is lost or fails.
 func (a *attempt) assemble(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if a.part.of <= 1 {
 		return ctx, func() {}, nil
@@ -36,7 +37,8 @@ func (a *attempt) assemble(ctx context.Context) (context.Context, context.Cancel
 	}
 	a.pods = severalPods{a, c}
 	ctx, cancel := c.Context(ctx)
-	return ctx, cancel, nil
+	a.say("wait for the other loader pods")
+	return ctx, cancel, inWords(c.Assemble(ctx))
 }
 
 // listenAddress is the port of where the coordinator is reached, on every address of this pod.
@@ -50,7 +52,12 @@ func listenAddress(coordinator string) (string, error) {
 
 func (a *attempt) fleetOptions() fleet.Options {
 	say := func(format string, args ...any) { a.print(fmt.Sprintf(format, args...)) }
-	return fleet.Options{Trial: a.Config.Trial, Loaders: int(a.part.of), Host: a.record.Loader.Host, Say: say}
+	return fleet.Options{Trial: a.Config.Trial, Loaders: int(a.part.of), Host: a.record.Loader.Host, Say: say, Ready: a.readyWithin()}
+}
+
+// readyWithin is how long the loader pods wait for one that is not there or not ready.
+func (a *attempt) readyWithin() time.Duration {
+	return cmp.Or(time.Duration(a.Config.LoadersReadySeconds)*time.Second, fleet.DefaultReady)
 }
 
 func (p severalPods) ready(ctx context.Context) error { return inWords(p.c.Start(ctx)) }

@@ -90,14 +90,24 @@ func TestALoaderPodThatIsNotLetIn(t *testing.T) {
 
 func TestALoaderPodWhoseCoordinatorNeverComes(t *testing.T) {
 	o := options(t)
-	o.Config.Loaders, o.Config.Coordinator, o.Config.DeadlineSeconds = 2, "no-such-name.invalid:9210", 1
+	o.Config.Loaders, o.Config.Coordinator, o.Config.DeadlineSeconds, o.Config.LoadersReadySeconds = 2, "no-such-name.invalid:9210", 1, 2
 	began := time.Now()
 	did, err := RunLoader(t.Context(), o, 1)
-	if did != "" || err == nil || !strings.Contains(err.Error(), "the coordinator no-such-name.invalid:9210 could not be reached within ") || !strings.Contains(err.Error(), "the trial's deadline of 1 s passed") {
+	if did != "" || err == nil || !strings.Contains(err.Error(), "LoaderLost: the coordinator no-such-name.invalid:9210 could not be reached within 2.") {
 		t.Errorf("%q, %v", did, err)
 	}
-	if took := time.Since(began); took > 20*time.Second {
+	if took := time.Since(began); took < 2*time.Second || took > 20*time.Second {
 		t.Errorf("it took %s", took)
+	}
+}
+
+// The trial's deadline begins when all loader pods are there.
+func TestALoaderPodThatNeverComes(t *testing.T) {
+	o := options(t)
+	o.Config.Loaders, o.Config.Coordinator, o.Config.DeadlineSeconds, o.Config.LoadersReadySeconds = 2, "127.0.0.1:0", 1, 2
+	r := Run(t.Context(), o)
+	if r.Error == nil || r.Error.Reason != record.ReasonLoaderLost || !strings.Contains(r.Error.Message, "loader pod 1 never came within 2s") {
+		t.Errorf("%+v", r.Error)
 	}
 }
 

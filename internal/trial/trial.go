@@ -100,12 +100,12 @@ func begin(o Options) *attempt {
 	return a
 }
 
-// untilDeadline gives a context that ends with the trial's deadline, counted from now.
-func (a *attempt) untilDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
+// untilDeadline gives a context that ends with the trial's deadline, counted from so much later than now.
+func (a *attempt) untilDeadline(ctx context.Context, later time.Duration) (context.Context, context.CancelFunc) {
 	if a.Config.DeadlineSeconds <= 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, time.Duration(a.Config.DeadlineSeconds)*time.Second,
+	return context.WithTimeoutCause(ctx, later+time.Duration(a.Config.DeadlineSeconds)*time.Second,
 		fmt.Errorf("the trial's deadline of %d s passed", a.Config.DeadlineSeconds))
 }
 
@@ -113,11 +113,11 @@ func (a *attempt) untilDeadline(ctx context.Context) (context.Context, context.C
 // of several loader pods this is the one of index 0; RunLoader is the others.
 func Run(outside context.Context, o Options) record.Record {
 	a := begin(o)
-	ctx, cancel := a.untilDeadline(outside)
-	defer cancel()
 	told := context.AfterFunc(outside, a.saveInterrupted)
-	ctx, leave, err := a.assemble(ctx)
+	ctx, leave, err := a.assemble(outside)
 	defer leave()
+	ctx, cancel := a.untilDeadline(ctx, 0)
+	defer cancel()
 	if err == nil {
 		err = a.run(ctx)
 	}

@@ -179,8 +179,8 @@ func TestTrialsOfSeveralLoaderPodsThatGoWrong(t *testing.T) {
 			"the loader's image has no no-such-program", ""},
 		"one is of another attempt": {func(f *fleet) {
 			f.change[3] = func(o *trial.Options) { o.Config.Trial.Attempt = 2 }
-			f.config.DeadlineSeconds = 10 // of which coming to rest takes two, on an idle machine
-		}, record.ReasonDeadline, "the trial's deadline of 10 s passed, during: load: loader pod 3 never came so far", ""},
+			f.config.LoadersReadySeconds = 5
+		}, record.ReasonLoaderLost, "loader pod 3 never came within 5s; one that called itself loader pod 3", ""},
 		"one is ended from outside": {func(f *fleet) { atHalf(f, 1) }, record.ReasonInterrupted,
 			"loader pod 1: the pod was ended from outside: deleted, evicted", "the coordinator ended the load: loader pod 1: the pod was ended"},
 		"index 0 is ended from outside": {func(f *fleet) { atHalf(f, 0) }, record.ReasonInterrupted,

@@ -89,16 +89,27 @@ func (c *Coordinator) Failed() *Failure {
 	return f
 }
 
-// Start waits until every other member is ready and releases them all; the coordinator's own load begins as it returns.
-func (c *Coordinator) Start(ctx context.Context) error {
+// Assemble waits until every other member has joined.
+func (c *Coordinator) Assemble(ctx context.Context) error {
+	return c.awaitAll(ctx, joined, func() string { return c.who(absent) + " never came" })
+}
+
+// awaitAll waits until every other member has come so far; behind says who has not.
+func (c *Coordinator) awaitAll(ctx context.Context, at stage, behind func() string) error {
 	waiting, cancel := context.WithTimeoutCause(ctx, c.o.Ready, errLate)
 	defer cancel()
+	err := c.await(waiting, func() bool { return c.count(at) == c.o.Loaders-1 })
+	if err != nil && ctx.Err() != nil && c.Failed() == nil {
+		return fmt.Errorf("%s so far: %w", behind(), err)
+	}
+	return c.blame(err, func() string { return behind() + " within " + c.o.Ready.String() + c.strangers() })
+}
+
+// Start waits until every other member is ready and releases them all; the coordinator's own load begins as it returns.
+func (c *Coordinator) Start(ctx context.Context) error {
 	began := time.Now()
-	if err := c.await(waiting, func() bool { return c.count(ready) == c.o.Loaders-1 }); err != nil {
-		if ctx.Err() != nil && c.Failed() == nil {
-			return fmt.Errorf("%s so far: %w", c.unready(), err)
-		}
-		return c.blame(err, func() string { return c.unready() + " within " + c.o.Ready.String() + c.strangers() })
+	if err := c.awaitAll(ctx, ready, c.unready); err != nil {
+		return err
 	}
 	waited := time.Since(began)
 	first := time.Now()

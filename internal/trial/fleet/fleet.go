@@ -31,7 +31,7 @@ type Options struct {
 
 	Beat    time.Duration // from one sign of life to the next
 	Silence time.Duration // how long no sign may come from the other side
-	Ready   time.Duration // how long the barrier waits for the last member, and a member for the coordinator
+	Ready   time.Duration // how long the coordinator waits for the last member to join, and to get ready, and a member for the coordinator
 	Lag     time.Duration // how much later than the median a load may end, when the share of the load that it may is less
 }
 
@@ -39,16 +39,17 @@ type Options struct {
 const (
 	defaultBeat    = 2 * time.Second
 	defaultSilence = 30 * time.Second
-	defaultReady   = 15 * time.Minute
 	defaultLag     = 10 * time.Second
 	lagShare       = 10 // a tenth of the load
+
+	DefaultReady = 15 * time.Minute
 )
 
 func (o Options) defaults() Options {
 	for _, d := range []struct {
 		set      *time.Duration
 		standard time.Duration
-	}{{&o.Beat, defaultBeat}, {&o.Silence, defaultSilence}, {&o.Ready, defaultReady}, {&o.Lag, defaultLag}} {
+	}{{&o.Beat, defaultBeat}, {&o.Silence, defaultSilence}, {&o.Ready, DefaultReady}, {&o.Lag, defaultLag}} {
 		if *d.set <= 0 {
 			*d.set = d.standard
 		}

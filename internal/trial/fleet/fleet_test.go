@@ -239,6 +239,41 @@ func TestWhoNeverComesIsNamed(t *testing.T) {
 	}
 }
 
+func TestAssembleWaitsForWhoHasNotCome(t *testing.T) {
+	c := newCrew(t, Options{Loaders: 3, Ready: 300 * time.Millisecond})
+	c.member(1)
+	err := c.Assemble(c.soon())
+	c.wantLost(err, "loader pod 2 never came within 300ms")
+	if strings.Contains(err.Error(), "loader pod 1") {
+		t.Errorf("who came and prepares is blamed: %v", err)
+	}
+}
+
+func TestAssembleEndsWithTheLast(t *testing.T) {
+	c := newCrew(t, Options{Loaders: 3})
+	c.member(1)
+	assembled := make(chan error, 1)
+	go func() { assembled <- c.Assemble(c.soon()) }()
+	c.member(2)
+	if err := <-assembled; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAssembleEndsWithAFailureOfWhoCame(t *testing.T) {
+	c := newCrew(t, Options{Loaders: 3})
+	m := c.member(1)
+	assembled := make(chan error, 1)
+	go func() { assembled <- c.Assemble(c.soon()) }()
+	if err := m.Fail(c.soon(), record.ReasonDriverFailed, "no such program"); err != nil {
+		t.Error(err)
+	}
+	var f *Failure
+	if err := <-assembled; !errors.As(err, &f) || f.Reason != record.ReasonDriverFailed {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestWhoIsNotLetIn(t *testing.T) {
 	c := newCrew(t, Options{Loaders: 3})
 	c.member(1)
