@@ -98,7 +98,7 @@ var _ = Describe("a campaign of another driver", func() {
 			return ends(wrappers.LoadRecord(cfg.Trial, "command", rate, "calls/s"))
 		}})
 		w := wrappers.MakeCampaign("command").Namespace(ns).Variant("old").Variant("new").Clients(100).Repetitions(4).
-			Command("ozone:1", "ozone", "freon", "-t", "$(KNEE_CLIENTS)")
+			Command("ozone:1", "ozone", "freon")
 		w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
 		w.Spec.Variants[1].Params = map[string]v1alpha1.ParamValue{"FLOW": "new"}
 		Expect(cluster.Create(ctx, w.Obj())).To(Succeed())

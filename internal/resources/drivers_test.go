@@ -88,7 +88,7 @@ func TestDriversSections(t *testing.T) {
 			Params:  map[string]string{"SIZE": "0", "FLOW": "new"}, Parser: "Freon",
 		}}},
 		"command with figures in JSON": {figures, record.Config{Command: &record.CommandConfig{
-			Command: []string{"a"}, Parser: "JSON",
+			Command: []string{"a"}, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: "JSON",
 			JSON: &record.JSONFigures{
 				Throughput: record.JSONMetric{Path: "$.rate", Unit: "calls/s"}, Failures: "$.failed", LatencyUnit: "ms",
 				Latency: map[string]string{"p99": "$.p99", "mean": "$.mean"}, Metrics: []record.JSONMetric{{Name: "gc", Path: "$.gc", Unit: "ms"}},

@@ -2,7 +2,10 @@ package resources_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/resources"
@@ -34,7 +37,7 @@ func TestValidateFigures(t *testing.T) {
 			[]string{"spec.workload.command.prometheus.queries[1].name"}},
 	} {
 		c := wrappers.MakeCampaign("x").Variant("a").Obj()
-		c.Spec.Workload = v1alpha1.Workload{Command: &v1alpha1.Command{JSON: &tt.json, Prometheus: tt.prometheus}}
+		c.Spec.Workload = v1alpha1.Workload{Command: &v1alpha1.Command{Args: []string{"$(KNEE_CLIENTS)"}, JSON: &tt.json, Prometheus: tt.prometheus}}
 		var got []string
 		for _, err := range resources.Validate(c, options) {
 			got = append(got, err.Field)
@@ -42,5 +45,49 @@ func TestValidateFigures(t *testing.T) {
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
+	}
+}
+
+// A program that is not told the clients makes the same load at each count.
+func TestValidateClientsOfACommand(t *testing.T) {
+	one, two := []int32{8}, []int32{8, 16}
+	for name, tt := range map[string]struct {
+		change  func(*v1alpha1.Command)
+		clients []int32
+		perPod  *int32
+		missing bool
+	}{
+		"nowhere":            {func(*v1alpha1.Command) {}, two, nil, true},
+		"an argument":        {func(c *v1alpha1.Command) { c.Args = []string{"-n", "5", "--threads=$(KNEE_CLIENTS)"} }, two, nil, false},
+		"the command":        {func(c *v1alpha1.Command) { c.Command = []string{"sh", "-c", "load -t $(KNEE_CLIENTS)"} }, two, nil, false},
+		"the environment":    {func(c *v1alpha1.Command) { c.Env = map[string]v1alpha1.ParamValue{"THREADS": "$(KNEE_CLIENTS)"} }, two, nil, false},
+		"the text of it":     {func(c *v1alpha1.Command) { c.Args = []string{"-t", "$$(KNEE_CLIENTS)"} }, two, nil, true},
+		"a shell's variable": {func(c *v1alpha1.Command) { c.Args = []string{"-t", "$KNEE_CLIENTS ${KNEE_CLIENTS}"} }, two, nil, true},
+		"a parameter, not replaced": {func(c *v1alpha1.Command) {
+			c.Params, c.Args = map[string]v1alpha1.ParamValue{"t": "$(KNEE_CLIENTS)"}, []string{"-t", "$(t)"}
+		}, two, nil, true},
+		"a query": {func(c *v1alpha1.Command) {
+			c.Prometheus = &v1alpha1.Prometheus{Queries: []v1alpha1.PrometheusQuery{{Name: "q", Query: "$(KNEE_CLIENTS)"}}}
+		}, two, nil, true},
+		"one count":                    {func(*v1alpha1.Command) {}, one, nil, false},
+		"one count, over several pods": {func(*v1alpha1.Command) {}, one, ptr.To[int32](4), true},
+	} {
+		w := wrappers.MakeCampaign("x").Variant("a").Command("a:1", "a").Clients(tt.clients...)
+		w.Spec.Workload.ClientsPerPod = tt.perPod
+		w.Spec.Workload.Command.Args = nil
+		tt.change(w.Spec.Workload.Command)
+		errs := resources.Validate(w.Obj(), options)
+		if !tt.missing && len(errs) == 0 {
+			continue
+		}
+		if !tt.missing || len(errs) != 1 || errs[0].Field != "spec.workload.command.args" || !strings.Contains(errs[0].Detail, "$(KNEE_CLIENTS)") {
+			t.Errorf("%s: %v", name, errs)
+		}
+	}
+	ranged := wrappers.MakeCampaign("x").Variant("a").Command("a:1", "a")
+	ranged.Spec.Workload.Command.Args = nil
+	ranged.Spec.Sweep = v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 4, Max: 8, Step: 4}}
+	if errs := resources.Validate(ranged.Obj(), options); len(errs) != 1 {
+		t.Errorf("a range: %v", errs)
 	}
 }

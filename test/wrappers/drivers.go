@@ -22,8 +22,8 @@ func (c *Campaign) Stream(params map[string]v1alpha1.ParamValue) *Campaign {
 	return c
 }
 
-// Command drives the load with a program that says what it loads by itself: there is no OpenSearch, and no topology. It
-// comes after the variants.
+// Command drives the load with a program that says what it loads by itself: there is no OpenSearch, and no topology. Its
+// argument is the clients. It comes after the variants.
 func (c *Campaign) Command(image string, command ...string) *Campaign {
 	c.Spec.OpenSearch, c.Spec.Topologies = v1alpha1.OpenSearch{}, nil
 	for i := range c.Spec.Variants {
@@ -31,7 +31,7 @@ func (c *Campaign) Command(image string, command ...string) *Campaign {
 	}
 	c.Spec.Workload = v1alpha1.Workload{
 		Measure: v1alpha1.MeasureWhole,
-		Command: &v1alpha1.Command{Image: image, Command: command, Parser: v1alpha1.ParserFreon},
+		Command: &v1alpha1.Command{Image: image, Command: command, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: v1alpha1.ParserFreon},
 	}
 	return c
 }
