@@ -51,10 +51,15 @@ func (d *streamDriver) load(ctx context.Context, start func(context.Context) err
 		return nil, err
 	}
 	a.say("POST %s %v", driver.StreamPath, a.Config.Stream.Params)
-	reply, err := a.cluster.BenchmarkStream(ctx, driver.StreamPath, a.Config.Stream.Params)
+	calling, done := a.whileAnswering(ctx)
+	reply, err := a.cluster.BenchmarkStream(calling, driver.StreamPath, a.Config.Stream.Params)
+	done()
+	var silent *failure
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case err != nil && errors.As(context.Cause(calling), &silent):
+		return nil, silent
 	case cluster.NoHandler(err):
 		return nil, fail(record.ReasonPluginMissing, "OpenSearch has no POST %s; it needs %s: %v", driver.StreamPath, driver.StreamNeeds, err)
 	case err != nil:

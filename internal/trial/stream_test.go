@@ -2,11 +2,14 @@ package trial
 
 import (
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/test/fakes/benchmarkapi"
 )
@@ -89,6 +92,57 @@ func TestStreamTrialRefuses(t *testing.T) {
 				if !strings.Contains(r.Error.Message, words) {
 					t.Errorf("%q is not in %s", words, r.Error.Message)
 				}
+			}
+		})
+	}
+}
+
+// fallSilent is a handler of a cluster that answers nothing any more once its Benchmark API is called, or that goes on answering
+// all but that call.
+func fallSilent(cluster http.Handler, all bool) http.Handler {
+	var called atomic.Bool
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		call := r.URL.Path == driver.StreamPath
+		if call {
+			called.Store(true)
+		}
+		if call || all && called.Load() {
+			<-r.Context().Done() // who asks gives up
+			return
+		}
+		cluster.ServeHTTP(w, r)
+	})
+}
+
+// The call lasts as long as the load, but not on when OpenSearch tells nothing any more.
+func TestStreamTrialOfAClusterThatFallsSilent(t *testing.T) {
+	for name, c := range map[string]struct {
+		all           bool
+		reason, words string
+	}{
+		"no node answers":      {true, record.ReasonClusterChanged, "OpenSearch has answered nothing for "},
+		"the call alone hangs": {false, record.ReasonDeadline, "the trial's deadline of 8 s passed, during: load"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fake := twoNodes()
+			o := streamOptions(t, fake)
+			server := httptest.NewServer(fallSilent(fake.Handler(), c.all))
+			t.Cleanup(server.Close)
+			o.Config.Endpoint, o.Config.ActivitySeconds = server.URL, 2
+			if !c.all {
+				o.Config.DeadlineSeconds = 8
+			}
+			began := time.Now()
+			r := Run(t.Context(), o)
+			if r.Error == nil || r.Error.Reason != c.reason || !strings.Contains(r.Error.Message, c.words) || r.Load != nil {
+				t.Errorf("%+v", r.Error)
+			}
+			if c.all && !strings.Contains(r.Error.Message, "(spec.timeouts.activitySeconds is 2)") {
+				t.Errorf("%+v", r.Error)
+			}
+			if took := time.Since(began); took > 40*time.Second {
+				t.Errorf("it took %s", took)
 			}
 		})
 	}

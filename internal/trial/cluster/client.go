@@ -127,6 +127,17 @@ func (c *Client) within(ctx context.Context, method, path string, in, out any) e
 	return nil
 }
 
+// Answers asks the node that the endpoint leads to for nothing that another node, or the cluster's state, has a part in. Its
+// error says that it does not answer: what it refuses, it answers.
+func (c *Client) Answers(ctx context.Context) error {
+	err := c.call(ctx, http.MethodGet, "/", nil, nil)
+	var s *StatusError
+	if errors.As(err, &s) && s.Status < http.StatusInternalServerError {
+		return nil
+	}
+	return err
+}
+
 // reason is the API's own words in an error's body.
 func reason(body []byte) string {
 	var e struct {

@@ -134,6 +134,24 @@ func TestErrorsSpeakTheAPIsWords(t *testing.T) {
 	}
 }
 
+// What OpenSearch refuses, it answers; a balancer in front of it that finds no node says so with a status of its own.
+func TestAnswers(t *testing.T) {
+	for status, answers := range map[int]bool{200: true, 400: true, 401: true, 403: true, 502: false, 503: false, 504: false} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		c, err := New(nil, server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Answers(t.Context()); (err == nil) != answers {
+			t.Errorf("%d: %v", status, err)
+		}
+		server.Close()
+		if err := c.Answers(t.Context()); err == nil {
+			t.Errorf("%d: it answers though it is gone", status)
+		}
+	}
+}
+
 func TestFailedShards(t *testing.T) {
 	c := fakeCluster(t, map[string]string{"POST /x/_refresh": `{"_shards":{"total":6,"successful":5,"failed":1}}`, "GET /x/_count": `{"count":7,"_shards":{"total":6,"successful":5,"failed":1}}`})
 	if err := c.Refresh(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "1 of 6 shards failed") {
