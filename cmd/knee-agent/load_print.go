@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -21,6 +22,7 @@ type printer struct {
 	rates   []float64 // docs/s of the runs that count
 	added   bool      // the rates are of documents added: the server acknowledges none
 	rows    int
+	nothing error // of the first run in which nothing was acknowledged
 }
 
 func newPrinter(to io.Writer, o loadOptions) *printer { return &printer{to: to, options: o} }
@@ -53,6 +55,10 @@ func (p *printer) run(n int, r load.Result) error {
 		P50: float64(h.ValueAtQuantile(50)) / 1000, P99: float64(h.ValueAtQuantile(99)) / 1000,
 		CPUPerMillion: r.CPUPerMillion(), Waiting: r.Waiting(), CPUShare: r.CPUShare(), Note: note(r), Result: r,
 	}
+	label := p.label(n)
+	if p.nothing == nil {
+		p.nothing = nothingAcknowledged(label, r)
+	}
 	rate := row.DocsPerSecond
 	if unheard(r) {
 		rate, p.added = row.AddedPerSec, true
@@ -64,10 +70,6 @@ func (p *printer) run(n int, r load.Result) error {
 		return json.NewEncoder(p.to).Encode(row)
 	}
 	p.header()
-	label := strconv.Itoa(n)
-	if row.Warmup {
-		label = fmt.Sprintf("w%d", n+p.options.warmup)
-	}
 	fmt.Fprintf(p.to, "%4s  %12s %12s %9s %9s %8d %9s %11s %9.1f %9.2f %9.2f %8.3f %8.1f %6.1f", label,
 		thousands(r.Documents.Added), thousands(r.Documents.Acknowledged), thousands(r.Documents.Rejected), thousands(r.Documents.Failed), r.Requests,
 		fmt.Sprintf("%.3fs", r.Seconds()), thousands(int64(math.Round(rate))), row.MiBs, row.P50, row.P99, row.CPUPerMillion, row.Waiting*100, row.CPUShare*100)
@@ -76,6 +78,14 @@ func (p *printer) run(n int, r load.Result) error {
 	}
 	_, err = fmt.Fprintln(p.to)
 	return err
+}
+
+// label names a run; those of the warm-up are w1 and on.
+func (p *printer) label(n int) string {
+	if n < 1 {
+		return fmt.Sprintf("w%d", n+p.options.warmup)
+	}
+	return strconv.Itoa(n)
 }
 
 // header prints what is loaded and the columns, once.
@@ -112,7 +122,7 @@ type summary struct {
 	Max    float64  `json:"max"`
 	Mean   float64  `json:"mean"`
 	Median float64  `json:"median"`
-	CV     *float64 `json:"cvPercent,omitempty"` // coefficient of variation; of one run there is none
+	CV     *float64 `json:"cvPercent,omitempty"` // coefficient of variation; of one run, and of a mean of 0, there is none
 }
 
 // summarize gives the mean as the sum over the count, and the median beside it: the one is not the other.
@@ -125,34 +135,51 @@ func summarize(rates []float64, added bool) summary {
 	}
 	var sd float64
 	out.Mean, sd = stat.MeanStdDev(sorted, nil)
-	if n > 1 {
+	if n > 1 && out.Mean > 0 {
 		cv := sd / out.Mean * 100
 		out.CV = &cv
 	}
 	return out
 }
 
-// end prints what all runs come to.
-func (p *printer) end() {
+// end prints what all runs come to. A run in which the server took nothing makes it an error, whatever was printed.
+func (p *printer) end() error {
 	if len(p.rates) == 0 {
-		return
+		return p.nothing
 	}
 	s := summarize(p.rates, p.added)
 	if p.options.output == "json" {
-		_ = json.NewEncoder(p.to).Encode(map[string]summary{"docsPerSecond": s})
-		return
+		return errors.Join(json.NewEncoder(p.to).Encode(map[string]summary{"docsPerSecond": s}), p.nothing)
 	}
 	whole := func(x float64) string { return thousands(int64(math.Round(x))) }
 	line := fmt.Sprintf("docs/s %s: min %s, max %s, mean %s, median %s", s.Of, whole(s.Min), whole(s.Max), whole(s.Mean), whole(s.Median))
 	if s.CV != nil {
 		line += fmt.Sprintf(", CV %.2f %%", *s.CV)
 	}
-	fmt.Fprintln(p.to, line)
+	_, err := fmt.Fprintln(p.to, line)
+	return errors.Join(err, p.nothing)
 }
 
 // unheard says whether the server answered and told nothing of any document, as one with a static reply does.
 func unheard(r load.Result) bool {
 	return r.Requests > 0 && r.Documents.Added > 0 && r.Documents.Uncertain == r.Documents.Added
+}
+
+// nothingAcknowledged is the error of a run whose documents the server heard and took none of.
+func nothingAcknowledged(run string, r load.Result) error {
+	if r.Documents.Added == 0 || r.Documents.Acknowledged > 0 || unheard(r) {
+		return nil
+	}
+	why := "no answer says why"
+	if len(r.Refused) > 0 {
+		why = refusal(r.Refused[0])
+	}
+	return fmt.Errorf("run %s: of %s documents that were sent none was acknowledged: %s", run, thousands(r.Documents.Added), why)
+}
+
+// refusal is what was said of documents that were not taken.
+func refusal(f load.Refusal) string {
+	return strings.TrimSpace(fmt.Sprintf("status %d %s: %s", f.Status, f.Type, f.Reason))
 }
 
 // note is what a reader of a run's figures must know.
@@ -169,8 +196,7 @@ func note(r load.Result) string {
 		out = append(out, thousands(d.Retried)+" sent again")
 	}
 	if len(r.Refused) > 0 && d.Rejected+d.Failed > 0 {
-		f := r.Refused[0]
-		out = append(out, strings.TrimSpace(fmt.Sprintf("status %d %s: %s", f.Status, f.Type, f.Reason)))
+		out = append(out, refusal(r.Refused[0]))
 	}
 	if r.Ended != "" {
 		out = append(out, r.Ended)

@@ -14,7 +14,7 @@ import (
 )
 
 // loadByFlags makes the runs one after the other and prints a row of each, at last those of all.
-func loadByFlags(ctx context.Context, o loadOptions) error {
+func loadByFlags(ctx context.Context, o loadOptions) (err error) {
 	if err := o.complete(); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func loadByFlags(ctx context.Context, o loadOptions) error {
 	}
 	defer l.Close()
 	p := newPrinter(os.Stdout, o)
-	defer p.end()
+	defer func() { err = errors.Join(err, p.end()) }()
 	for n := 1 - o.warmup; n <= o.runs; n++ {
 		if n > 1-o.warmup && !waitFor(ctx, o.wait) {
 			return ctx.Err()

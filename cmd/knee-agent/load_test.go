@@ -172,13 +172,35 @@ func TestRefusedDocumentsHaveNoRate(t *testing.T) {
 		_, _ = io.WriteString(w, `{"errors":true,"items":[`+strings.TrimSuffix(strings.Repeat(item, bytes.Count(body, []byte("\n"))/2), ",")+`]}`)
 	}))
 	defer refusing.Close()
-	o, err := optionsOf(t, "--url", refusing.URL, "--count", "100")
-	if err != nil {
-		t.Fatal(err)
+	for _, runs := range []string{"1", "2"} {
+		args := []string{"load", "--url", refusing.URL, "--count", "100", "--wait", "0s", "--runs", runs}
+		out, code := agent(t, nil, args...)
+		summary, wrong, _ := strings.Cut(out, "knee-agent load: ")
+		if code != 1 || !strings.Contains(summary, "docs/s acknowledged: min 0, max 0, mean 0, median 0\n") {
+			t.Errorf("%s runs: exit code %d, %s", runs, code, out)
+		}
+		if !strings.Contains(wrong, "run 1: of 100 documents that were sent none was acknowledged: status 404 index_not_found_exception: no such index") {
+			t.Errorf("%s runs: %s", runs, out)
+		}
+		if out, code = agent(t, nil, append(args, "-o", "json")...); code != 1 || !strings.Contains(out, `{"docsPerSecond":{"runs":`+runs+`,"of":"acknowledged","min":0,"max":0,"mean":0,"median":0}}`) {
+			t.Errorf("%s runs: exit code %d, %s", runs, code, out)
+		}
 	}
-	text := printed(t, func() error { return loadByFlags(t.Context(), o) })
-	if !strings.Contains(text, "status 404 index_not_found_exception") || !strings.Contains(text, "docs/s acknowledged: min 0, max 0, mean 0, median 0") {
-		t.Error(text)
+}
+
+// TestSummaryThatCannotBeWritten: whoever reads the rows learns that one is missing.
+func TestSummaryThatCannotBeWritten(t *testing.T) {
+	for _, output := range []string{"json", "table"} {
+		readable, err := os.Open(os.DevNull) // and not writable
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = readable.Close() }()
+		p := newPrinter(readable, loadOptions{output: output})
+		p.rates = []float64{1}
+		if err := p.end(); err == nil {
+			t.Errorf("%s: no error", output)
+		}
 	}
 }
 
