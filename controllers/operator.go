@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -27,12 +28,13 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// operator is the opensearch-k8s-operator, which may be installed, or not, or later: its kind is looked up when a
-// campaign asks for it, and is watched from then on.
+// operator is the opensearch-k8s-operator, which may be installed, or not, or later, and be removed: its kind is looked up
+// when a campaign asks for it, and is watched from then on until it is no longer served.
 type operator struct {
-	mu    sync.Mutex
-	kind  *schema.GroupVersion // once found
-	watch func(schema.GroupVersion) error
+	mu      sync.Mutex
+	kind    *schema.GroupVersion // once found
+	watch   func(schema.GroupVersion) error
+	unwatch func(context.Context, schema.GroupVersion) error
 }
 
 // startWatching remembers how the operator's objects are watched, and begins where they are known already.
@@ -41,12 +43,15 @@ func (r *CampaignReconciler) startWatching(mgr ctrl.Manager, c controller.Contro
 		owned := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkCampaign{}, handler.OnlyControllerOwner())
 		return c.Watch(source.Kind(mgr.GetCache(), newOperated(of), owned))
 	}
-	_, _, err := r.findOperator()
+	r.operator.unwatch = func(ctx context.Context, of schema.GroupVersion) error {
+		return mgr.GetCache().RemoveInformer(ctx, newOperated(of))
+	}
+	_, _, err := r.findOperator(context.Background())
 	return err
 }
 
 // findOperator is the operator's kind in the group that the API server knows, the newer before the older.
-func (r *CampaignReconciler) findOperator() (schema.GroupVersion, bool, error) {
+func (r *CampaignReconciler) findOperator(ctx context.Context) (schema.GroupVersion, bool, error) {
 	o := &r.operator
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -54,9 +59,8 @@ func (r *CampaignReconciler) findOperator() (schema.GroupVersion, bool, error) {
 		return *o.kind, true, nil
 	}
 	for _, of := range resources.OpenSearchClusterGroups {
-		_, err := r.RESTMapper().RESTMapping(of.WithKind(resources.OpenSearchClusterKind).GroupKind(), of.Version)
-		switch {
-		case meta.IsNoMatchError(err):
+		switch _, err := r.operatedIn(ctx, of, client.InNamespace(r.Namespace), client.Limit(1)); {
+		case unserved(err):
 			continue
 		case err != nil:
 			return schema.GroupVersion{}, false, fmt.Errorf("look for %s in %s: %w", resources.OpenSearchClusterKind, of, err)
@@ -72,6 +76,34 @@ func (r *CampaignReconciler) findOperator() (schema.GroupVersion, bool, error) {
 	return schema.GroupVersion{}, false, nil
 }
 
+// forgetOperator forgets a kind that is no longer served, and its watch, so that it, or that of the other group, is looked
+// up anew.
+func (r *CampaignReconciler) forgetOperator(ctx context.Context, of schema.GroupVersion) {
+	o := &r.operator
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kind == nil || *o.kind != of {
+		return // another worker was faster
+	}
+	o.kind = nil
+	if o.unwatch != nil {
+		if err := o.unwatch(ctx, of); err != nil {
+			log.FromContext(ctx).Error(err, "cannot end the watch of a kind that is no longer served", "kind", resources.OpenSearchClusterKind, "group", of)
+		}
+	}
+}
+
+// operatedIn lists the OpenSearchClusters of a group, at the API server: a RESTMapper keeps what it has once found.
+func (r *CampaignReconciler) operatedIn(ctx context.Context, of schema.GroupVersion, options ...client.ListOption) ([]unstructured.Unstructured, error) {
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(of.WithKind(resources.OpenSearchClusterKind + "List"))
+	err := r.Uncached.List(ctx, &list, options...)
+	return list.Items, err
+}
+
+// unserved tells that the API server does not know a kind whose objects were asked for.
+func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
+
 // knownOperator is the operator's kind if it was found before: who does not need it does not look for it.
 func (r *CampaignReconciler) knownOperator() (schema.GroupVersion, bool) {
 	r.operator.mu.Lock()
@@ -85,7 +117,8 @@ func newOperated(of schema.GroupVersion) *unstructured.Unstructured {
 	return o
 }
 
-// listOperated lists a campaign's OpenSearchClusters, or those of one of its cells.
+// listOperated lists a campaign's OpenSearchClusters, or those of one of its cells. They went with their kind, if it was
+// removed.
 func (r *CampaignReconciler) listOperated(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell ...string) ([]unstructured.Unstructured, error) {
 	of, known := r.knownOperator()
 	if !known {
@@ -95,17 +128,20 @@ func (r *CampaignReconciler) listOperated(ctx context.Context, c *v1alpha1.Bench
 	if len(cell) > 0 {
 		labels[resources.LabelCellName] = cell[0]
 	}
-	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(of.WithKind(resources.OpenSearchClusterKind + "List"))
-	if err := r.List(ctx, &list, client.InNamespace(c.Namespace), labels); err != nil {
+	items, err := r.operatedIn(ctx, of, client.InNamespace(c.Namespace), labels)
+	switch {
+	case unserved(err):
+		r.forgetOperator(ctx, of)
+		return nil, nil
+	case err != nil:
 		return nil, fmt.Errorf("list the campaign's %ss: %w", resources.OpenSearchClusterKind, err)
 	}
-	return list.Items, nil
+	return items, nil
 }
 
 // startOperated makes what a cell's trials need, and then the object of which the operator makes the cluster.
 func (r *CampaignReconciler) startOperated(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on resources.Placement) error {
-	of, found, err := r.findOperator()
+	of, found, err := r.findOperator(ctx)
 	if err != nil {
 		return err
 	}

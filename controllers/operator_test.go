@@ -56,6 +56,7 @@ func operate(o *unstructured.Unstructured) *appsv1.StatefulSet {
 	pool := pools[0].(map[string]any)
 	labels, _, _ := unstructured.NestedStringMap(pool, "labels")
 	annotations, _, _ := unstructured.NestedStringMap(pool, "annotations")
+	selector, _, _ := unstructured.NestedStringMap(pool, "nodeSelector")
 	nodes, _, _ := unstructured.NestedInt64(pool, "replicas")
 	component, _, _ := unstructured.NestedString(pool, "component")
 	return &appsv1.StatefulSet{
@@ -69,7 +70,7 @@ func operate(o *unstructured.Unstructured) *appsv1.StatefulSet {
 			Replicas: ptr.To(int32(nodes)), PodManagementPolicy: appsv1.ParallelPodManagement, Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
-				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: resources.ContainerOpenSearch, Image: "opensearch"}}},
+				Spec:       corev1.PodSpec{NodeSelector: selector, Containers: []corev1.Container{{Name: resources.ContainerOpenSearch, Image: "opensearch"}}},
 			},
 		},
 	}
@@ -193,5 +194,23 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 		Expect(message(c)).To(And(ContainSubstring("StatefulSet "+set.Name), ContainSubstring("exceeded quota: small")))
 		Expect(cluster.Delete(ctx, q)).To(Succeed())
 		Eventually(ready(c)).Should(Equal("Unknown/Progressing"))
+	})
+
+	It("is waited for when the operator is removed, keeps no other campaign from going on, and goes on with the next operator", func() {
+		ns := newNamespace()
+		c := start(operated("removed", ns))
+		o := asked(ns, "opensearch.opster.io")
+		for _, group := range []string{"opensearch.opster.io", "opensearch.org"} { // the same again, and the newer one
+			By("removing the operator before that of " + group)
+			Expect(cluster.Delete(ctx, operatorCRD(o.GroupVersionKind().Group))).To(Succeed())
+			Eventually(ready(c)).Should(Equal("False/OperatorMissing"))
+			other := start(wrappers.MakeCampaign("other").Namespace(newNamespace()).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+			Eventually(ready(other)).Should(Equal("True/Finished"))
+			Eventually(func() error { return cluster.Create(ctx, operatorCRD(group)) }).Should(Succeed(), "the old one goes first")
+			o = asked(ns, group)
+			report(&o, "yellow")
+			Eventually(func() string { return message(c) }).Should(ContainSubstring("health yellow"), "its object is watched")
+			Expect(ready(c)()).To(Equal("Unknown/Progressing"))
+		}
 	})
 })
