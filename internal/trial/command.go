@@ -69,8 +69,12 @@ func (d *commandDriver) values() map[string]string {
 // clients are those that this pod's program runs.
 func (d *commandDriver) clients() int32 { return d.a.part.clients(d.a.Config.Trial.Clients) }
 
-// prepare replaces the placeholders and finds the program.
+// prepare replaces the placeholders and finds the program. The program may print an endpoint's secrets: they have to be known
+// to be masked, though the agent itself does not go there.
 func (d *commandDriver) prepare(context.Context) error {
+	if err := d.a.readSecrets(); err != nil {
+		return err
+	}
 	c, values := d.a.Config.Command, d.values()
 	var words []string
 	for _, word := range slices.Concat(c.Command, c.Args) {

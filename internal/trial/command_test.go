@@ -83,6 +83,39 @@ func TestCommandTrialOfBytes(t *testing.T) {
 	}
 }
 
+// A program finds an endpoint's Secrets in files; what it prints of them is masked.
+func TestCommandMasksTheSecretsOfAnEndpoint(t *testing.T) {
+	dir := t.TempDir()
+	for key, word := range map[string]string{record.UsernameKey: "bench", record.PasswordKey: "s3cr3t-w0rd"} {
+		if err := os.WriteFile(filepath.Join(dir, key), []byte(word+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := shell(t, `read -r word < "$1/password"; echo "got ${#word} letters: $word"; echo '{"rate": 5}'`, dir)
+	var said strings.Builder
+	o.Output = &said
+	o.Config.Endpoint, o.Config.External = "https://somewhere:1234", &record.External{CredentialsDir: dir}
+	r := Run(t.Context(), o)
+	if r.Error != nil || r.Load == nil || r.Load.Rate != 5 {
+		t.Fatalf("%+v, %+v", r.Error, r.Load)
+	}
+	kept, err := os.ReadFile(filepath.Join(o.Work, "knee-abc-final-c4-r1-a1.out"))
+	if err != nil || !strings.Contains(string(kept), "got 11 letters: ") || strings.Contains(string(kept)+said.String(), "s3cr3t-w0rd") {
+		t.Errorf("%s, %s, %v", kept, said.String(), err)
+	}
+	o = shell(t, `cat "$1/password" >&2; exit 3`, dir)
+	o.Config.Endpoint, o.Config.External = "https://somewhere:1234", &record.External{CredentialsDir: dir}
+	if r := Run(t.Context(), o); r.Error == nil || r.Error.Reason != record.ReasonDriverFailed || strings.Contains(r.Error.Message, "s3cr3t-w0rd") {
+		t.Errorf("%+v", r.Error)
+	}
+	if err := os.Remove(filepath.Join(dir, record.PasswordKey)); err != nil {
+		t.Fatal(err)
+	}
+	if r := Run(t.Context(), o); r.Error == nil || r.Error.Reason != record.ReasonClusterNotReady || !strings.Contains(r.Error.Message, "spec.variants[].endpoint") {
+		t.Errorf("a Secret that cannot be read: %+v", r.Error)
+	}
+}
+
 func TestCommandPlaceholders(t *testing.T) {
 	o := shell(t, `printf '{"rate": %s, "clients": %s, "words": "%s|%s|%s|%s|%s|%s"}\n' "$1" "$2" "$3" "$4" "$5" "$6" "$FROM_ENV" "$KNEE_TRIAL$HOME"`,
 		"$(rate)", "$(KNEE_CLIENTS)", "$(KNEE_TRIAL)", "$(KNEE_ENDPOINT)", "$$(rate)", "$(UNKNOWN) $HOME `id`")

@@ -14,13 +14,23 @@ import (
 	"github.com/knee-bench/knee/internal/trial/cluster"
 )
 
+// readSecrets reads what the Secrets of an endpoint hold, and has it masked from then on.
+func (a *attempt) readSecrets() (err error) {
+	e := a.Config.External
+	if e == nil {
+		return nil
+	}
+	if a.access, err = access.Read(*e); err != nil {
+		return fail(record.ReasonClusterNotReady, "the Secrets of spec.variants[].endpoint: %v", err)
+	}
+	a.secrets = a.access.Secret()
+	return nil
+}
+
 // connect makes the client of the cluster, with what the Secrets of an endpoint hold.
 func (a *attempt) connect() (err error) {
-	if e := a.Config.External; e != nil {
-		if a.access, err = access.Read(*e); err != nil {
-			return fail(record.ReasonClusterNotReady, "the Secrets of spec.variants[].endpoint: %v", err)
-		}
-		a.secrets = a.access.Secret()
+	if err := a.readSecrets(); err != nil {
+		return err
 	}
 	a.cluster, err = cluster.Connect(a.Network, a.Config.Endpoint, a.access)
 	return err
