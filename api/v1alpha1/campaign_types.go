@@ -301,7 +301,7 @@ type Timeouts struct {
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400
 	ProvisioningSeconds *int32 `json:"provisioningSeconds,omitempty"`
-	// trialSeconds is how long one trial may take, from its pod's start to its record.
+	// trialSeconds is how long one trial may take, from its pod's start, or that of the last of several, to its record.
 	// +optional
 	// +kubebuilder:default=14400
 	// +kubebuilder:validation:Minimum=30
