@@ -167,6 +167,24 @@ func TestTheClusterIsToBlame(t *testing.T) {
 	if reasonOf(err) != record.ReasonClusterChanged || !strings.Contains(err.Error(), "node a-fake restarted during load") || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("a restart: %v", err)
 	}
+	// Another loader pod's failure ends the context while the cluster is asked.
+	ctx, end := context.WithCancelCause(t.Context())
+	lost := &fleet.Failure{Reason: record.ReasonDriverHung, Message: "loader pod 2: no sign of life"}
+	gone := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		end(lost)
+		<-r.Context().Done()
+	}))
+	defer gone.Close()
+	silent, err := cluster.New(nil, gone.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	asking := &attempt{cluster: silent}
+	asking.before.infos = a.before.infos
+	if e := asking.explain(t.Context(), ctx, asking.blame(ctx, "load", cause)); e.Reason != record.ReasonDriverHung {
+		t.Errorf("asked as another pod was lost: %+v", e)
+	}
 	for reason, want := range map[string]string{
 		record.ReasonRequestsFailed: record.ReasonClusterChanged, // another loader pod's requests failed first
 		record.ReasonLoaderLost:     record.ReasonLoaderLost,

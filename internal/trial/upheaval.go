@@ -71,7 +71,10 @@ func (a *attempt) blame(ctx context.Context, during string, err error) error {
 		}
 		ctx, err = context.WithoutCancel(ctx), &failure{other.Reason, other.Message}
 	}
-	if why := a.upheaval(ctx, during); why != "" {
+	switch why := a.upheaval(ctx, during); {
+	case ctx.Err() != nil: // it ended as the cluster was asked, so that no answer says nothing
+		return a.blame(ctx, during, err)
+	case why != "":
 		return fail(record.ReasonClusterChanged, "%s; so that %v", why, err)
 	}
 	return err
