@@ -1,12 +1,14 @@
 package controllers_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -39,14 +41,50 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The specs mostly wait, and TestFaults mostly computes, each with a Kubernetes of its own: they run side by side.
+// apart are the files whose specs, half of the whole by the time that they take, run in a process of their own.
+var apart = []string{"drivers_test.go", "operator_test.go", "refused_test.go"}
+
+// The specs mostly wait, and TestFaults mostly computes, each with a Kubernetes of its own: they run side by side. So do the
+// two halves of the specs, unless some are chosen by ginkgo's flags.
 func TestControllers(t *testing.T) {
 	t.Parallel()
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(60 * time.Second)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
-	RunSpecs(t, "Controllers")
+	suite, reporter := GinkgoConfiguration()
+	if all := len(suite.FocusStrings)+len(suite.FocusFiles)+len(suite.SkipStrings)+len(suite.SkipFiles) == 0 && suite.LabelFilter == ""; all {
+		suite.SkipFiles = apart
+		defer runApart(t)()
+	}
+	RunSpecs(t, "Controllers", suite, reporter)
 }
+
+// runApart begins to run the other half of the specs. The function that it gives waits for their end.
+func runApart(t *testing.T) func() {
+	args := []string{"-test.run=^TestControllers$"}
+	for _, file := range apart {
+		args = append(args, "-ginkgo.focus-file="+file)
+	}
+	if deadline, limited := t.Deadline(); limited {
+		args = append(args, "-test.timeout="+time.Until(deadline).String())
+	}
+	var output bytes.Buffer
+	specs := exec.CommandContext(t.Context(), os.Args[0], args...)
+	specs.Stdout, specs.Stderr = &output, &output
+	if err := specs.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := specs.Wait(); err != nil {
+			t.Errorf("specs of %v: %v\n%s", apart, err, output.String())
+		} else if !ranSpecs.Match(output.Bytes()) {
+			t.Errorf("no specs of %v ran:\n%s", apart, output.String())
+		}
+	}
+}
+
+// ranSpecs is in what ginkgo prints of a run in which any spec ran.
+var ranSpecs = regexp.MustCompile(`Ran [1-9][0-9]* of [0-9]+ Specs`)
 
 var _ = BeforeSuite(func() {
 	var cancel context.CancelFunc
