@@ -254,8 +254,8 @@ var _ = Describe("a whole campaign", Ordered, ContinueOnFailure, func() {
 		const gate = `{"spec":{"gates":{"expressions":[{"name":"no-finals","expression":"trial.phase != 'Final'","message":"this one is never good enough"}]}}}`
 		kubectl(ctx, "-n", ns, "patch", "bcamp", c.Name, "--type=merge", "-p", gate)
 		Eventually(func() string { return report(ctx, c)["report.md"] }).WithTimeout(time.Minute).Should(ContainSubstring("this one is never good enough"))
+		Eventually(func() string { return get(ctx, c).Status.Result }).WithTimeout(time.Minute).ShouldNot(ContainSubstring("x small"), "no Final is Measured: there is no ratio")
 		Eventually(ready(ctx, c)).WithTimeout(time.Minute).Should(HavePrefix("True/"))
-		Expect(get(ctx, c).Status.Result).NotTo(ContainSubstring("x small"), "no Final is Measured: there is no ratio")
 		Expect(records(ctx, ns)).To(HaveLen(len(all)))
 		Expect(left(ctx, ns)()).To(Equal(map[string]int{"PersistentVolumeClaim": 1}))
 	}, SpecTimeout(3*time.Minute))
