@@ -42,7 +42,7 @@ func (a *attempt) countBefore(ctx context.Context) error {
 		return fail(record.ReasonClusterNotReady, "before the load: %v", err)
 	}
 	if ready, lacks := a.ready(h); !ready {
-		return fail(record.ReasonClusterNotReady, "the cluster is not green before the load: %s", lacks)
+		return fail(record.ReasonClusterNotReady, "the cluster is not green before the load: %s%s", lacks, a.whyUnassigned(ctx))
 	}
 	s, err := a.snapshot(ctx)
 	if err != nil {

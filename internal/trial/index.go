@@ -181,9 +181,9 @@ func (a *attempt) applyPolicy(ctx context.Context) error {
 
 func (a *attempt) awaitGreen(ctx context.Context) error {
 	started := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, greenTimeout)
+	waiting, cancel := context.WithTimeout(ctx, greenTimeout)
 	defer cancel()
-	err := until(ctx, 500*time.Millisecond, func(ctx context.Context) (bool, string) {
+	err := until(waiting, 500*time.Millisecond, func(ctx context.Context) (bool, string) {
 		h, err := a.cluster.Health(ctx)
 		if err != nil {
 			return false, err.Error()
@@ -191,7 +191,7 @@ func (a *attempt) awaitGreen(ctx context.Context) error {
 		return a.ready(h)
 	})
 	if err != nil {
-		return fail(record.ReasonClusterNotReady, "the cluster is not green after %s: %v", since(started), err)
+		return fail(record.ReasonClusterNotReady, "the cluster is not green after %s: %v%s", since(started), err, a.whyUnassigned(ctx))
 	}
 	return nil
 }

@@ -22,6 +22,15 @@ func (a *attempt) ready(h cluster.Health) (bool, string) {
 		fmt.Sprintf("it is %s with %d nodes, %d shards unassigned", h.Status, h.Nodes, h.Unassigned)
 }
 
+// whyUnassigned continues a message that shards are unassigned with the cluster's own words for one of them, where it has any.
+func (a *attempt) whyUnassigned(ctx context.Context) string {
+	why, err := a.cluster.WhyUnassigned(ctx)
+	if err != nil {
+		return ""
+	}
+	return "; " + why
+}
+
 // differentNodes says which node is another, or another process, than before.
 func differentNodes(before, after []cluster.NodeInfo, during string) string {
 	started := map[string]int64{}

@@ -101,6 +101,7 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 			Image: "knee.local/opensearch:3.1.0",
 			Env: []corev1.EnvVar{
 				{Name: "DISABLE_SECURITY_PLUGIN", Value: "true"}, {Name: "discovery.type", Value: "single-node"},
+				{Name: "cluster.routing.allocation.disk.threshold_enabled", Value: "false"},
 				{Name: "OPENSEARCH_JAVA_OPTS", Value: "-Xms512m -Xmx512m"}, {Name: "network.host", Value: "0.0.0.0"},
 			},
 		}, 9200)
