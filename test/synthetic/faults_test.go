@@ -45,7 +45,9 @@ func TestTrialsThatGoWrong(t *testing.T) {
 		"a yellow index": {misfortune{faults: half(func(s *opensearch.Server) { s.Lack("yellow", 1) })},
 			record.ReasonClusterChanged, "the index was yellow during the load"},
 		"a yellow cluster before the load": {misfortune{after: time.Second, then: func(s *opensearch.Server) { s.Lack("yellow", 1) }},
-			record.ReasonClusterNotReady, "not green before the load: it is yellow"},
+			record.ReasonClusterNotReady, "before the load: it is yellow with 1 nodes, 0 shards unassigned; the replica of i/0: above the low watermark"},
+		"a cluster that does not become green": {misfortune{then: func(s *opensearch.Server) { s.Lack("yellow", 1) }},
+			record.ReasonClusterNotReady, "not green after 2m0s: it is yellow with 1 nodes, 0 shards unassigned; the replica of i/0: above the low watermark"},
 		"a node less": {misfortune{faults: half(func(s *opensearch.Server) { s.Lack("green", 0) })},
 			record.ReasonClusterChanged, "the cluster had 0 nodes instead of 1 during the load"},
 		"an index that is deleted": {misfortune{faults: half((*opensearch.Server).Forget)},
@@ -105,7 +107,10 @@ func (w workshop) suffer(t *testing.T, m misfortune) (r record.Record) {
 		network := opensearch.NewNetwork(server)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if m.then != nil {
+		switch {
+		case m.then != nil && m.after == 0:
+			m.then(server)
+		case m.then != nil:
 			defer time.AfterFunc(m.after, func() { m.then(server) }).Stop()
 		}
 		if m.stop > 0 {

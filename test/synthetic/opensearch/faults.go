@@ -47,7 +47,8 @@ func (s *Server) Restart() {
 	}
 }
 
-// Lack makes its health tell of a status and a number of nodes; the routing table tells nothing of it.
+// Lack makes its health, and for other than green its explanation, tell of a status and a number of nodes; the routing table
+// tells nothing of it.
 func (s *Server) Lack(status string, nodes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,6 +67,17 @@ func (s *Server) RejectAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue.RejectAbove, s.queue.RejectShare, s.queue.refusal = -1, 1, 100*time.Millisecond
+}
+
+// explain tells of the copy of a shard that a health other than green owes; OpenSearch refuses the question when there is none.
+func (s *Server) explain(*http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.status == "green" {
+		return failure(http.StatusBadRequest, "illegal_argument_exception", "unable to find any unassigned shards to explain")
+	}
+	return http.StatusOK, map[string]any{"index": "i", "shard": 0, "primary": false, "can_allocate": "no", "node_allocation_decisions": []any{
+		map[string]any{"deciders": []any{map[string]any{"decider": "disk_threshold", "decision": "NO", "explanation": "above the low watermark"}}}}}
 }
 
 // Judge gives each document a status from now on, by its number among all that came; one that was sent again has another.

@@ -63,6 +63,7 @@ func New(m Machine) *Server {
 	s.api, s.data = s.routes(map[string]func(*http.Request) (int, any){
 		"GET /_cluster/health":                 s.health,
 		"GET /_cluster/health/{index}":         s.health,
+		"GET /_cluster/allocation/explain":     s.explain,
 		"GET /_cluster/state/{metrics}/{name}": s.routing,
 		"GET /_nodes/stats":                    s.nodesStats,
 		"GET /_nodes/stats/{metrics}":          s.nodesStats,
