@@ -12,7 +12,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,10 +22,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/internal/validation"
 )
 
 const (
@@ -82,7 +81,7 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		return ctrl.Result{}, err
 	}
 	p := plan.Build(&c)
-	if invalid := validate(&c, r.Options); invalid != nil {
+	if invalid := validation.Campaign(&c, r.Options); invalid != nil {
 		return again(0, false, errors.Join(
 			r.apply(ctx, &c, p, decide.Collects(observed.world)),
 			r.writeStatus(ctx, &c, invalidStatus(&c, invalid))))
@@ -102,18 +101,6 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		wake = soon // what a person mends may give no event
 	}
 	return again(wake.Sub(now), !wake.IsZero(), trouble)
-}
-
-// validate finds what the API server could not refuse.
-func validate(c *v1alpha1.BenchmarkCampaign, o resources.Options) error {
-	var errs []error
-	for _, err := range append(plan.Validate(c), resources.Validate(c, o)...) {
-		errs = append(errs, err)
-	}
-	if err := analysis.CompileGates(c.Spec.Gates); err != nil {
-		errs = append(errs, err)
-	}
-	return kerrors.Flatten(kerrors.NewAggregate(errs))
 }
 
 // again says when to look next. What a person has to mend outside the campaign is mended without an event.

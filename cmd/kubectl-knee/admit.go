@@ -28,7 +28,8 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/config/crd"
-	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/resources"
+	campaigns "github.com/knee-bench/knee/internal/validation"
 )
 
 // admission holds campaigns against the CRD as the API server does: unknown fields, schema, lists, rules; and fills
@@ -156,8 +157,8 @@ func (a *admission) admit(ctx context.Context, u *unstructured.Unstructured) (*v
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &c); err != nil {
 		return refuse(err)
 	}
-	if errs := plan.Validate(&c); len(errs) > 0 {
-		return refuse(errs.ToAggregate())
+	if invalid := campaigns.Campaign(&c, resources.Options{AllowSysctlInit: true}); invalid != nil { // what the manager allows is not known here
+		return refuse(invalid)
 	}
 	if c.Name == "" {
 		c.Name = strings.TrimRight(c.GenerateName, "-.") // Build makes names of it

@@ -169,11 +169,33 @@ func TestPlanRefuses(t *testing.T) {
 		"there is no BenchmarkCampaign of knee.dev/v1alpha1": {"kind: BenchmarkCampaign", "kind: BenchmarkCampaigns"},
 		"did not find expected":                              {"spec:", "spec: ]"},
 		`spec.variants[0].nodePool.nodeSelector`:             {"nodeSelector: {pool: a}", `nodeSelector: {"po/o/l": a}`},
+		// and what only the manager finds
+		"undeclared reference to 'throughput'": {"currency: EUR", "gates: {expressions: [{name: fast, expression: throughput > 1, message: slow}]}"},
 	} {
 		text := strings.Replace(strings.Replace(small, "POOL", "b", 1), change[0], change[1], 1)
 		r := knee(t, text, "plan", "-f", "-")
 		if r.code != exitUsage || r.out != "" || !strings.Contains(r.err, want) {
 			t.Errorf("%s -> %s: exit code %d, %q, want %q", change[0], change[1], r.code, r.err, want)
+		}
+	}
+}
+
+// So is what only the manager finds in a program's output.
+func TestPlanRefusesAProgramThatIsNotTold(t *testing.T) {
+	r := knee(t, `
+apiVersion: knee.dev/v1alpha1
+kind: BenchmarkCampaign
+metadata: {name: x}
+spec:
+  baseline: a
+  sweep: {clients: [1, 2]}
+  variants: [{name: a}]
+  workload:
+    command: {image: "x:1", command: [load], parser: JSON, json: {throughput: {path: "$[", unit: calls/s}}}
+`, "plan", "-f", "-")
+	for _, want := range []string{"$(KNEE_CLIENTS)", "spec.workload.command.json.throughput.path"} {
+		if r.code != exitUsage || !strings.Contains(r.err, want) {
+			t.Errorf("exit code %d, %q, want %q", r.code, r.err, want)
 		}
 	}
 }
@@ -217,7 +239,7 @@ spec:
 `, nil, 8, 6, 0, "the load has no set length"},
 		"command without OpenSearch": {`
   variants: [{name: a}, {name: b, image: "ozone:2"}]
-  workload: {command: {image: "ozone:1", command: [ozone], parser: Freon}}
+  workload: {command: {image: "ozone:1", command: [ozone, $(KNEE_CLIENTS)], parser: Freon}}
 `, []string{"--trial-time=1m"}, 8, 2, 600, "1m0s a trial"},
 	} {
 		f := plannedJSON(t, head+tt.spec, tt.args...)
