@@ -180,15 +180,20 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// So is what only the manager finds in a program's output.
-func TestPlanRefusesAProgramThatIsNotTold(t *testing.T) {
-	r := knee(t, `
+// head begins a campaign of any driver.
+const head = `
 apiVersion: knee.dev/v1alpha1
 kind: BenchmarkCampaign
 metadata: {name: x}
 spec:
   baseline: a
   sweep: {clients: [1, 2]}
+  final: {repetitions: 2}
+`
+
+// So is what only the manager finds in a program's output.
+func TestPlanRefusesAProgramThatIsNotTold(t *testing.T) {
+	r := knee(t, head+`
   variants: [{name: a}]
   workload:
     command: {image: "x:1", command: [load], parser: JSON, json: {throughput: {path: "$[", unit: calls/s}}}
@@ -202,15 +207,6 @@ spec:
 
 // A campaign of each driver is planned, with what tells how long it takes.
 func TestPlanOfEachDriver(t *testing.T) {
-	const head = `
-apiVersion: knee.dev/v1alpha1
-kind: BenchmarkCampaign
-metadata: {name: x}
-spec:
-  baseline: a
-  sweep: {clients: [1, 2]}
-  final: {repetitions: 2}
-`
 	for what, tt := range map[string]struct {
 		spec            string
 		args            []string
