@@ -38,7 +38,11 @@ func (r *CampaignReconciler) apply(ctx context.Context, c *v1alpha1.BenchmarkCam
 		}
 		log.FromContext(ctx).Info("acting", "action", a.Kind, "cell", a.Cell, "phase", a.Attempt.Phase,
 			"clients", a.Attempt.Clients, "repetition", a.Attempt.Repetition, "attempt", a.Attempt.Attempt)
-		if err := ignoreConflict(r.act(ctx, c, p, cells[a.Cell], a)); err != nil {
+		err := r.act(ctx, c, p, cells[a.Cell], a)
+		if a.Kind != decide.DeleteCluster { // not all that it deletes is watched
+			err = ignoreConflict(err)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("%s %s: %w", a.Kind, a.Cell, err))
 			uncollected[a.Cell] = uncollected[a.Cell] || a.Kind == decide.Collect
 		}

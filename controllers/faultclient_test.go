@@ -73,6 +73,9 @@ type session struct {
 	direct    client.Client
 	faults    map[point]bool
 
+	took    route
+	without route // that a run without faults took; nil in that run
+
 	calls    []point        // every call, with each fault that applies to it
 	harmless map[point]bool // of these, the ones after which all is as it was before the Reconcile
 	reached  map[point]bool // faults that came to pass
@@ -83,6 +86,7 @@ type session struct {
 	nth      map[string]int
 	at       call
 	dead     bool // this manager makes no more calls
+	astray   bool // since the faults so far the campaign is not back on its route
 	faulted  bool // in this Reconcile
 	wrote    bool // this Reconcile
 	old      bool // this Reconcile sees the cache of before
@@ -96,16 +100,18 @@ type answer struct {
 }
 
 // begin starts a Reconcile, with no memory of those before: only the tests look back.
-func (s *session) begin(records int) {
+func (s *session) begin(w world) {
 	switch {
-	case records != s.at.records:
-		s.at = call{records: records}
+	case w.records != s.at.records:
+		s.at = call{records: w.records}
 	case !s.faulted && s.now != nil:
 		s.at.step++
 	}
 	if s.now != nil && !s.faulted { // a fault is no part of the past that other runs share
 		s.past = append(s.past, s.now)
 	}
+	s.took[s.at] = w.place
+	s.astray = len(s.reached) > 0 && !s.joins(w)
 	s.now, s.nth, s.dead, s.faulted, s.wrote, s.old, s.behind = map[string]answer{}, map[string]int{}, false, false, false, false, false
 	if len(s.past) > 0 {
 		at := s.at
@@ -119,7 +125,7 @@ func (s *session) goes(at call, f fault) bool {
 	p := point{at, f}
 	s.calls = append(s.calls, p)
 	s.harmless[p] = !s.wrote && (f == diesBefore || f == timesOut)
-	if !s.faults[p] || s.reached[p] || s.faulted { // one fault a Reconcile: a second one might hide what came of the first
+	if !s.faults[p] || s.reached[p] || s.faulted || s.astray { // a second fault at once might hide what came of the first
 		return false
 	}
 	s.reached[p], s.faulted = true, true
@@ -308,7 +314,7 @@ func (a answer) shape() string {
 	}
 	switch o := a.object.(type) {
 	case client.ObjectList:
-		return listShape(o)
+		return listShape(o, shapeOf)
 	case client.Object:
 		return shapeOf(o)
 	}

@@ -89,8 +89,9 @@ func fleetCampaign(ns string) *wrappers.Campaign {
 	return w
 }
 
-// run brings the campaign to its end while the given faults come to pass.
-func (w *faultWorld) run(ctx context.Context, faults ...point) (result, *session, error) {
+// run brings the campaign to its end while the given faults come to pass, each but the first where the campaign is on its
+// route without faults.
+func (w *faultWorld) run(ctx context.Context, without route, faults ...point) (result, *session, error) {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "faults-"}}
 	if err := w.direct.Create(ctx, ns); err != nil {
 		return result{}, nil, err
@@ -101,7 +102,7 @@ func (w *faultWorld) run(ctx context.Context, faults ...point) (result, *session
 		return result{}, nil, err
 	}
 	s := &session{
-		namespace: ns.Name, cached: w.cached, direct: w.direct, faults: map[point]bool{},
+		namespace: ns.Name, cached: w.cached, direct: w.direct, faults: map[point]bool{}, took: route{}, without: without,
 		reached: map[point]bool{}, harmless: map[point]bool{}, creates: map[string]int{}, own: []ownWrite{{c, false}},
 	}
 	for _, f := range faults {
@@ -122,26 +123,26 @@ func (w *faultWorld) run(ctx context.Context, faults ...point) (result, *session
 // would not be looked at again before it is over hangs.
 func (w *faultWorld) drive(ctx context.Context, s *session, c *v1alpha1.BenchmarkCampaign, events *told) error {
 	var (
-		before string
+		before string // the world's shape
 		again  = true
 	)
 	for range mostReconciles {
-		world, records, err := s.settle(ctx, w.watcher)
+		now, err := s.settle(ctx, w.watcher)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.at, err)
 		}
-		if world == before && !again {
-			var now v1alpha1.BenchmarkCampaign
-			if err := w.direct.Get(ctx, client.ObjectKeyFromObject(c), &now); err != nil {
+		if now.shape == before && !again {
+			var over v1alpha1.BenchmarkCampaign
+			if err := w.direct.Get(ctx, client.ObjectKeyFromObject(c), &over); err != nil {
 				return err
 			}
-			if ready := meta.FindStatusCondition(now.Status.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Reason != v1alpha1.ReasonFinished {
+			if ready := meta.FindStatusCondition(over.Status.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Reason != v1alpha1.ReasonFinished {
 				return fmt.Errorf("%s: nothing makes the manager look again, and Ready is %+v", s.at, ready)
 			}
 			return nil
 		}
-		before = world
-		s.begin(records)
+		before = now.shape
+		s.begin(now)
 		if err := w.losePods(ctx, s); err != nil {
 			return err
 		}

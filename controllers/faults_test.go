@@ -29,6 +29,8 @@ const (
 	fewestPoints = 150
 	mostHarmless = 60 // in one run: each has a Reconcile of its own, of at most mostReconciles
 
+	mostDeleting = 4 // in one run, while all that was made is deleted
+
 	fewestFleetPoints = 40 // of a campaign that has little but trials
 	// faultsFile names the file that the number of points is written to, since `go test` shows nothing of what passes.
 	faultsFile = "KNEE_FAULT_POINTS"
@@ -63,7 +65,7 @@ func TestFaults(t *testing.T) {
 
 // enumerate runs the campaign with each fault, and gives how many there are.
 func (w *faultWorld) enumerate(t *testing.T, fewest int) int {
-	want, reference, err := w.run(t.Context())
+	want, reference, err := w.run(t.Context(), nil)
 	if err != nil {
 		t.Errorf("without any fault: %v", err)
 		return 0
@@ -75,21 +77,17 @@ func (w *faultWorld) enumerate(t *testing.T, fewest int) int {
 	chosen := regexp.MustCompile(*only)
 	t.Logf("%d Reconciles; it comes to %s", len(reference.past)+1, want.Verdict)
 	todo := slices.DeleteFunc(slices.Clone(points), func(p point) bool { return !chosen.MatchString(p.String()) })
-	runs := pack(todo, reference.harmless)
-	t.Logf("%d faults in %d runs", len(todo), len(runs))
-	var again [][]point
-	for _, failed := range w.runAll(t.Context(), want, runs) {
-		if len(failed.faults) == 1 {
-			t.Error(failed)
-			continue
+	for _, space := range spaces() {
+		runs := pack(todo, reference.harmless, space)
+		t.Logf("%d faults in %d runs", len(todo), len(runs))
+		todo = nil
+		for _, failed := range w.runAll(t.Context(), want, reference.took, runs) {
+			if len(failed.faults) == 1 {
+				t.Error(failed)
+				continue
+			}
+			todo = append(todo, failed.again()...)
 		}
-		for _, p := range failed.again() {
-			again = append(again, []point{p})
-		}
-	}
-	t.Logf("%d faults of runs with several are tried alone", len(again))
-	for _, failed := range w.runAll(t.Context(), want, again) {
-		t.Error(failed)
 	}
 	return len(points)
 }
@@ -114,7 +112,7 @@ func (f failure) String() string {
 }
 
 // runAll makes the runs, many at a time, and gives those that failed.
-func (w *faultWorld) runAll(ctx context.Context, want result, runs [][]point) []failure {
+func (w *faultWorld) runAll(ctx context.Context, want result, without route, runs [][]point) []failure {
 	var (
 		group  sync.WaitGroup
 		mu     sync.Mutex
@@ -124,7 +122,7 @@ func (w *faultWorld) runAll(ctx context.Context, want result, runs [][]point) []
 		w.slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-w.slots }()
-			got, s, err := w.run(ctx, faults...)
+			got, s, err := w.run(ctx, without, faults...)
 			f := failure{faults: faults}
 			if err != nil {
 				f.why = err.Error()
@@ -147,33 +145,6 @@ func (w *faultWorld) runAll(ctx context.Context, want result, runs [][]point) []
 func lostAttempt(p point) string {
 	_, attempt, _ := strings.Cut(p.at.what, resources.ComponentLoader+" ")
 	return attempt
-}
-
-// pack makes runs of the points. A run has at most one fault between two records: after it the Reconciles until the next
-// record may be others, and then all is as it would have been, since the reconciler remembers nothing. Of faults that leave
-// all as it was a run takes many. A lost record changes what a campaign comes to, and has a run of its own.
-func pack(points []point, harmless map[point]bool) [][]point {
-	var packed, many, lost [][]point
-	next := map[int]int{} // by stage: the run that takes its next point
-	for _, p := range points {
-		switch {
-		case p.goes == podIsGone, *alone:
-			lost = append(lost, []point{p})
-		case harmless[p]:
-			if n := len(many); n == 0 || len(many[n-1]) == mostHarmless {
-				many = append(many, nil)
-			}
-			many[len(many)-1] = append(many[len(many)-1], p)
-		default:
-			n := next[p.at.records]
-			next[p.at.records]++
-			if n == len(packed) {
-				packed = append(packed, nil)
-			}
-			packed[n] = append(packed[n], p)
-		}
-	}
-	return slices.Concat(packed, many, lost)
 }
 
 // startFaultWorld starts a Kubernetes of its own, without a manager: the test is the manager.

@@ -107,15 +107,15 @@ func (w *watcher) next(ns string) <-chan struct{} {
 }
 
 // settle waits until the cache shows the session's own writes and Kubernetes' controllers and the (fake) node have
-// done what follows from them, so that every run sees the same worlds. It returns the world's shape and the records.
-func (s *session) settle(ctx context.Context, w *watcher) (shape string, records int, err error) {
+// done what follows from them, so that every run sees the same worlds.
+func (s *session) settle(ctx context.Context, w *watcher) (world, error) {
 	deadline, cancel := context.WithTimeout(ctx, settleDeadline)
 	defer cancel()
 	for {
 		changed := w.next(s.namespace)
 		why, err := s.restless(deadline)
 		if err != nil {
-			return "", 0, err
+			return world{}, err
 		}
 		if why == "" {
 			return s.world(deadline)
@@ -124,7 +124,7 @@ func (s *session) settle(ctx context.Context, w *watcher) (shape string, records
 		case <-changed:
 		case <-time.After(time.Second): // what left the cache makes no event any more
 		case <-deadline.Done():
-			return "", 0, fmt.Errorf("%s: %w", why, deadline.Err())
+			return world{}, fmt.Errorf("%s: %w", why, deadline.Err())
 		}
 	}
 }
@@ -220,31 +220,11 @@ func jobEnded(j *batchv1.Job) bool {
 	})
 }
 
-// world is the shape of all that there is, and how many records.
-func (s *session) world(ctx context.Context) (string, int, error) {
-	var shapes []string
-	records := 0
-	for _, list := range append(childLists(), &v1alpha1.BenchmarkCampaignList{}) {
-		if err := s.cached.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
-			return "", 0, err
-		}
-		shapes = append(shapes, listShape(list))
-		if maps, ok := list.(*corev1.ConfigMapList); ok {
-			for i := range maps.Items {
-				if maps.Items[i].Labels[resources.LabelComponent] == resources.ComponentRecord {
-					records++
-				}
-			}
-		}
-	}
-	return strings.Join(shapes, "\n"), records, nil
-}
-
 // listShape is what of a list the reconciler could tell from another: not its order.
-func listShape(list client.ObjectList) string {
+func listShape(list client.ObjectList, of func(client.Object) string) string {
 	var shapes []string
 	_ = meta.EachListItem(list, func(o runtime.Object) error { // the function gives no error
-		shapes = append(shapes, shapeOf(o.(client.Object)))
+		shapes = append(shapes, of(o.(client.Object)))
 		return nil
 	})
 	slices.Sort(shapes)

@@ -166,7 +166,7 @@ var _ = Describe("the life of a campaign", func() {
 			var out []string
 			for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.ServiceList{}} {
 				Expect(cluster.List(ctx, list, client.InNamespace(ns))).To(Succeed())
-				out = append(out, listShape(list))
+				out = append(out, listShape(list, shapeOf))
 			}
 			return out
 		}
