@@ -29,7 +29,7 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/config/crd"
 	"github.com/knee-bench/knee/internal/resources"
-	campaigns "github.com/knee-bench/knee/internal/validation"
+	manager "github.com/knee-bench/knee/internal/validation"
 )
 
 // admission holds campaigns against the CRD as the API server does: unknown fields, schema, lists, rules; and fills
@@ -101,6 +101,10 @@ func readCampaigns(ctx context.Context, in io.Reader) (campaigns []*v1alpha1.Ben
 		if err != nil {
 			return nil, nil, fmt.Errorf("document %d: %w", n, err)
 		}
+		// What the manager allows is not known here.
+		if invalid := manager.Campaign(c, resources.Options{AllowSysctlInit: true}); invalid != nil {
+			return nil, nil, fmt.Errorf("document %d: %w", n, notValid(c.Name, invalid))
+		}
 		campaigns = append(campaigns, c)
 	}
 	if len(campaigns) == 0 {
@@ -119,15 +123,17 @@ func decode(text []byte) (map[string]any, error) {
 	return object, json.Unmarshal(text, &object)
 }
 
-// admit checks one campaign and fills its defaults in.
+func notValid(name string, err error) error {
+	return fmt.Errorf("%s %s is not valid: %w", kind.Kind, name, err)
+}
+
+// admit checks one campaign as the API server does, and fills its defaults in.
 func (a *admission) admit(ctx context.Context, u *unstructured.Unstructured) (*v1alpha1.BenchmarkCampaign, error) {
 	name := u.GetName()
 	if name == "" {
 		name = u.GetGenerateName() + "(generated)"
 	}
-	refuse := func(err error) (*v1alpha1.BenchmarkCampaign, error) {
-		return nil, fmt.Errorf("%s %s is not valid: %w", kind.Kind, name, err)
-	}
+	refuse := func(err error) (*v1alpha1.BenchmarkCampaign, error) { return nil, notValid(name, err) }
 	track := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 	unknown := pruning.PruneWithOptions(u.Object, a.structural, true, track)
 	bad, more := objectmeta.CoerceWithOptions(nil, u.Object, a.structural, true, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
@@ -156,9 +162,6 @@ func (a *admission) admit(ctx context.Context, u *unstructured.Unstructured) (*v
 	var c v1alpha1.BenchmarkCampaign
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &c); err != nil {
 		return refuse(err)
-	}
-	if invalid := campaigns.Campaign(&c, resources.Options{AllowSysctlInit: true}); invalid != nil { // what the manager allows is not known here
-		return refuse(invalid)
 	}
 	if c.Name == "" {
 		c.Name = strings.TrimRight(c.GenerateName, "-.") // Build makes names of it

@@ -74,7 +74,7 @@ func readBundle(path string, in io.Reader) (source, error) {
 }
 
 // admitted holds the campaign of a bundle against the CRD, as the API server did with the one that was exported: it
-// may come from anywhere, and a plan is made of it.
+// may come from anywhere, and a plan is made of it. Whether it would be measured today does not matter.
 func admitted(c *v1alpha1.BenchmarkCampaign) error {
 	a, err := newAdmission()
 	if err != nil {
@@ -87,8 +87,14 @@ func admitted(c *v1alpha1.BenchmarkCampaign) error {
 	delete(object, "status") // the operator's
 	u := &unstructured.Unstructured{Object: object}
 	u.SetGroupVersionKind(kind)
-	_, err = a.admit(context.Background(), u)
-	return err
+	defaulted, err := a.admit(context.Background(), u)
+	if err != nil {
+		return err
+	}
+	if errs := plan.Validate(defaulted); len(errs) > 0 {
+		return notValid(c.Name, errs.ToAggregate())
+	}
+	return nil
 }
 
 // open opens a file, or standard input for -.
