@@ -90,8 +90,7 @@ verify-vulnerabilities: $(SUPPLY_CHAIN) $(GOVULNCHECK)
 
 .PHONY: test
 # The tests' API servers and the tests themselves collect garbage less often, which takes a fifth of their CPU time. Many
-# tests wait: one package more than cores makes use of it. What
-# takes longest begins first.
+# tests wait: one package more than cores makes use of it. What takes longest begins first.
 test: go assets cluster-test supply-chain-test ## Run the unit tests and the tests on a real API server.
 	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points go test -p 3 -timeout 15m ./controllers ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/scale)
 	@cat $(BIN)/fault-points # go test shows nothing of what passes
