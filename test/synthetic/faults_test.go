@@ -45,7 +45,7 @@ func TestTrialsThatGoWrong(t *testing.T) {
 		"a yellow index": {misfortune{faults: half(func(s *opensearch.Server) { s.Lack("yellow", 1) })},
 			record.ReasonClusterChanged, "the index was yellow during the load"},
 		"a yellow cluster before the load": {misfortune{after: time.Second, then: func(s *opensearch.Server) { s.Lack("yellow", 1) }},
-			record.ReasonClusterNotReady, "before the load: it is yellow with 1 nodes, 0 shards unassigned; the replica of i/0: above the low watermark"},
+			record.ReasonClusterNotReady, "not green before the load: it is yellow with 1 nodes, 0 shards unassigned; the replica of i/0: above the low watermark"},
 		"a cluster that does not become green": {misfortune{then: func(s *opensearch.Server) { s.Lack("yellow", 1) }},
 			record.ReasonClusterNotReady, "not green after 2m0s: it is yellow with 1 nodes, 0 shards unassigned; the replica of i/0: above the low watermark"},
 		"a node less": {misfortune{faults: half(func(s *opensearch.Server) { s.Lack("green", 0) })},
