@@ -1,8 +1,6 @@
 package controllers_test
 
-import (
-	"slices"
-)
+import "slices"
 
 // space is what the faults of a run are apart by: of those at the same a run has one, or some while all is deleted.
 type space func(call) call

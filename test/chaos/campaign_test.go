@@ -38,10 +38,7 @@ func (c *cluster) create(ctx context.Context, t *testing.T, ns string) *v1alpha1
 		Clients(1, 2, 3, 4).Repetitions(2).Retries(10)
 	w.Spec.OpenSearch.Heap = "512Mi"
 	w.Spec.Variants[1].OpenSearch.Heap = "640Mi"
-	w.Spec.OpenSearch.Settings = map[string]v1alpha1.ParamValue{
-		"action.auto_create_index":                          "false",
-		"cluster.routing.allocation.disk.threshold_enabled": "false", // how full the machine's disk is, is not tested
-	}
+	w.OnAnyDisk()
 	w.Spec.OpenSearch.Storage.Size = "1Gi"
 	w.Spec.Workload.OSB.Workload = "nyc_taxis_mini"
 	w.Spec.Workload.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "knee.local/workload-nyc-taxis-mini:1"}}

@@ -23,10 +23,7 @@ import (
 func campaign(name, ns string) *wrappers.Campaign {
 	c := wrappers.MakeCampaign(name).Namespace(ns).Clients(1, 2).Repetitions(0).Retries(0)
 	c.Spec.OpenSearch.Heap = "512Mi"
-	c.Spec.OpenSearch.Settings = map[string]v1alpha1.ParamValue{
-		"action.auto_create_index":                          "false",
-		"cluster.routing.allocation.disk.threshold_enabled": "false", // how full the machine's disk is, is not tested
-	}
+	c.OnAnyDisk()
 	c.Spec.Workload.OSB = &v1alpha1.OSB{
 		Workload:      "nyc_taxis_mini",
 		From:          &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "knee.local/workload-nyc-taxis-mini:1"}},

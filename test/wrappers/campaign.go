@@ -90,6 +90,15 @@ func (c *Campaign) Clients(n ...int32) *Campaign { c.Spec.Sweep.Clients = n; ret
 // Repetitions sets the Final repetitions.
 func (c *Campaign) Repetitions(n int32) *Campaign { c.Spec.Final.Repetitions = &n; return c }
 
+// OnAnyDisk lets a real OpenSearch make its indices by request alone, and however full the machine's disk is.
+func (c *Campaign) OnAnyDisk() *Campaign {
+	c.Spec.OpenSearch.Settings = map[string]v1alpha1.ParamValue{
+		"action.auto_create_index":                          "false",
+		"cluster.routing.allocation.disk.threshold_enabled": "false",
+	}
+	return c
+}
+
 // Retries sets how often an Errored trial is measured again.
 func (c *Campaign) Retries(n int32) *Campaign { c.Spec.Retries = &n; return c }
 
