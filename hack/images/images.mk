@@ -81,4 +81,4 @@ plugin: images-host image-jre ## Build the OpenSearch plugin stream-benchmark an
 plugin-test: images-host image-opensearch-3.8.0 ## Test the plugin on real nodes, three processes of its image.
 	@rm -rf $(STREAM_UNPACKED)
 	@python3 $(IMAGES_DIR)/bundle.py $(call image_tar,$(STREAM_IMAGE)) $(STREAM_UNPACKED)
-	KNEE_STREAM_OPENSEARCH=$(STREAM_UNPACKED)/rootfs/usr/share/opensearch go test -count=1 -v ./test/streambenchmark
+	KNEE_STREAM_OPENSEARCH=$(STREAM_UNPACKED)/rootfs/usr/share/opensearch go test -timeout 30m -count=1 -v ./test/streambenchmark

@@ -134,7 +134,7 @@ func (n *node) start(t *testing.T, home string, settings []string) {
 // await waits until the node belongs to a cluster of this size.
 func (n *node) await(t *testing.T, size int) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Minute)
+	deadline := time.Now().Add(10 * time.Minute)
 	for {
 		var health struct {
 			Nodes int `json:"number_of_nodes"`
