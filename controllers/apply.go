@@ -83,6 +83,11 @@ func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.Bench
 	if cell.Operated() {
 		return r.startOperated(ctx, c, cell, placement)
 	}
+	if cell.Secured() {
+		if err := r.createSecuritySecret(ctx, c); err != nil {
+			return err
+		}
+	}
 	objects := []client.Object{resources.Service(c, cell), resources.SettingsConfigMap(c, cell)}
 	if !r.Options.NoPolicies {
 		objects = append(objects, resources.OpenSearchPolicy(c, cell))

@@ -164,11 +164,16 @@ type Toleration struct {
 // OpenSearch is the system under test. In a variant, what is set overrides the campaign's default.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.heap) || !has(self.resources) || !has(self.resources.memory) || !isQuantity(self.heap) || !isQuantity(self.resources.memory) || quantity(self.heap).isLessThan(quantity(self.resources.memory))",message="heap must be below resources.memory (the JVM needs more than its heap): lower heap or raise memory",fieldPath=.heap
+// +kubebuilder:validation:XValidation:rule="!has(self.security) || !has(self.provisioner) || self.provisioner != 'OpenSearchCluster'",message="security is always on with provisioner OpenSearchCluster: leave security out",fieldPath=.security
 type OpenSearch struct {
-	// provisioner makes the cluster: StatefulSet, Knee itself, without the security plugin; or OpenSearchCluster, the
-	// opensearch-k8s-operator, with security on, which must be installed. Unset: StatefulSet.
+	// provisioner makes the cluster: StatefulSet, Knee itself, without security unless security is true; or
+	// OpenSearchCluster, the opensearch-k8s-operator, with security on, which must be installed. Unset: StatefulSet.
 	// +optional
 	Provisioner Provisioner `json:"provisioner,omitempty"`
+	// security switches the security plugin on: TLS between the nodes and at the REST API, and a password. Knee makes the
+	// certificates and the password. The image must have the plugin. Unset: false.
+	// +optional
+	Security *bool `json:"security,omitempty"`
 	// version is the image's tag, such as 3.1.0.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[0-9]+\.[0-9]+\.[0-9]+([.-][0-9A-Za-z.-]+)?$`

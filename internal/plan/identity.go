@@ -165,6 +165,12 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out.Resources.Memory = first(over.Resources.Memory, out.Resources.Memory)
 	out.Storage.Size = first(over.Storage.Size, out.Storage.Size)
 	out.Storage.StorageClassName = first(over.Storage.StorageClassName, out.Storage.StorageClassName)
+	if over.Security != nil {
+		out.Security = over.Security
+	}
+	if !value(out.Security, false) || out.Provisioner == v1alpha1.ProvisionOpenSearchCluster {
+		out.Security = nil // false says what unset says; the operator's clusters are always secured
+	}
 	if over.SysctlInit != nil {
 		out.SysctlInit = over.SysctlInit
 	}

@@ -23,12 +23,13 @@ type Config struct {
 	Command *CommandConfig `json:"command,omitempty"`
 
 	Artifacts string    `json:"artifacts,omitempty"` // folder on the artifacts volume for this attempt's raw files; empty: none are kept
-	External  *External `json:"external,omitempty"`  // the cluster is not Knee's own
+	External  *External `json:"external,omitempty"`  // nil: the cluster is an open one of Knee's own
 
 	ClientCheck bool `json:"clientCheck,omitempty"` // repeat the load with Knee's own loader once it has been measured
 }
 
-// External is how the agent reaches a cluster that Knee did not make, and what it may do there. It names files, which are
+// External is how the agent reaches a cluster that Knee did not make, or a secured one of Knee's own, and what it may do
+// there. It names files, which are
 // mounted from Secrets; what is in them is in no Config.
 type External struct {
 	CredentialsDir       string `json:"credentialsDir,omitempty"`       // holds UsernameKey and PasswordKey, or the keys of SigV4; empty: no authentication
@@ -36,6 +37,11 @@ type External struct {
 	CAFile               string `json:"caFile,omitempty"`               // certificates, PEM; empty: those of the image
 	ClientCertificateDir string `json:"clientCertificateDir,omitempty"` // holds CertificateKey and PrivateKeyKey; empty: none is shown
 	AllowIndexDeletion   bool   `json:"allowIndexDeletion,omitempty"`   // else an index that is there is refused
+
+	// Names, for error texts alone.
+	CredentialsSecret string `json:"credentialsSecret,omitempty"` // Secret of CredentialsDir
+	CASecret          string `json:"caSecret,omitempty"`          // Secret of CAFile
+	Own               bool   `json:"own,omitempty"`               // a cluster that Knee made, with opensearch.security
 }
 
 // SigV4 is for what requests are signed by Signature Version 4 of AWS.

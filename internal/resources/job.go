@@ -90,9 +90,14 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 	if c.Spec.Artifacts != nil {
 		cfg.Artifacts = path.Join(record.ArtifactsPath, artifactsFolder(c), cell.AttemptName(attempt))
 	}
+	if e := endpointOf(c, cell); e != nil || !cell.Provisioned() {
+		external(&cfg, e)
+	}
 	if !cell.Provisioned() || cell.Operated() {
-		external(&cfg, endpointOf(c, cell))
 		return cfg
+	}
+	if cfg.External != nil {
+		cfg.External.Own = true
 	}
 	for i := range t.Nodes {
 		pod := PodName(cell, i)

@@ -2,6 +2,7 @@ package resources
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ const (
 	probeLogs      = "/logs"       // OpenSearch's logs as the probe sees them
 	maxHeap        = 31 << 30      // above it the JVM gives up compressed pointers
 	transportPort  = 9300          // OpenSearch's nodes talk to each other here
+
+	disableSecurity = "DISABLE_SECURITY_PLUGIN" // switch of OpenSearch's images
 )
 
 // Service is the headless Service of a cell: its nodes find each other and are found by name before they are ready.
@@ -66,6 +69,9 @@ func Settings(cell plan.Cell) string {
 	s := map[string]any{}
 	for k, v := range cell.Spec.OpenSearch.Settings {
 		s[k] = string(v)
+	}
+	if cell.Secured() {
+		maps.Copy(s, securitySettings())
 	}
 	s["cluster.name"] = cell.Name
 	s["node.name"] = "${HOSTNAME}"
@@ -121,6 +127,9 @@ func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on Placement, o 
 		},
 	}
 	sts.Spec.Template.Spec.Affinity.NodeAffinity = awayFromNodes(on.Avoid)
+	if cell.Secured() {
+		secure(&sts.Spec.Template.Spec, c)
+	}
 	if storage := cell.Spec.OpenSearch.Storage; storage.Size != "" {
 		sts.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
 			ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: pod.Labels, Annotations: pod.Annotations},
@@ -203,7 +212,7 @@ func openSearch(cell plan.Cell, o Options, startup time.Duration) corev1.Contain
 		Image: image(cell.Spec.OpenSearch.Image, o.OpenSearchImage, cell.Spec.OpenSearch.Version),
 		Env: []corev1.EnvVar{
 			{Name: "OPENSEARCH_JAVA_OPTS", Value: verbatim(javaOptions(cell.Spec.OpenSearch))},
-			{Name: "DISABLE_SECURITY_PLUGIN", Value: "true"},
+			{Name: disableSecurity, Value: "true"},
 			{Name: "DISABLE_INSTALL_DEMO_CONFIG", Value: "true"},
 		},
 		Ports: []corev1.ContainerPort{
