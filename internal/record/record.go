@@ -103,17 +103,29 @@ type Ingest struct {
 // Load is a load that fills no index, by the driver's own figures: of the stream transport's Benchmark API, or of any
 // program.
 type Load struct {
-	From       int64    `json:"from"`                 // Unix ms
-	To         int64    `json:"to"`                   // Unix ms
-	Seconds    float64  `json:"seconds"`              // by the driver, where it tells
-	Rate       float64  `json:"rate"`                 // operations that succeeded, a second: what variants are compared by
-	Unit       string   `json:"unit"`                 // of Rate: rows/s, calls/s
-	Operations int64    `json:"operations,omitempty"` // that succeeded
-	Failures   int64    `json:"failures,omitempty"`   // that did not
-	MiBs       float64  `json:"mibs,omitempty"`       // payload, MiB/s
-	Latency    *Latency `json:"latency,omitempty"`    // of one request; absent where several loaders tell percentiles only
-	Metrics    []Metric `json:"metrics,omitempty"`    // other figures that the campaign asked for
-	Notes      []string `json:"notes,omitempty"`      // where the driver's figures contradict each other
+	From       int64   `json:"from"`                 // Unix ms
+	To         int64   `json:"to"`                   // Unix ms
+	Seconds    float64 `json:"seconds"`              // by the driver, where it tells
+	Rate       float64 `json:"rate"`                 // operations that succeeded, a second: what variants are compared by
+	Unit       string  `json:"unit"`                 // of Rate: rows/s, calls/s
+	Operations int64   `json:"operations,omitempty"` // that succeeded
+	Failures   int64   `json:"failures,omitempty"`   // that did not
+	// FailuresUncounted: the driver told no count of failures, so that Failures is unknown, not 0.
+	FailuresUncounted bool `json:"failuresUncounted,omitempty"`
+
+	MiBs    float64  `json:"mibs,omitempty"`    // payload, MiB/s
+	Latency *Latency `json:"latency,omitempty"` // of one request; absent where several loaders tell percentiles only
+	Metrics []Metric `json:"metrics,omitempty"` // other figures that the campaign asked for
+	Notes   []string `json:"notes,omitempty"`   // where the driver's figures contradict each other, or are missing
+}
+
+// ErrorRate returns the share of operations that failed, from 0 to 1; false where the driver did not count both.
+func (l Load) ErrorRate() (float64, bool) {
+	all := l.Operations + l.Failures
+	if l.FailuresUncounted || all == 0 {
+		return 0, false
+	}
+	return float64(l.Failures) / float64(all), true
 }
 
 // Metric is a named figure of the driver or of the system under test.
