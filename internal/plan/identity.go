@@ -37,6 +37,7 @@ type CellSpec struct {
 	PerPod     int32               `json:"clientsPerPod,omitempty"`
 	Rerun      string              `json:"rerun,omitempty"`
 	Endpoint   *Endpoint           `json:"endpoint,omitempty"` // of a cluster that is there already
+	Contents   record.Sources      `json:"contents,omitzero"`  // digests of the ConfigMaps that trials mount; see BuildWith
 }
 
 // Pool is where a cell's OpenSearch runs: the variant's node pool, its architecture among the labels, or an endpoint.
