@@ -17,22 +17,12 @@ func sourced(t *testing.T) (a *attempt, body, workload string) {
 	t.Helper()
 	folder := t.TempDir()
 	body, workload = filepath.Join(folder, "index.json"), filepath.Join(folder, "source")
-	write(t, body, "{}")
-	write(t, filepath.Join(workload, "w", "workload.json"), `{"a": 1}`)
+	put(t, body, []byte("{}"))
+	put(t, filepath.Join(workload, "w", "workload.json"), []byte(`{"a": 1}`))
 	a = &attempt{Options: Options{Output: os.Stderr, Config: record.Config{
 		Index: record.IndexConfig{BodyFile: body}, OSB: &record.OSBConfig{Workload: "w", Path: workload},
 	}}}
 	return a, body, workload
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestReadSources_notesWhatIsMounted(t *testing.T) {
@@ -44,7 +34,7 @@ func TestReadSources_notesWhatIsMounted(t *testing.T) {
 	if a.record.Sources != want {
 		t.Errorf("got %+v, want %+v", a.record.Sources, want)
 	}
-	write(t, filepath.Join(workload, record.CommonOperations, "setup.json"), "[]")
+	put(t, filepath.Join(workload, record.CommonOperations, "setup.json"), []byte("[]"))
 	if err := a.readSources(); err != nil || a.record.Sources.Files == want.Files {
 		t.Errorf("the folder of common operations is no part of the digest (%v)", err)
 	}
@@ -56,7 +46,7 @@ func TestReadSources_changedConfigMap(t *testing.T) {
 	if err := a.readSources(); err != nil {
 		t.Fatalf("the planned content is refused: %v", err)
 	}
-	write(t, body, `{"settings": {}}`)
+	put(t, body, []byte(`{"settings": {}}`))
 	err := a.readSources()
 	if f := (*failure)(nil); !errors.As(err, &f) || f.reason != record.ReasonSourceChanged || !strings.Contains(f.message, "spec.workload.index.bodyFrom") {
 		t.Errorf("got %v, want %s", err, record.ReasonSourceChanged)
@@ -79,8 +69,8 @@ func TestReadSources_missingFileIsLeftToItsReader(t *testing.T) {
 func TestReadSources_bulkFiles(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "documents.json")
-	write(t, file, `{"a": 1}`)
-	write(t, filepath.Join(folder, "more"), "")
+	put(t, file, []byte(`{"a": 1}`))
+	put(t, filepath.Join(folder, "more"), []byte(""))
 	a := &attempt{Options: Options{Config: record.Config{Bulk: &record.BulkConfig{Files: []string{file}}}}}
 	if err := a.readSources(); err != nil || a.record.Sources.Files == "" {
 		t.Errorf("%v, %+v", err, a.record.Sources)
@@ -104,7 +94,7 @@ func TestReadCommit(t *testing.T) {
 	if a.record.Sources.Commit != "" {
 		t.Errorf("a folder that is no repository has commit %q", a.record.Sources.Commit)
 	}
-	write(t, filepath.Join(repository, "w", "workload.json"), "{}")
+	put(t, filepath.Join(repository, "w", "workload.json"), []byte("{}"))
 	for _, args := range [][]string{
 		{"init", "--quiet"}, {"add", "."},
 		{"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "-m", "one"},
