@@ -81,7 +81,7 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := plan.Build(&c)
+	p := plan.BuildWith(&c, observed.contents)
 	if invalid := validation.Campaign(&c, r.Options); invalid != nil {
 		return again(0, false, errors.Join(
 			r.apply(ctx, &c, p, decide.Collects(observed.world)),

@@ -270,9 +270,10 @@ type CellName struct {
 	Topology Name `json:"topology,omitempty"`
 }
 
-// EnvironmentField is a thing of a node's environment that is compared between cells.
+// EnvironmentField is a thing of a node's environment that is compared between cells. workload is the git commit or the
+// files of the workload, the index body and the ISM policy, as the trials found them.
 //
-// +kubebuilder:validation:Enum=architecture;cpuModel;cores;smt;memory;kernel;thp;jvm;opensearch;image;heap;processors;mlockall;maxFiles;shards;disk;loaderHost
+// +kubebuilder:validation:Enum=architecture;cpuModel;cores;smt;memory;kernel;thp;jvm;opensearch;image;heap;processors;mlockall;maxFiles;shards;workload;disk;loaderHost
 type EnvironmentField string
 
 // Artifacts is a folder of a PersistentVolumeClaim that trials write to; several may at once, so that cells on

@@ -111,6 +111,17 @@ func javaOptions(c plan.Cell, kind *regexp.Regexp) []string {
 	return out
 }
 
+// otherPolicy: the topologies name other ISM policies, and the cells differ in nothing else that they took from outside the
+// spec.
+func otherPolicy(e environments, x, y int) bool {
+	a, b := e.cells[x].Spec.Topology.ISMPolicyFrom, e.cells[y].Spec.Topology.ISMPolicyFrom
+	if a == b || a != nil && b != nil && *a == *b {
+		return false
+	}
+	values := e.values(sources(false))
+	return slices.Equal(values[x], values[y])
+}
+
 // otherIndex: the topologies ask for other shards. Settings and mappings of the same shape may differ by what a version,
 // the cluster's settings or the workload's parameters make of them.
 func otherIndex(e environments, x, y int) bool {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -22,6 +23,7 @@ type environmentFact struct {
 	shown    reader
 	compared reader // what cells are held against each other by
 	declared func(e environments, x, y int) bool
+	strict   bool   // a cell's own runs must not differ in it either
 	loose    bool   // a cell's own runs may differ in it, and cells that have a value in common are alike
 	alike    string // the note where what is shown differs, but not, as far as is known, what is compared
 }
@@ -51,6 +53,7 @@ var environmentFacts = []environmentFact{
 	}),
 	ofNodes("maxFiles", never, func(n record.Node) string { return count(n.Environment.MaxFiles) }),
 	{field: "shards", shown: shards, compared: shards, declared: otherIndex},
+	{field: "workload", shown: sources(true), compared: sources(true), declared: otherPolicy, strict: true},
 	{
 		field: "loaderHost", declared: never,
 		shown:    ofLoader(func(l record.Loader) string { return l.Host }),
@@ -170,6 +173,31 @@ func shards(e environments) func(int, record.Record) []string {
 		return []string{text}
 	}
 }
+
+// sources reads what a trial took from outside the campaign's spec: a workload, an index body or a policy that somebody may
+// have changed between two trials. A record that was made before these were noted says nothing.
+func sources(policy bool) reader {
+	return func(environments) func(int, record.Record) []string {
+		return func(_ int, r record.Record) []string {
+			s, parts := r.Sources, []string{}
+			add := func(what, value string) {
+				if value != "" {
+					parts = append(parts, what+" "+value[:min(len(value), shortCommit)])
+				}
+			}
+			add("commit", s.Commit)
+			add("files", s.Files)
+			add("index body", s.IndexBody)
+			if policy {
+				add("ISM policy", s.ISMPolicy)
+			}
+			return []string{strings.Join(parts, ", ")}
+		}
+	}
+}
+
+// shortCommit is how many characters of a commit or a digest a person is shown: enough to tell two apart.
+const shortCommit = 12
 
 const (
 	digestMark = ", settings and mapping "

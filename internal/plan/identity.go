@@ -11,6 +11,7 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/workloads"
 )
 
 // identityVersion is part of every identity. Raising it measures every campaign anew: do so only when the same
@@ -37,6 +38,7 @@ type CellSpec struct {
 	PerPod     int32               `json:"clientsPerPod,omitempty"`
 	Rerun      string              `json:"rerun,omitempty"`
 	Endpoint   *Endpoint           `json:"endpoint,omitempty"` // of a cluster that is there already
+	Contents   record.Sources      `json:"contents,omitzero"`  // digests of the ConfigMaps that trials mount; see BuildWith
 }
 
 // Pool is where a cell's OpenSearch runs: the variant's node pool, its architecture among the labels, or an endpoint.
@@ -77,6 +79,7 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		Rerun:   c.Spec.Rerun,
 	}
 	spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{}
+	spec.Index.Name = IndexName(c.Spec.Workload)
 	if !value(spec.Index.DataStream, false) {
 		spec.Index.DataStream = nil // false says what unset says
 	}
@@ -90,6 +93,16 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 	spec.PerPod = value(c.Spec.Workload.ClientsPerPod, 0)
 	load(&spec, c.Spec.Workload.DeepCopy(), v)
 	return spec
+}
+
+// IndexName is the index that a workload fills: the campaign's, else that of the official workload of opensearch-benchmark.
+// The default is not written to the object, which GitOps tools would take for drift. Empty where nothing says it.
+func IndexName(w v1alpha1.Workload) string {
+	if w.Index.Name == "" && w.OSB != nil {
+		name, _ := workloads.Index(w.OSB.Workload)
+		return name
+	}
+	return w.Index.Name
 }
 
 // load lays a variant's params and image over those of the driver that the campaign names.

@@ -12,6 +12,19 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
+// The index of an official workload is the same cell whether the campaign names it or not.
+func TestIdentity_indexByDefault(t *testing.T) {
+	named, unnamed := study(), study()
+	named.Spec.Workload.OSB.Workload, named.Spec.Workload.Index.Name = "http_logs", "logs-*"
+	unnamed.Spec.Workload.OSB.Workload, unnamed.Spec.Workload.Index = "http_logs", v1alpha1.Index{}
+	if a, b := Build(named).Cells[0], Build(unnamed).Cells[0]; a.Hash != b.Hash || b.Spec.Index.Name != "logs-*" {
+		t.Errorf("%s and %s, index %q", a.Hash, b.Hash, b.Spec.Index.Name)
+	}
+	if unnamed.Spec.Workload.Index.Name != "" {
+		t.Error("the default was written to the campaign")
+	}
+}
+
 // A change of these values throws away every measurement that users have made. If a new field is the cause, make
 // it omitempty or omitzero; if the same spec really means another measurement now, raise identityVersion.
 func TestIdentityGolden(t *testing.T) {

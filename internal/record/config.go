@@ -1,5 +1,7 @@
 package record
 
+import "path/filepath"
+
 // Config is what the controller tells the agent of one attempt, as JSON in the environment variable ConfigEnv
 // of the trial's container.
 type Config struct {
@@ -21,6 +23,8 @@ type Config struct {
 	Bulk    *BulkConfig    `json:"bulk,omitempty"`
 	Stream  *StreamConfig  `json:"stream,omitempty"`
 	Command *CommandConfig `json:"command,omitempty"`
+
+	Sources Sources `json:"sources,omitzero"` // what the mounted ConfigMaps must hold; a digest that is empty is not checked
 
 	Artifacts string    `json:"artifacts,omitempty"` // folder on the artifacts volume for this attempt's raw files; empty: none are kept
 	External  *External `json:"external,omitempty"`  // nil: the cluster is an open one of Knee's own
@@ -102,6 +106,25 @@ type OSBConfig struct {
 
 	TargetThroughputParam string `json:"targetThroughputParam,omitempty"` // of an OpenLoop trial: takes bulk requests a second
 	ClientsParam          string `json:"clientsParam,omitempty"`          // takes a loader pod's part of the clients; needed where there are several
+}
+
+// CommonOperations is the folder beside the official workloads that their test procedures include files of.
+const CommonOperations = "common_operations"
+
+// Source is the folder that holds the workload's files.
+func (c OSBConfig) Source() string {
+	if c.Flat {
+		return c.Path
+	}
+	return filepath.Join(c.Path, c.Workload)
+}
+
+// Common is where the folder CommonOperations is, if there is one; empty where there can be none.
+func (c OSBConfig) Common() string {
+	if c.Flat {
+		return ""
+	}
+	return filepath.Join(c.Path, CommonOperations)
 }
 
 // BulkConfig is the load by Knee's own loader.

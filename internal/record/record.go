@@ -41,6 +41,7 @@ type Record struct {
 	StartedAt  int64      `json:"startedAt"`
 	FinishedAt int64      `json:"finishedAt"`
 	Driver     Driver     `json:"driver,omitzero"`
+	Sources    Sources    `json:"sources,omitzero"` // what the attempt took from outside the campaign's spec
 	Settle     Settle     `json:"settle,omitzero"`
 	Ingest     *Ingest    `json:"ingest,omitempty"`    // absent when no load was measured, or the load fills no index
 	Load       *Load      `json:"load,omitempty"`      // a load that fills no index; absent when none was measured
@@ -63,6 +64,15 @@ type Driver struct {
 	Version  string `json:"version,omitempty"` // as the program itself says
 	ExitCode int    `json:"exitCode"`          //
 	RunID    string `json:"runID,omitempty"`   // OSB's test-run id
+}
+
+// Sources identify what an attempt took from outside the campaign's spec and could have changed there. Digests are those of
+// package content. A record that was made before Knee noted them has none.
+type Sources struct {
+	IndexBody string `json:"indexBody,omitempty"` // digest of the index body of spec.workload.index.bodyFrom
+	ISMPolicy string `json:"ismPolicy,omitempty"` // digest of the policy of the topology's ismPolicyFrom
+	Files     string `json:"files,omitempty"`     // digest of the workload's or dataset's files: a ConfigMap's, an image's or a volume's
+	Commit    string `json:"commit,omitempty"`    // git commit of the workload's repository
 }
 
 // Settle is the wait for the cluster to come to rest before the load.
@@ -341,6 +351,7 @@ const (
 	ReasonLoaderLost       = "LoaderLost"       // one of the trial's loader pods did not come, died, or fell behind
 	ReasonClusterNotReady  = "ClusterNotReady"  // no green health within the deadline
 	ReasonIndexNotMade     = "IndexNotMade"     // the index could not be created, or is not what the topology asks for
+	ReasonSourceChanged    = "SourceChanged"    // a ConfigMap that the trial mounts is another than the one that its cell was planned with
 	ReasonDriverFailed     = "DriverFailed"     // the driver's exit code was not 0
 	ReasonDriverIncomplete = "DriverIncomplete" // exit 0, but the task or its throughput is missing
 	ReasonRequestsFailed   = "RequestsFailed"   // failures that the rejection counters do not explain

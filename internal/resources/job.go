@@ -75,6 +75,7 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 			Name: cell.Spec.Index.Name, Primaries: t.Primaries, Replicas: t.Replicas, RefreshInterval: t.RefreshInterval,
 			DataStream: ptr.Deref(cell.Spec.Index.DataStream, false), Replication: string(t.Replication),
 		},
+		Sources: cell.Spec.Contents,
 	}
 	driverOf(cell.Spec).configure(&cfg, c.Spec)
 	if n := cell.Spec.Loaders(attempt.Clients); n > 1 {

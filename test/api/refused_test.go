@@ -79,7 +79,8 @@ var refusals = []refused{
 	{"cache class without size", `spec: {loader: {cache: {size: null, storageClassName: fast}}}`, []string{"spec.loader.cache", "needs cache.size"}},
 
 	{"no driver", `spec: {workload: {osb: null}}`, []string{"spec.workload: Required value", "exactly one driver: set one of osb, bulk, stream and command"}},
-	{"no index", `spec: {workload: {index: null}}`, []string{"spec.workload.index", "osb and bulk fill an index and need index"}},
+	{"a pattern with a body of its own", `spec: {workload: {index: {name: "logs-*", bodyFrom: {name: a, key: b}}}}`, []string{"spec.workload.index.name", "does not go with bodyFrom"}},
+	{"a pattern in mid-name", `spec: {workload: {index: {name: "a*b"}}}`, []string{"spec.workload.index.name"}},
 	{"param that the topology sets", `spec: {workload: {osb: {params: {number_of_shards: "3"}}}}`, []string{"spec.workload.osb.params", "the topology sets them"}},
 	{"warm-up param that the topology sets", `spec: {workload: {osb: {warmupParams: {refresh_interval: 3s}}}}`, []string{"spec.workload.osb.warmupParams", "the topology sets them"}},
 	{"param of a variant that the topology sets", `spec: {variants: [{name: arm, params: {number_of_replicas: "1"}}, {name: intel}]}`, []string{"spec.variants[0].params", "the topology sets them"}},
