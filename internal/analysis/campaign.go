@@ -22,6 +22,7 @@ type Assessment struct {
 	ClientBound  []Bound
 	ClientChecks []ClientCheck // Finals that were repeated with Knee's own loader
 	DiskBound    []Bound
+	CPULimited   []Bound // by the quota of OpenSearch's container
 	Costs        []Cost
 	CostRatios   []CostRatio
 
@@ -41,6 +42,7 @@ type Assessment struct {
 	placements   int32
 	variants     int
 	loaderShared bool
+	unlocked     []CellKey // memory is not locked though the settings ask for it
 }
 
 // Cell is what a variant on a topology showed.
@@ -118,6 +120,8 @@ func (a *Assessment) judge(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec) {
 	a.ClientBound = ClientBounds(a.Cells, a.Outcomes)
 	a.ClientChecks = ClientChecks(a.Cells, p.SmallestDifferencePercent)
 	a.DiskBound = DiskBounds(p, a.Cells, a.Outcomes)
+	a.CPULimited = CPULimits(a.Cells, a.Outcomes)
+	a.unlocked = memoryNotLocked(p, a.Outcomes)
 	a.Costs, a.CostRatios = Costs(spec, a.Cells, a.Ratios)
 }
 

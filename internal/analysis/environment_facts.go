@@ -39,7 +39,7 @@ var environmentFacts = []environmentFact{
 	ofNodes("kernel", never, func(n record.Node) string { return architectures.ReplaceAllString(n.Environment.Kernel, "") }),
 	ofNodes("thp", never, func(n record.Node) string { return n.Environment.THP }),
 	ofNodes("opensearch", otherVersion, func(n record.Node) string { return n.Environment.OpenSearch }),
-	ofNodes("jvm", otherVersion, func(n record.Node) string { return n.Environment.JVM }),
+	ofNodes("jvm", otherJVM, func(n record.Node) string { return n.Environment.JVM }),
 	ofNodes("image", otherImage, func(n record.Node) string { return n.Environment.Image }),
 	ofBytes("heap", otherHeap, func(n record.Node) int64 { return n.Environment.HeapBytes }),
 	ofNodes("processors", otherProcessors, func(n record.Node) string { return count(int64(n.Environment.Processors)) }),

@@ -128,6 +128,8 @@ func TestDifferences(t *testing.T) {
 
 		{"other processors that nothing explains", nil, processors, []string{"processors suspect"}},
 		{"other processors by the CPU limit", b(func(o *v1alpha1.OpenSearch) { o.Resources.CPU = "8" }), processors, []string{"processors declared"}},
+		{"other processors by a CPU limit or none", b(func(o *v1alpha1.OpenSearch) { o.Resources.Limits = v1alpha1.LimitMemory }), processors, []string{"processors declared"}},
+		{"another JDK", b(func(o *v1alpha1.OpenSearch) { o.JavaHome = "/usr/lib/jvm/java-21" }), env(func(e *record.Environment) { e.JVM = "21.0.8" }), []string{"jvm declared"}},
 		{"other processors by the pool", pool, processors, []string{"processors declared"}},
 		{"other processors by a setting", setting("node.processors", "8"), processors, []string{"processors declared"}},
 		{"other processors by the JVM", java("-XX:ActiveProcessorCount=8"), processors, []string{"processors declared"}},

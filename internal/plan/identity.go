@@ -87,6 +87,7 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		toUnknown(&spec)
 	}
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
+	spec.Loader.Resources.Limits = withoutDefault(spec.Loader.Resources.Limits, v1alpha1.LimitCPUAndMemory)
 	spec.PerPod = value(c.Spec.Workload.ClientsPerPod, 0)
 	load(&spec, c.Spec.Workload.DeepCopy(), v)
 	return spec
@@ -148,9 +149,7 @@ func pool(v v1alpha1.Variant) Pool {
 func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out := *base.DeepCopy()
 	out.Provisioner = first(over.Provisioner, out.Provisioner)
-	if out.Provisioner == v1alpha1.ProvisionStatefulSet {
-		out.Provisioner = "" // the default says what unset says
-	}
+	out.Provisioner = withoutDefault(out.Provisioner, v1alpha1.ProvisionStatefulSet)
 	out.Version = first(over.Version, out.Version)
 	out.Image = first(over.Image, out.Image)
 	if over.Version != "" && over.Image == "" {
@@ -160,9 +159,11 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	if over.JavaOptions != nil {
 		out.JavaOptions = over.JavaOptions
 	}
+	out.JavaHome = first(over.JavaHome, out.JavaHome)
 	out.Settings = merge(out.Settings, over.Settings)
 	out.Resources.CPU = first(over.Resources.CPU, out.Resources.CPU)
 	out.Resources.Memory = first(over.Resources.Memory, out.Resources.Memory)
+	out.Resources.Limits = withoutDefault(first(over.Resources.Limits, out.Resources.Limits), v1alpha1.LimitCPUAndMemory)
 	out.Storage.Size = first(over.Storage.Size, out.Storage.Size)
 	out.Storage.StorageClassName = first(over.Storage.StorageClassName, out.Storage.StorageClassName)
 	if over.SysctlInit != nil {
@@ -201,6 +202,14 @@ func first[T ~string](a, b T) T {
 		return a
 	}
 	return b
+}
+
+// withoutDefault returns the empty string for the default, so that a default has the identity of an unset field.
+func withoutDefault[T ~string](value, byDefault T) T {
+	if value == byDefault {
+		return ""
+	}
+	return value
 }
 
 // Identity is the hash of a cell's spec: 16 characters of [a-z2-7]. It is golden-tested: a change of it throws

@@ -48,6 +48,9 @@ func telemetry(d *document, in Input) {
 	for _, b := range in.Assessment.DiskBound {
 		bounds = append(bounds, fmt.Sprintf("**DiskBound**: %s, %s, %d clients: %s", cellName(in, b.Variant, b.Topology), b.Where, b.Clients, line(b.Message)))
 	}
+	for _, b := range in.Assessment.CPULimited {
+		bounds = append(bounds, fmt.Sprintf("**CPUThrottled**: %s, %s, %d clients: %s", cellName(in, b.Variant, b.Topology), b.Where, b.Clients, line(b.Message)))
+	}
 	for _, b := range in.Assessment.ClientBound {
 		bounds = append(bounds, fmt.Sprintf("**ClientBound**: %s, %s, %d clients: %s", cellName(in, b.Variant, b.Topology), b.Where, b.Clients, line(b.Message)))
 	}
