@@ -127,7 +127,7 @@ type BenchmarkCampaignSpec struct {
 	// campaign does not declare it: the ratio is then conclusive all the same, and the report lists them.
 	// +optional
 	// +listType=set
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=32
 	AcceptedDifferences []EnvironmentField `json:"acceptedDifferences,omitempty"`
 	// currency is what prices are in, such as USD: a word for the report.
 	// +optional
@@ -272,7 +272,7 @@ type CellName struct {
 
 // EnvironmentField is a thing of a node's environment that is compared between cells.
 //
-// +kubebuilder:validation:Enum=architecture;cpuModel;cores;smt;memory;kernel;thp;jvm;opensearch;image;heap;processors;mlockall;maxFiles;shards;disk;loaderHost
+// +kubebuilder:validation:Enum=architecture;cpuModel;cores;smt;memory;kernel;thp;jvm;opensearch;image;heap;processors;mlockall;maxFiles;maxProcesses;swap;nodeOS;imageOS;hypervisor;shards;disk;loaderHost
 type EnvironmentField string
 
 // Artifacts is a folder of a PersistentVolumeClaim that trials write to; several may at once, so that cells on

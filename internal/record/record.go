@@ -174,6 +174,7 @@ func (r Rejections) Total() int64 {
 type Node struct {
 	Name        string      `json:"name"`
 	CPU         *CPU        `json:"cpu,omitempty"`      // absent when the probe could not be asked
+	CPURange    *Range      `json:"cpuRange,omitempty"` // of user + sys within the window, in percent of all cores; absent when the window is too short for two means
 	Pressure    *Pressure   `json:"pressure,omitempty"` // absent where the kernel tells none
 	Disk        *Disk       `json:"disk,omitempty"`     // all disks of the node together
 	Network     *Network    `json:"network,omitempty"`  // of OpenSearch's pod
@@ -200,6 +201,13 @@ type CPU struct {
 
 // Busy is user + sys, in percent of all cores.
 func (c CPU) Busy() float64 { return c.User + c.Sys }
+
+// Range is how much a figure varied within the window: its lowest and its highest mean over a shorter time.
+type Range struct {
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	Seconds float64 `json:"seconds"` // that each mean is over
+}
 
 // Pressure is the kernel's pressure stall information over the window (PSI "some"): the percent of time in which
 // at least one task waited for the resource.
@@ -281,6 +289,12 @@ type Environment struct {
 	SMT         int    `json:"smt,omitempty"`         // threads a core
 	Disk        string `json:"disk,omitempty"`        // model and size of the disks
 	Image       string `json:"image,omitempty"`       // digest of OpenSearch's image, as the node's runtime says
+
+	NodeOS       string `json:"nodeOS,omitempty"`       // distribution that built the node's kernel, as /proc/version says
+	ImageOS      string `json:"imageOS,omitempty"`      // operating system that OpenSearch sees: in a container that of its image
+	Hypervisor   string `json:"hypervisor,omitempty"`   // what the node runs on; none: on hardware
+	Swap         string `json:"swap,omitempty"`         // size of the node's swap areas, or none
+	MaxProcesses int64  `json:"maxProcesses,omitempty"` // RLIMIT_NPROC of OpenSearch's process; -1: unlimited
 }
 
 // Loader is the pod that made the load, over the load window.

@@ -20,6 +20,7 @@ func telemetry(d *document, in Input) {
 		charts = append(charts, cpuChart(d, in, topology), iowaitChart(d, in, topology))
 	}
 	d.charts(charts...)
+	cpuRanges(d, in)
 
 	d.section("Garbage collection and memory")
 	d.para("%s. Pauses are those of gc.log within the window, of the node with the most (their kinds and what they promoted: of all nodes); without gc.log they are the collections that _nodes/stats tells of over the whole load.", wherever(in))
