@@ -171,8 +171,8 @@ func TestDifferences(t *testing.T) {
 		{"what is not known of one", nil, func(r *record.Record) {
 			r.Nodes[0].Environment = record.Environment{Host: "x", Arch: "amd64", JVM: "21.0.7"}
 		},
-			[]string{"cpuModel noted", "cores noted", "smt noted", "memory noted", "disk noted", "kernel noted", "thp noted", "opensearch noted",
-				"image noted", "heap noted", "processors noted", "maxFiles noted"}},
+			[]string{"cpuModel noted", "cores noted", "smt noted", "memory noted", "disk noted", "hypervisor noted", "nodeOS noted", "kernel noted", "thp noted",
+				"swap noted", "opensearch noted", "imageOS noted", "image noted", "heap noted", "processors noted", "maxFiles noted", "maxProcesses noted"}},
 		{"what is accepted by name", func(s *spec) { s.AcceptedDifferences = []v1alpha1.EnvironmentField{"kernel"} },
 			env(func(e *record.Environment) { e.Kernel, e.THP = "6.9.1", "always" }), []string{"kernel accepted", "thp suspect"}},
 	} {

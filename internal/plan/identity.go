@@ -247,11 +247,14 @@ func head(s string, n int) string {
 const maxName = 52
 
 // AttemptName names the Job and the record of one attempt: at most 52 characters. An OpenLoop trial is told apart by
-// its rate. The few names that would be longer (a hundredth attempt on a tenth placement) are a digest.
+// its rate, a point that is measured again by its token. The few names that would be longer (a hundredth attempt on a tenth placement) are a digest.
 func (c Cell) AttemptName(t record.Trial) string {
 	which := strconv.Itoa(int(t.Repetition))
 	if t.Phase == record.OpenLoop {
 		which = Digest(strconv.FormatInt(t.TargetDocsPerSecond, 10), 4)
+	}
+	if t.Again != "" {
+		which += "r" + Digest(t.Again, 6)
 	}
 	if t.Placement > 0 {
 		which += fmt.Sprintf("p%d", t.Placement)

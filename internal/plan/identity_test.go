@@ -78,6 +78,9 @@ func TestWhatAnIdentityIsMadeOf(t *testing.T) {
 		{"mode, strategy and repetitions of the sweep", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Sweep.Mode, s.Sweep.Strategy, s.Sweep.Repetitions = v1alpha1.SweepFixed, v1alpha1.SweepAdaptive, p(int32(9))
 		}, false},
+		{"points measured again by hand", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Sweep.Rerun = []v1alpha1.PointRerun{{Variant: "arm", Topology: s.Topologies[0].Name, Clients: s.Sweep.Clients[0], Token: "1"}}
+		}, false},
 		{"stages, placements and an open loop", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Final.MaxRepetitions, s.Final.Placements, s.Final.OpenLoop = p(int32(9)), p(int32(9)), &v1alpha1.OpenLoop{}
 			s.Workload.OSB.TargetThroughputParam = "rate"

@@ -48,11 +48,11 @@ func TestMaxProcesses(t *testing.T) {
 func TestNodeOS(t *testing.T) {
 	for version, want := range map[string]string{
 		"Linux version 6.14.0-1017-gcp (buildd@bos03-arm64-060) (aarch64-linux-gnu-gcc-13 (Ubuntu 13.3.0-6ubuntu2~24.04) 13.3.0, GNU ld) #18~24.04.1-Ubuntu SMP Tue Sep 23 17:40:17 UTC 2025": "Ubuntu 24.04",
-		"Linux version 6.8.0-45-generic (buildd@lcy02-amd64-115) (x86_64-linux-gnu-gcc-13 (Ubuntu 13.2.0-23ubuntu4) 13.2.0) #45-Ubuntu SMP PREEMPT_DYNAMIC Fri Aug 30 12:02:04 UTC 2024":        "Ubuntu",
-		"Linux version 6.1.102-111.182.amzn2023.aarch64 (mockbuild@ip-10-0-1-1) (gcc (GCC) 11.4.1 20230605 (Red Hat 11.4.1-2)) #1 SMP Fri Aug 2 20:08:24 UTC 2024":                              "Amazon Linux 2023",
+		"Linux version 6.8.0-45-generic (buildd@lcy02-amd64-115) (x86_64-linux-gnu-gcc-13 (Ubuntu 13.2.0-23ubuntu4) 13.2.0) #45-Ubuntu SMP PREEMPT_DYNAMIC Fri Aug 30 12:02:04 UTC 2024":      "Ubuntu",
+		"Linux version 6.1.102-111.182.amzn2023.aarch64 (mockbuild@ip-10-0-1-1) (gcc (GCC) 11.4.1 20230605 (Red Hat 11.4.1-2)) #1 SMP Fri Aug 2 20:08:24 UTC 2024":                            "Amazon Linux 2023",
 		"Linux version 5.14.0-427.13.1.el9_4.x86_64 (mockbuild@x86-05) (gcc (GCC) 11.4.1) #1 SMP PREEMPT_DYNAMIC Wed Apr 10 10:29:16 EDT 2024":                                                "Enterprise Linux 9",
-		"Linux version 6.1.0-18-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01)":                                 "Debian",
-		"Linux version 6.1.100+ (builder@localhost) (Chromium OS 17.0_pre498229-r33 clang version 17.0.0) #1 SMP PREEMPT_DYNAMIC Sat Aug 10 14:21:56 UTC 2024":                                 "Chromium OS (Container-Optimized OS)",
+		"Linux version 6.1.0-18-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC Debian 6.1.76-1 (2024-02-01)":                                "Debian",
+		"Linux version 6.1.100+ (builder@localhost) (Chromium OS 17.0_pre498229-r33 clang version 17.0.0) #1 SMP PREEMPT_DYNAMIC Sat Aug 10 14:21:56 UTC 2024":                                "Chromium OS (Container-Optimized OS)",
 		"Linux version 6.18.5 (root@build) (gcc 14) #1 SMP": "",
 	} {
 		proc := t.TempDir()

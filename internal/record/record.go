@@ -31,6 +31,8 @@ type Trial struct {
 
 	Placement           int32 `json:"placement,omitempty"`           // of a Final or a Warmup, 1-based; 0 stands for the first
 	TargetDocsPerSecond int64 `json:"targetDocsPerSecond,omitempty"` // of an OpenLoop trial: the rate of the load
+
+	Again string `json:"again,omitempty"` // token by which spec.sweep.rerun asked for this trial instead of an earlier one
 }
 
 // Record is what one attempt measured. Times are Unix milliseconds of the loader's clock; durations are seconds;

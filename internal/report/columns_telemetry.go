@@ -105,6 +105,7 @@ var machineColumns = []column{
 	{"node_os", "distribution that built the nodes' kernel, as /proc/version says", environment(func(e record.Environment) string { return e.NodeOS })},
 	{"image_os", "operating system that OpenSearch sees: in a container that of its image", environment(func(e record.Environment) string { return e.ImageOS })},
 	{"swap", "size of the nodes' swap areas, or none", environment(func(e record.Environment) string { return e.Swap })},
+	{"measured_again", "token by which spec.sweep.rerun asked for this trial: the point was measured again by hand; empty else", func(a attempt) string { return a.record.Trial.Again }},
 	{"max_processes", "RLIMIT_NPROC of OpenSearch's process", environment(func(e record.Environment) string { return limitText(e.MaxProcesses) })},
 }
 

@@ -118,6 +118,13 @@ var refusals = []refused{
 	{"range too long", `spec: {sweep: {clients: null, range: {min: 1, max: 65, step: 1}}}`, []string{"spec.sweep.range", "at most 64 client counts"}},
 	{"range without a step", `spec: {sweep: {clients: null, range: {min: 1, max: 65, step: 0}}}`, []string{"spec.sweep.range.step", "greater than or equal to 1"}},
 
+	{"rerun of a variant that is none", `spec: {sweep: {rerun: [{variant: amd, topology: 6p0r, clients: 16, token: a}]}}`, []string{"spec.sweep.rerun", "must name cells of the campaign"}},
+	{"rerun of a topology that is none", `spec: {sweep: {rerun: [{variant: arm, topology: t, clients: 16, token: a}]}}`, []string{"spec.sweep.rerun", "must name cells of the campaign"}},
+	{"rerun of clients that the list has not", `spec: {sweep: {rerun: [{variant: arm, topology: 6p0r, clients: 17, token: a}]}}`, []string{"spec.sweep.rerun", "must name client counts of the sweep"}},
+	{"rerun of clients that the range has not", `spec: {sweep: {clients: null, range: {min: 8, max: 32, step: 8}, rerun: [{variant: arm, topology: 6p0r, clients: 12, token: a}]}}`, []string{"spec.sweep.rerun", "must name client counts of the sweep"}},
+	{"rerun without a token", `spec: {sweep: {rerun: [{variant: arm, topology: 6p0r, clients: 16}]}}`, []string{"spec.sweep.rerun[0].token: Required value"}},
+	{"rerun of a point twice", `spec: {sweep: {rerun: [{variant: arm, topology: 6p0r, clients: 16, token: a}, {variant: arm, topology: 6p0r, clients: 16, token: b}]}}`, []string{"spec.sweep.rerun[1]: Duplicate value"}},
+	{"rerun of fixed clients", `spec: {sweep: {mode: Fixed, rerun: [{variant: arm, topology: 6p0r, clients: 16, token: a}]}}`, []string{"spec.sweep.rerun", "set a new spec.rerun"}},
 	{"mode that is none", `spec: {sweep: {mode: Free}}`, []string{"spec.sweep.mode", `supported values: "Knee", "Fixed"`}},
 	{"strategy that is none", `spec: {sweep: {strategy: Random}}`, []string{"spec.sweep.strategy", `supported values: "Full", "Adaptive"`}},
 	{"fixed clients in an adaptive sweep", `spec: {sweep: {mode: Fixed, strategy: Adaptive}}`, []string{"spec.sweep", "leave strategy and repetitions out"}},
