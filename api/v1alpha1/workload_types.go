@@ -10,7 +10,7 @@ type Loader struct {
 	// +optional
 	// +kubebuilder:default=Dedicated
 	Placement LoaderPlacement `json:"placement,omitempty"`
-	// resources are what the loader requests and is limited to.
+	// resources are what the loader requests and, unless resources.limits says otherwise, is limited to.
 	// +optional
 	Resources Resources `json:"resources,omitzero"`
 	// cache is a volume that keeps the loader's downloads (workloads, corpora) from one trial to the next.

@@ -38,10 +38,14 @@ var environmentFacts = []environmentFact{
 	machineDisks(),
 	ofLimits("MiB/s", func(l v1alpha1.DiskLimits) *int32 { return l.MiBPerSecond }),
 	ofLimits("IOPS", func(l v1alpha1.DiskLimits) *int32 { return l.IOPS }),
+	ofNodes("hypervisor", otherMachine, func(n record.Node) string { return n.Environment.Hypervisor }),
+	ofNodes("nodeOS", never, func(n record.Node) string { return n.Environment.NodeOS }),
 	ofNodes("kernel", never, func(n record.Node) string { return architectures.ReplaceAllString(n.Environment.Kernel, "") }),
 	ofNodes("thp", never, func(n record.Node) string { return n.Environment.THP }),
+	ofNodes("swap", never, func(n record.Node) string { return n.Environment.Swap }),
 	ofNodes("opensearch", otherVersion, func(n record.Node) string { return n.Environment.OpenSearch }),
-	ofNodes("jvm", otherVersion, func(n record.Node) string { return n.Environment.JVM }),
+	ofNodes("jvm", otherJVM, func(n record.Node) string { return n.Environment.JVM }),
+	ofNodes("imageOS", otherVersion, func(n record.Node) string { return n.Environment.ImageOS }),
 	ofNodes("image", otherImage, func(n record.Node) string { return n.Environment.Image }),
 	ofBytes("heap", otherHeap, func(n record.Node) int64 { return n.Environment.HeapBytes }),
 	ofNodes("processors", otherProcessors, func(n record.Node) string { return count(int64(n.Environment.Processors)) }),
@@ -52,6 +56,7 @@ var environmentFacts = []environmentFact{
 		return strconv.FormatBool(n.Environment.Mlockall)
 	}),
 	ofNodes("maxFiles", never, func(n record.Node) string { return count(n.Environment.MaxFiles) }),
+	ofNodes("maxProcesses", never, func(n record.Node) string { return count(n.Environment.MaxProcesses) }),
 	{field: "shards", shown: shards, compared: shards, declared: otherIndex},
 	{field: "workload", shown: sources(true), compared: sources(true), declared: otherPolicy, strict: true},
 	{
@@ -66,8 +71,11 @@ var environmentFacts = []environmentFact{
 var architectures = regexp.MustCompile(`[._-](x86_64|amd64|aarch64|arm64)\b`)
 
 func count(n int64) string {
-	if n == 0 {
+	switch n {
+	case 0:
 		return ""
+	case -1:
+		return "unlimited"
 	}
 	return strconv.FormatInt(n, 10)
 }

@@ -30,6 +30,8 @@ type Plan struct {
 	Retries          int32
 	Seed             uint64
 
+	Again map[Point]string // tokens of the points that are measured again by hand; nil: none are
+
 	SmallestDifferencePercent float64 // the smallest difference of docs/s that matters
 
 	ProvisioningTimeout time.Duration // of a cell's OpenSearch, and of a trial's pod until it runs
@@ -104,6 +106,7 @@ func BuildWith(c *v1alpha1.BenchmarkCampaign, contents Contents) Plan {
 	if open := c.Spec.Final.OpenLoop; open != nil {
 		p.OpenLoopPercent = open.PercentOfKnee.Float(70)
 	}
+	p.Again = pointsAgain(c.Spec.Sweep)
 	p.Adaptive = p.Adaptive && !p.Fixed
 	p.Joined = joined(c.Spec)
 	p.Groups = limit(groups(p.Cells), int(value(c.Spec.Parallelism, v1alpha1.MaxCells)))

@@ -31,6 +31,8 @@ type Trial struct {
 
 	Placement           int32 `json:"placement,omitempty"`           // of a Final or a Warmup, 1-based; 0 stands for the first
 	TargetDocsPerSecond int64 `json:"targetDocsPerSecond,omitempty"` // of an OpenLoop trial: the rate of the load
+
+	Again string `json:"again,omitempty"` // token by which spec.sweep.rerun asked for this trial instead of an earlier one
 }
 
 // Record is what one attempt measured. Times are Unix milliseconds of the loader's clock; durations are seconds;
@@ -196,6 +198,7 @@ func (r Rejections) Total() int64 {
 type Node struct {
 	Name        string      `json:"name"`
 	CPU         *CPU        `json:"cpu,omitempty"`      // absent when the probe could not be asked
+	CPURange    *Range      `json:"cpuRange,omitempty"` // of user + sys within the window, in percent of all cores; absent when the window is too short for two means
 	Pressure    *Pressure   `json:"pressure,omitempty"` // absent where the kernel tells none
 	Disk        *Disk       `json:"disk,omitempty"`     // all disks of the node together
 	Network     *Network    `json:"network,omitempty"`  // of OpenSearch's pod
@@ -222,6 +225,13 @@ type CPU struct {
 
 // Busy is user + sys, in percent of all cores.
 func (c CPU) Busy() float64 { return c.User + c.Sys }
+
+// Range is how much a figure varied within the window: its lowest and its highest mean over a shorter time.
+type Range struct {
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	Seconds float64 `json:"seconds"` // that each mean is over
+}
 
 // Pressure is the kernel's pressure stall information over the window (PSI "some"): the percent of time in which
 // at least one task waited for the resource.
@@ -303,6 +313,12 @@ type Environment struct {
 	SMT         int    `json:"smt,omitempty"`         // threads a core
 	Disk        string `json:"disk,omitempty"`        // model and size of the disks
 	Image       string `json:"image,omitempty"`       // digest of OpenSearch's image, as the node's runtime says
+
+	NodeOS       string `json:"nodeOS,omitempty"`       // distribution that built the node's kernel, as /proc/version says
+	ImageOS      string `json:"imageOS,omitempty"`      // operating system that OpenSearch sees: in a container that of its image
+	Hypervisor   string `json:"hypervisor,omitempty"`   // what the node runs on; none: on hardware
+	Swap         string `json:"swap,omitempty"`         // size of the node's swap areas, or none
+	MaxProcesses int64  `json:"maxProcesses,omitempty"` // RLIMIT_NPROC of OpenSearch's process; -1: unlimited
 }
 
 // Loader is the pod that made the load, over the load window.

@@ -191,6 +191,9 @@ func preflight(cell plan.Cell, o Options) corev1.Container {
 	if cell.Spec.Topology.Nodes == 1 {
 		c.Command = append(c.Command, "--single-node")
 	}
+	if cell.Spec.OpenSearch.LocksMemory() {
+		c.Command = append(c.Command, "--memory-lock")
+	}
 	return c
 }
 
@@ -210,11 +213,11 @@ func openSearch(cell plan.Cell, o Options, startup time.Duration) corev1.Contain
 	return corev1.Container{
 		Name:  ContainerOpenSearch,
 		Image: image(cell.Spec.OpenSearch.Image, o.OpenSearchImage, cell.Spec.OpenSearch.Version),
-		Env: []corev1.EnvVar{
+		Env: append([]corev1.EnvVar{
 			{Name: "OPENSEARCH_JAVA_OPTS", Value: verbatim(javaOptions(cell.Spec.OpenSearch))},
 			{Name: disableSecurity, Value: "true"},
 			{Name: "DISABLE_INSTALL_DEMO_CONFIG", Value: "true"},
-		},
+		}, javaHome(cell.Spec.OpenSearch)...),
 		Ports: []corev1.ContainerPort{
 			{Name: "http", ContainerPort: HTTPPort},
 			{Name: "transport", ContainerPort: transportPort},
@@ -249,6 +252,14 @@ func javaOptions(os v1alpha1.OpenSearch) string {
 		out = append(out, "-Xms"+size, "-Xmx"+size)
 	}
 	return strings.Join(append(out, os.JavaOptions...), " ")
+}
+
+// javaHome names the JDK to OpenSearch's start script, which prefers the first variable, and to the image's other programs.
+func javaHome(os v1alpha1.OpenSearch) []corev1.EnvVar {
+	if os.JavaHome == "" {
+		return nil
+	}
+	return []corev1.EnvVar{{Name: "OPENSEARCH_JAVA_HOME", Value: os.JavaHome}, {Name: "JAVA_HOME", Value: os.JavaHome}}
 }
 
 // heapBytes is the heap that was asked for, else half of the memory, at most 31 GiB; 0 leaves it to the image.

@@ -76,6 +76,9 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		"annotations":  pod.Annotations,
 		"probes":       map[string]any{"liveness": map[string]any{"failureThreshold": livenessFailures}},
 	}
+	if env := javaHome(os); env != nil {
+		pool["env"] = env
+	}
 	if os.Storage.Size != "" {
 		pvc := map[string]any{"accessModes": []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, "labels": pod.Labels, "annotations": pod.Annotations}
 		if os.Storage.StorageClassName != "" {
