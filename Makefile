@@ -165,6 +165,12 @@ SEED ?= 0
 test-chaos: deploy ## Run a campaign on the embedded cluster while a seeded monkey kills what it can (SEED=0: a new one); 15 to 20 minutes.
 	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 60m -count=1 -v ./test/chaos -chaos.seed $(SEED)
 
+SAMPLES ?=
+.PHONY: samples-run
+samples-run: deploy image-fakes ## Run every sample, scaled down by config/samples-run, on the embedded cluster to its verdict (SAMPLES=minimal,demo: those).
+	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(FAKES_IMAGE))
+	go run ./hack/samples-run -kubeconfig $(CLUSTER_DIR)/kubeconfig -samples '$(SAMPLES)'
+
 # tool PACKAGE VERSION: builds it from the module proxy; its name carries the version, so a new pin builds anew.
 define tool
 @echo "building $(notdir $@)" >&2
