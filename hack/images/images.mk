@@ -8,8 +8,8 @@ IMAGE_ARCH ?= $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m)
 KNEE_IMAGE ?= knee.local/knee:dev
 OPENSEARCH_VERSION ?= 3.1.0
 OPENSEARCH_IMAGE ?= knee.local/opensearch:$(OPENSEARCH_VERSION)
-# Built as well: 3.4.0 has the security plugin. make demo leaves these out.
-OPENSEARCH_MORE_VERSIONS ?= 3.4.0
+# Built as well: 3.4.0 has the security plugin, 3.8.0 the stream transport and the Benchmark API. make demo leaves these out.
+OPENSEARCH_MORE_VERSIONS ?= 3.4.0 3.8.0
 OPENSEARCH_MORE = $(filter-out $(OPENSEARCH_IMAGE:knee.local/opensearch:%=%),$(OPENSEARCH_MORE_VERSIONS))
 OSB_VERSION ?= 2.4.0
 OSB_IMAGE ?= knee.local/opensearch-benchmark:$(OSB_VERSION)
