@@ -121,6 +121,7 @@ func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on Placement, o 
 		},
 	}
 	sts.Spec.Template.Spec.Affinity.NodeAffinity = awayFromNodes(on.Avoid)
+	sts.Spec.Template.Spec.TopologySpreadConstraints = spreadOverZones(c, cell)
 	if storage := cell.Spec.OpenSearch.Storage; storage.Size != "" {
 		sts.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
 			ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: pod.Labels, Annotations: pod.Annotations},
