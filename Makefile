@@ -151,6 +151,7 @@ undeploy: $(KUSTOMIZE) ## Remove Knee, and with its CRD every campaign.
 	$(KUSTOMIZE) build $(OVERLAY) | $(KUBECTL) delete --ignore-not-found --timeout=300s -f -
 
 .PHONY: demo
+demo: export OPENSEARCH_MORE_VERSIONS =
 demo: deploy ## Run a real campaign on the embedded cluster and show what it finds.
 	hack/demo.sh
 

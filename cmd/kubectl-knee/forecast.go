@@ -21,6 +21,7 @@ type forecast struct {
 	Trials      int            `json:"trials"`
 	Warmups     int            `json:"warmups"`
 	Seconds     *float64       `json:"seconds"`                      // null: not known
+	Between     *between       `json:"between,omitempty"`            // where only the size of the corpus is known
 	AtMost      *extent        `json:"withAllRepetitions,omitempty"` // of a second stage that makes all it may
 	Cost        *cost          `json:"cost"`                         // null: no price, or no time
 	Repetitions repetitions    `json:"repetitions"`
@@ -86,7 +87,10 @@ func forecastOf(c *v1alpha1.BenchmarkCampaign, t timing, cvPercent float64) fore
 		Repetitions: repetitionsOf(c, p, cvPercent), Warnings: []string{},
 	}
 	f.Trials, f.Warmups = s.count()
-	f.RestsOn, f.NotKnown = t.basis(p, search)
+	if f.Seconds == nil {
+		f.Between = rangeOf(c, t)
+	}
+	f.RestsOn, f.NotKnown = t.basis(p, search, f.Between != nil)
 	for i, cell := range p.Cells {
 		f.Cells = append(f.Cells, cellForecast{
 			Variant: cell.Variant(), Topology: cell.Topology(), Nodes: cell.Spec.Topology.Nodes, Group: groupOf(p, i), Hash: cell.Hash,
@@ -106,6 +110,16 @@ func forecastOf(c *v1alpha1.BenchmarkCampaign, t timing, cvPercent float64) fore
 		f.AtMost.Trials, _ = all.count()
 	}
 	f.warn(c, p)
+	return f
+}
+
+// forecastAt is the forecast at t's rate, without the repetitions that a second stage may add.
+func forecastAt(c *v1alpha1.BenchmarkCampaign, t timing) forecast {
+	p := plan.Build(c)
+	search := ptr.Deref(c.Spec.Final.Search, false)
+	s := scheduleOf(p, foreseen(c, p), t.start, func(cell plan.Cell, phase record.Phase) (time.Duration, bool) { return t.of(cell, p, search, phase) })
+	f := forecast{Seconds: s.seconds(s.total), Cost: costOf(c, p, s)}
+	f.Trials, _ = s.count()
 	return f
 }
 

@@ -145,6 +145,7 @@ var workFields = []viewField{
 }
 
 func cpu(v *view) *record.CPU           { return v.node.CPU }
+func cpuRange(v *view) *record.Range    { return v.node.CPURange }
 func pressure(v *view) *record.Pressure { return v.node.Pressure }
 func disk(v *view) *record.Disk         { return v.node.Disk }
 func network(v *view) *record.Network   { return v.node.Network }
@@ -158,6 +159,8 @@ var machineFields = []viewField{
 	over("cpuUserPercent", cel.DoubleType, "user + nice, of all cores", cpu, func(c *record.CPU) float64 { return c.User }),
 	over("cpuSysPercent", cel.DoubleType, "system + interrupts, of all cores", cpu, func(c *record.CPU) float64 { return c.Sys }),
 	over("cpuPercent", cel.DoubleType, "user + sys", cpu, func(c *record.CPU) float64 { return c.Busy() }),
+	over("cpuMinPercent", cel.DoubleType, "user + sys: the lowest mean over 10 s within the window", cpuRange, func(r *record.Range) float64 { return r.Min }),
+	over("cpuMaxPercent", cel.DoubleType, "the same, the highest", cpuRange, func(r *record.Range) float64 { return r.Max }),
 	over("ioWaitPercent", cel.DoubleType, "iowait, of all cores", cpu, func(c *record.CPU) float64 { return c.IOWait }),
 	over("stealPercent", cel.DoubleType, "taken by the hypervisor, of all cores", cpu, func(c *record.CPU) float64 { return c.Steal }),
 	over("idlePercent", cel.DoubleType, "idle, of all cores", cpu, func(c *record.CPU) float64 { return c.Idle }),

@@ -175,6 +175,9 @@ func describe(t record.Trial) string {
 	if t.Phase == record.Final || t.Phase == record.Sweep && t.Repetition > 1 {
 		s += fmt.Sprintf(" repetition=%d", t.Repetition)
 	}
+	if t.Again != "" {
+		s += " again=" + t.Again
+	}
 	if t.Placement > 0 {
 		s += fmt.Sprintf(" placement=%d", t.Placement)
 	}

@@ -39,6 +39,11 @@ func (c Cell) Operated() bool {
 	return c.Provisioned() && c.Spec.OpenSearch.Provisioner == v1alpha1.ProvisionOpenSearchCluster
 }
 
+// Secured reports whether Knee's own StatefulSet runs with the security plugin on.
+func (c Cell) Secured() bool {
+	return c.Provisioned() && !c.Operated() && value(c.Spec.OpenSearch.Security, false)
+}
+
 // toUnknown makes a cell's spec that of a load that brings what it loads itself.
 func toUnknown(spec *CellSpec) {
 	spec.Pool = Pool{Endpoint: unknown}

@@ -64,7 +64,7 @@ func biggest(r *rand.Rand) Record {
 	rec.Ingest.OSBDocsPerSecond, rec.Ingest.SteadySeconds, rec.Ingest.CVPercent = anyFigure(r), anyFigure(r), anyFigure(r)
 	for i := range rec.Nodes {
 		n := &rec.Nodes[i]
-		for _, f := range []*float64{&n.Disk.IOPS, &n.Disk.ReadMiBs, &n.Network.ReceiveMiBs, &n.Pressure.CPU, &n.GC.Pauses.Millis, &n.CPU.RunQueue} {
+		for _, f := range []*float64{&n.CPURange.Min, &n.Disk.IOPS, &n.Disk.ReadMiBs, &n.Network.ReceiveMiBs, &n.Pressure.CPU, &n.GC.Pauses.Millis, &n.CPU.RunQueue} {
 			*f = anyFigure(r)
 		}
 		n.CPU.IOWait, n.CPU.User, n.CPU.Sys = 100*r.Float64(), 50*r.Float64(), 50*r.Float64()

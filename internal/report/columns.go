@@ -16,7 +16,7 @@ type column struct {
 }
 
 // resultColumns are the columns of results.csv, in order: new ones come last, so that a place keeps its meaning.
-var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns, ownColumns, clusterColumns, counterColumns)
+var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns, ownColumns, clusterColumns, machineColumns, counterColumns)
 
 var firstColumns = []column{
 	{"variant", "variant of the cell", func(a attempt) string { return a.record.Trial.Variant }},
@@ -139,10 +139,11 @@ func rateOf(a attempt) string {
 // errorRate is of requests, or of the operations of a load that fills no index, where both are counted.
 func errorRate(a attempt) string {
 	if l := a.record.Load; l != nil {
-		if l.Operations+l.Failures == 0 {
+		rate, known := l.ErrorRate()
+		if !known {
 			return ""
 		}
-		return trimmed(float64(l.Failures)/float64(l.Operations+l.Failures), 6)
+		return trimmed(rate, 6)
 	}
 	return ingestTask(func(t record.Task) string { return trimmed(t.ErrorRate, 6) })(a)
 }

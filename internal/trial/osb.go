@@ -173,6 +173,9 @@ func (d *osbDriver) load(ctx context.Context, start func(context.Context) error)
 			return nil, fmt.Errorf("take the mark off the workload's folder: %w", err)
 		}
 	}
+	if c.GitURL == "" && c.Path == "" {
+		d.readCommit(ctx, ownRepository(run.Home))
+	}
 	share, err := d.readIngest(o)
 	if err != nil {
 		return nil, err

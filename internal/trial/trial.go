@@ -304,6 +304,9 @@ func (a *attempt) prepare(ctx context.Context) error {
 	if !isFolder(a.Cache) {
 		a.Cache = ""
 	}
+	if err := a.readSources(); err != nil {
+		return err
+	}
 	return a.driver.prepare(ctx)
 }
 

@@ -1,9 +1,9 @@
 #!/bin/bash
-# build.sh TAG: the OpenSearch image, from the root file system, the jars and
-# the Java runtime.
+# build.sh [TAG]: the image of OpenSearch OPENSEARCH_VERSION, from the root file
+# system, the jars, the plugins and the Java runtime.
 source "$(dirname "$0")/../lib.sh"
-TAG=${1:-knee.local/opensearch:3.1.0}
 export OPENSEARCH_VERSION=${OPENSEARCH_VERSION:-3.1.0}
+TAG=${1:-knee.local/opensearch:$OPENSEARCH_VERSION}
 DIR=$HERE/opensearch
 OUT=$(image_file "$TAG")
 "$HERE/rootfs/build.sh"
@@ -51,6 +51,29 @@ module reindex org.opensearch.index.reindex.ReindexModulePlugin 'org/opensearch/
   'org/apache/httpcomponents' 'commons-codec' 'commons-logging' 'org/slf4j' 'org/opensearch/opensearch-ssl-config'
 module analysis-common org.opensearch.analysis.common.CommonAnalysisModulePlugin 'org/opensearch/plugin/analysis-common'
 sed -i 's/^extended.plugins=$/extended.plugins=lang-painless/' "$STAGE/home/modules/analysis-common/plugin-descriptor.properties"
+# plugin ZIP: one folder of plugins/, as opensearch-plugin would unpack it.
+plugin() {
+  local to=$STAGE/home/plugins/.new name
+  python3 -m zipfile -e "$1" "$to"
+  name=$(sed -n 's/^name=//p' "$to/plugin-descriptor.properties")
+  mv "$to" "$STAGE/home/plugins/$name"
+  to=$STAGE/home/plugins/$name
+  if [ -d "$to/config" ]; then mv "$to/config" "$STAGE/home/config/$name"; fi
+  if [ -d "$to/bin" ]; then mv "$to/bin" "$STAGE/home/bin/$name"; fi
+  if [ "$name" = opensearch-security ]; then complete_security "$to"; fi
+}
+
+# complete_security FOLDER: makes the security plugin start with what Maven
+# Central has. It extends workload-management, which is not there; and its zip
+# lacks commons-collections4.
+complete_security() {
+  take "$1" 'org/apache/commons/commons-collections4'
+  sed -i 's/^extended.plugins=.*/extended.plugins=/' "$1/plugin-descriptor.properties"
+  python3 "$DIR/remove_entries.py" "$1/opensearch-security-"[0-9]*.jar META-INF/services/org.opensearch.plugin.wlm.spi.AttributeExtractorExtension \
+    META-INF/services/org.opensearch.rule.spi.AttributesExtension
+}
+
+for zip in $(find . -name '*.zip'); do plugin "$zip"; done
 take "$STAGE/home/agent" 'org/opensearch/opensearch-agent' 'org/opensearch/opensearch-agent-bootstrap' 'net/bytebuddy'
 find . -name '*.jar' -exec mv -t "$STAGE/home/lib" {} +
 cd "$STAGE"

@@ -156,6 +156,7 @@ type NodeInfo struct {
 	Mlockall   bool
 	MaxFiles   int64
 	Arch       string
+	OS         string // that OpenSearch sees: in a container that of its image
 }
 
 // NodeInfos asks every node what it is, ordered by name.
@@ -168,6 +169,7 @@ func (c *Client) NodeInfos(ctx context.Context) ([]NodeInfo, error) {
 			OS      struct {
 				Arch       string `json:"arch"`
 				Processors int    `json:"allocated_processors"`
+				Name       string `json:"pretty_name"`
 			} `json:"os"`
 			Process struct {
 				Mlockall bool `json:"mlockall"`
@@ -200,7 +202,7 @@ func (c *Client) NodeInfos(ctx context.Context) ([]NodeInfo, error) {
 	for id, n := range info.Nodes {
 		out = append(out, NodeInfo{ID: id, Name: n.Name, Version: n.Version + " " + n.Hash[:min(12, len(n.Hash))],
 			JVM: n.JVM.Vendor + " " + n.JVM.VMVersion, Started: n.JVM.Started, HeapMax: n.JVM.Mem.HeapMax,
-			Processors: n.OS.Processors, Mlockall: n.Process.Mlockall, MaxFiles: files.Nodes[id].Process.MaxFiles, Arch: goArch(n.OS.Arch)})
+			Processors: n.OS.Processors, Mlockall: n.Process.Mlockall, MaxFiles: files.Nodes[id].Process.MaxFiles, Arch: goArch(n.OS.Arch), OS: n.OS.Name})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out, nil
