@@ -166,7 +166,8 @@ type Toleration struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.heap) || !has(self.resources) || !has(self.resources.memory) || !isQuantity(self.heap) || !isQuantity(self.resources.memory) || quantity(self.heap).isLessThan(quantity(self.resources.memory))",message="heap must be below resources.memory (the JVM needs more than its heap): lower heap or raise memory",fieldPath=.heap
 type OpenSearch struct {
 	// provisioner makes the cluster: StatefulSet, Knee itself, without the security plugin; or OpenSearchCluster, the
-	// opensearch-k8s-operator, with security on, which must be installed. Unset: StatefulSet.
+	// opensearch-k8s-operator, with security on, which must be installed. OpenSearchCluster needs version, and at least 3
+	// nodes in each topology. Unset: StatefulSet.
 	// +optional
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 	// version is the image's tag, such as 3.1.0.
