@@ -194,6 +194,7 @@ func clone(r Record) Record {
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		n.CPU, n.Pressure, n.Disk, n.Network = copyOf(n.CPU), copyOf(n.Pressure), copyOf(n.Disk), copyOf(n.Network)
+		n.ReportedCPU = copyOf(n.ReportedCPU)
 		n.Memory, n.Throttled, n.WritePool, n.GC.Pauses = copyOf(n.Memory), copyOf(n.Throttled), copyOf(n.WritePool), copyOf(n.GC.Pauses)
 	}
 	r.Tasks = append([]Task(nil), r.Tasks...)
@@ -204,6 +205,7 @@ func clone(r Record) Record {
 	r.Load = cloneLoad(r.Load)
 	r.Ingest, r.Error, r.Pooled, r.ClientCheck = copyOf(r.Ingest), copyOf(r.Error), copyOf(r.Pooled), copyOf(r.ClientCheck)
 	if p := r.Pooled; p != nil {
+		p.ReportedCPU = copyOf(p.ReportedCPU)
 		p.CPU, p.Pressure, p.Disk, p.Network, p.GC = copyOf(p.CPU), copyOf(p.Pressure), copyOf(p.Disk), copyOf(p.Network), copyOf(p.GC)
 	}
 	if r.Ingest != nil {
