@@ -79,6 +79,7 @@ verify-tidy: go
 verify-manifests: $(KUSTOMIZE)
 	@for overlay in config/default config/namespaced config/embedded config/samples config/studies/ozone; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
+	@$(KUSTOMIZE) build --load-restrictor LoadRestrictionsNone config/studies/ozone/campaign >/dev/null
 vet: go
 	go vet ./...
 lint: $(GOLANGCI_LINT)
