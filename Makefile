@@ -161,7 +161,7 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 
 .PHONY: study-ozone
 # Only the images that the study needs: neither OpenSearch nor opensearch-benchmark.
-study-ozone: go cluster-host images-host $(KUSTOMIZE) ## Compare two real releases of Ozone under freon on the embedded cluster; about 30 minutes.
+study-ozone: go cluster-host images-host $(KUSTOMIZE) ## Compare two real releases of Ozone under freon on the embedded cluster; about 20 minutes.
 	@+$(MAKE) --no-print-directory -j2 cluster-up image-knee image-ozone image-prometheus
 	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(KNEE_IMAGE)) $(OZONE_VERSIONS:%=$(call image_tar,knee.local/ozone:%)) $(call image_tar,$(PROMETHEUS_IMAGE))
 	$(install_knee)
