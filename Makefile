@@ -79,6 +79,7 @@ verify-tidy: go
 verify-manifests: $(KUSTOMIZE)
 	@for overlay in config/default config/namespaced config/embedded config/samples config/studies/ozone; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
+	@$(KUSTOMIZE) build --load-restrictor LoadRestrictionsNone config/studies/ozone/campaign >/dev/null
 vet: go
 	go vet ./...
 lint: $(GOLANGCI_LINT)
@@ -166,7 +167,7 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 
 .PHONY: study-ozone
 # Only the images that the study needs: neither OpenSearch nor opensearch-benchmark.
-study-ozone: go cluster-host images-host $(KUSTOMIZE) ## Compare two real releases of Ozone under freon on the embedded cluster; about 30 minutes.
+study-ozone: go cluster-host images-host $(KUSTOMIZE) ## Compare two real releases of Ozone under freon on the embedded cluster; about 20 minutes.
 	@+$(MAKE) --no-print-directory -j2 cluster-up image-knee image-ozone image-prometheus
 	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(KNEE_IMAGE)) $(OZONE_VERSIONS:%=$(call image_tar,knee.local/ozone:%)) $(call image_tar,$(PROMETHEUS_IMAGE))
 	$(install_knee)
