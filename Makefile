@@ -61,6 +61,13 @@ manifests: generate ## The same as generate: code and manifests come from the sa
 
 ##@ Checks
 
+.PHONY: check-workloads
+check-workloads: build ## Check a copy of opensearch-benchmark-workloads: WORKLOADS=PATH, OSB=PROGRAM.
+	@[ -n "$(WORKLOADS)" ] || { echo "name your copy: make check-workloads WORKLOADS=path/to/opensearch-benchmark-workloads" >&2; exit 2; }
+	@for w in nyc_taxis:index geonames:index-append http_logs:index-append big5:index-append; do \
+	  echo "== $${w%%:*}"; $(BIN)/kubectl-knee workload "$(WORKLOADS)/$${w%%:*}" --ingest-task "$${w##*:}" --osb "$(or $(OSB),opensearch-benchmark)" || exit 1; \
+	done
+
 .PHONY: verify
 verify: verify-generate verify-format verify-tidy verify-manifests vet lint verify-licences verify-vulnerabilities ## Check generated files, format, go.mod, manifests, licences, known vulnerabilities; vet; lint.
 
