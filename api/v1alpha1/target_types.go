@@ -300,6 +300,7 @@ type Storage struct {
 
 // Topology is the shape of the cluster and of the index.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.zones) || has(self.nodes) && self.nodes >= self.zones",message="zones must not be above nodes: a zone would have no node",fieldPath=.zones
 // +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.nodes) || self.replicas < self.nodes",message="replicas must be below nodes, or the index is never green: lower replicas or raise nodes"
 type Topology struct {
 	// name identifies the topology within the campaign.
@@ -311,6 +312,14 @@ type Topology struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Nodes *int32 `json:"nodes,omitempty"`
+	// zones is over how many zones (the node label topology.kubernetes.io/zone) at least the OpenSearch nodes are spread,
+	// evenly: the counts of two zones differ by 1 at most. A pool with fewer zones leaves pods unscheduled. Only for clusters
+	// of provisioner StatefulSet; ignored at an endpoint, which has zones of its own. Unset: the scheduler decides. Shards are
+	// not allocated by zone: OpenSearch does not learn the zone of its node.
+	// +optional
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=16
+	Zones *int32 `json:"zones,omitempty"`
 	// primaries is the number of primary shards. Required where the load fills an index.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -56,6 +56,19 @@ type Workload struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4096
 	ClientsPerPod *int32 `json:"clientsPerPod,omitempty"`
+	// warmupTrials is how many Warmup trials, whose figures are discarded, come after each start of OpenSearch's JVM; at an
+	// endpoint, before the first trial of a cell. 0 is for systems that need no warm-up, such as a mock server: it is refused
+	// where Knee starts OpenSearch. Another number is another measurement. Unset: 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=20
+	WarmupTrials *int32 `json:"warmupTrials,omitempty"`
+	// waitSeconds is how long nothing is sent before each load, once the cluster is at rest. Another number is another
+	// measurement. Unset: the load begins at once.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	WaitSeconds *int32 `json:"waitSeconds,omitempty"`
 	// clientBoundCheck has the first Final trial of each cell, at each client count of the Final phase, repeat its load with
 	// Knee's own loader once it has been measured: the same documents, bulk size and clients. The report says whether
 	// opensearch-benchmark was the limit. These trials take about twice as long; those that were measured before it was set

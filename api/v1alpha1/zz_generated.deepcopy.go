@@ -1170,6 +1170,11 @@ func (in *Topology) DeepCopyInto(out *Topology) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.Zones != nil {
+		in, out := &in.Zones, &out.Zones
+		*out = new(int32)
+		**out = **in
+	}
 	if in.Replicas != nil {
 		in, out := &in.Replicas, &out.Replicas
 		*out = new(int32)
@@ -1252,6 +1257,16 @@ func (in *Workload) DeepCopyInto(out *Workload) {
 	in.Index.DeepCopyInto(&out.Index)
 	if in.ClientsPerPod != nil {
 		in, out := &in.ClientsPerPod, &out.ClientsPerPod
+		*out = new(int32)
+		**out = **in
+	}
+	if in.WarmupTrials != nil {
+		in, out := &in.WarmupTrials, &out.WarmupTrials
+		*out = new(int32)
+		**out = **in
+	}
+	if in.WaitSeconds != nil {
+		in, out := &in.WaitSeconds, &out.WaitSeconds
 		*out = new(int32)
 		**out = **in
 	}

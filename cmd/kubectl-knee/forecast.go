@@ -52,7 +52,8 @@ type stepForecast struct {
 	Variant  string   `json:"variant"`
 	Topology string   `json:"topology"`
 	Phase    string   `json:"phase"`
-	Warmup   bool     `json:"warmup"`            // a JVM starts and a Warmup comes first
+	Warmup   bool     `json:"warmup"`            // a JVM starts and Warmups come first
+	Warmups  int      `json:"warmups,omitempty"` // how many
 	Clients  []int32  `json:"clients,omitempty"` // in order; none: the shared clients, which the sweeps find
 	Starts   *float64 `json:"starts"`            // seconds from the campaign's start
 	Seconds  *float64 `json:"seconds"`
@@ -156,7 +157,7 @@ func stepOf(p plan.Plan, s schedule, t step) stepForecast {
 	cell := p.Cells[t.cell]
 	out := stepForecast{
 		Stage: stage(p, t), Group: t.group + 1, Variant: cell.Variant(), Topology: cell.Topology(), Phase: string(t.trials[0].Phase),
-		Warmup: t.warmup, Starts: s.seconds(t.start), Seconds: s.seconds(t.end - t.start),
+		Warmup: t.warmup, Warmups: t.warmups, Starts: s.seconds(t.start), Seconds: s.seconds(t.end - t.start),
 	}
 	if t.block == (plan.Block{}) || p.Fixed {
 		for _, trial := range t.trials {

@@ -61,8 +61,11 @@ func timeText(seconds *float64, c *cost) string {
 
 func trialsText(s stepForecast) string {
 	text := s.Phase
-	if s.Warmup {
+	switch {
+	case s.Warmups == 1:
 		text = "Warmup, then " + s.Phase
+	case s.Warmups > 1:
+		text = fmt.Sprintf("%d Warmups, then %s", s.Warmups, s.Phase)
 	}
 	if len(s.Clients) == 0 {
 		return text + " at the shared clients"

@@ -93,6 +93,7 @@ func TestFieldsHaveTheirTypes(t *testing.T) {
 			ServiceTime: &record.Latency{Mean: 1, P50: 1, P90: 1, P99: 1, P999: 1, Max: 1},
 		}},
 	}
+	rich.Rejections = record.Rejections{SegmentReplication: new(int64), RemoteStore: new(int64)}
 	rich.Load = &record.Load{Rate: 1, Unit: "u", Seconds: 1, Operations: 1, MiBs: 1,
 		Latency: &record.Latency{Mean: 1, P50: 1, P90: 1, P99: 1, P999: 1, Max: 1}, Metrics: []record.Metric{{Name: "m", Value: &share}}}
 	poor := record.Record{Load: &record.Load{}, Ingest: &record.Ingest{}, Nodes: []record.Node{{}}, Tasks: []record.Task{{}}}

@@ -100,7 +100,14 @@ var clusterFields = []viewField{
 	always("rejections", cel.IntType, "refused requests, over every counter of every node", func(v *view) int64 { return v.record.Rejections.Total() }),
 	always("writePoolRejections", cel.IntType, "of them, by the write thread pools", func(v *view) int64 { return v.record.Rejections.WritePool }),
 	always("indexingPressureRejections", cel.IntType, "of them, by indexing pressure", func(v *view) int64 { return v.record.Rejections.IndexingPressure }),
-	always("admissionControlRejections", cel.IntType, "of them, by admission control", func(v *view) int64 { return v.record.Rejections.AdmissionControl }),
+	{"admissionControlRejections", "of them, by admission control; absent where a node's statistics have none (OpenSearch before 2.12)", cel.IntType, func(v *view) any {
+		if v.record.Rejections.NoAdmissionControl {
+			return nil
+		}
+		return v.record.Rejections.AdmissionControl
+	}},
+	over("segmentReplicationRejections", cel.IntType, "of them, by the backpressure of segment replication", func(v *view) *int64 { return v.record.Rejections.SegmentReplication }, func(n *int64) int64 { return *n }),
+	over("remoteStoreRejections", cel.IntType, "of them, by the backpressure of the remote store", func(v *view) *int64 { return v.record.Rejections.RemoteStore }, func(n *int64) int64 { return *n }),
 	always("circuitBreakerTrips", cel.IntType, "of them, by circuit breakers", func(v *view) int64 { return v.record.Rejections.CircuitBreakers }),
 	always("settleSeconds", cel.DoubleType, "the wait for rest before the load", func(v *view) float64 { return v.record.Settle.Seconds }),
 	always("settled", cel.BoolType, "the cluster was at rest before the load", func(v *view) bool { return v.record.Settle.Note == "" }),

@@ -48,6 +48,7 @@ func (c Cell) Secured() bool {
 func toUnknown(spec *CellSpec) {
 	spec.Pool = Pool{Endpoint: unknown}
 	spec.OpenSearch = v1alpha1.OpenSearch{}
+	spec.Topology.Zones = 0
 }
 
 // toEndpoint makes a cell's spec that of a cluster that is there already. What the campaign says of the OpenSearch that
@@ -56,6 +57,7 @@ func toEndpoint(spec *CellSpec, e v1alpha1.Endpoint) {
 	spec.Endpoint = &Endpoint{URL: canonical(e.URL), Access: e}
 	spec.Pool = Pool{Endpoint: spec.Endpoint.Host()}
 	spec.OpenSearch = v1alpha1.OpenSearch{}
+	spec.Topology.Zones = 0
 }
 
 // canonical spells a URL that the API server admitted in one way: in lower case and with its port.

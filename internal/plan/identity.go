@@ -36,6 +36,8 @@ type CellSpec struct {
 	Stream     *v1alpha1.Stream    `json:"stream,omitempty"`
 	Command    *v1alpha1.Command   `json:"command,omitempty"` // with the variant's params and image
 	PerPod     int32               `json:"clientsPerPod,omitempty"`
+	Warmups    *int32              `json:"warmupTrials,omitempty"` // nil: 1. See WarmupTrials
+	Wait       int32               `json:"waitSeconds,omitempty"`
 	Rerun      string              `json:"rerun,omitempty"`
 	Endpoint   *Endpoint           `json:"endpoint,omitempty"` // of a cluster that is there already
 	Contents   record.Sources      `json:"contents,omitzero"`  // digests of the ConfigMaps that trials mount; see BuildWith
@@ -56,6 +58,7 @@ type Topology struct {
 	Replicas        int32  `json:"replicas"`
 	RefreshInterval string `json:"refreshInterval"`
 
+	Zones         int32                  `json:"zones,omitempty"` // 0: OpenSearch's pods are not spread over zones
 	Replication   v1alpha1.Replication   `json:"replication,omitempty"`
 	ISMPolicyFrom *v1alpha1.ConfigMapKey `json:"ismPolicyFrom,omitempty"`
 }
@@ -71,7 +74,7 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		Topology: Topology{
 			Name: string(t.Name), Nodes: value(t.Nodes, 1), Primaries: t.Primaries,
 			Replicas: value(t.Replicas, 0), RefreshInterval: t.RefreshInterval,
-			Replication: t.Replication, ISMPolicyFrom: t.ISMPolicyFrom,
+			Zones: value(t.Zones, 0), Replication: t.Replication, ISMPolicyFrom: t.ISMPolicyFrom,
 		},
 		Index:   c.Spec.Workload.Index,
 		Measure: c.Spec.Workload.Measure,
@@ -92,6 +95,10 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
 	spec.Loader.Resources.Limits = withoutDefault(spec.Loader.Resources.Limits, v1alpha1.LimitCPUAndMemory)
 	spec.PerPod = value(c.Spec.Workload.ClientsPerPod, 0)
+	if n := c.Spec.Workload.WarmupTrials; value(n, 1) != 1 {
+		spec.Warmups = n // 1 says what unset says
+	}
+	spec.Wait = value(c.Spec.Workload.WaitSeconds, 0)
 	load(&spec, c.Spec.Workload.DeepCopy(), v)
 	return spec
 }
@@ -134,6 +141,10 @@ func (s CellSpec) Params() map[string]v1alpha1.ParamValue {
 	}
 	return nil
 }
+
+// WarmupTrials is how many Warmup trials follow each start of the cell's JVM. They change the measurement that follows, and
+// are part of the identity where they are not 1.
+func (s CellSpec) WarmupTrials() int32 { return value(s.Warmups, 1) }
 
 // Loaders is how many loader pods a trial of so many clients has.
 func (s CellSpec) Loaders(clients int32) int32 {

@@ -87,6 +87,11 @@ func TestWhatAnIdentityIsMadeOf(t *testing.T) {
 		{"comparisons, currency and accepted differences", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Comparisons, s.Currency, s.AcceptedDifferences = []v1alpha1.Comparison{{}}, "USD", []v1alpha1.EnvironmentField{"kernel"}
 		}, false},
+		{"one Warmup, which is the default", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WarmupTrials = p(int32(1)) }, false},
+		{"Warmups", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WarmupTrials = p(int32(3)) }, true},
+		{"no Warmup", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WarmupTrials = p(int32(0)) }, true},
+		{"the wait before a load", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WaitSeconds = p(int32(1)) }, true},
+		{"zones", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].Zones = p(int32(2)) }, true},
 		{"artifacts", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Artifacts = &v1alpha1.Artifacts{ClaimName: "c"} }, false},
 		{"mode, strategy and repetitions of the sweep", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Sweep.Mode, s.Sweep.Strategy, s.Sweep.Repetitions = v1alpha1.SweepFixed, v1alpha1.SweepAdaptive, p(int32(9))

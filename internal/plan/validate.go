@@ -39,6 +39,8 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 	if c.Spec.Final.OpenLoop != nil {
 		errs = append(errs, bulkSizes(c.Spec, p, spec)...)
 	}
+	errs = append(errs, coldStarts(p, spec.Child("workload", "warmupTrials"))...)
+	errs = append(errs, zones(p, c.Spec, spec.Child("topologies"))...)
 	errs = append(errs, cells(p, spec.Child("matrix"))...)
 	errs = append(errs, pods(p, spec.Child("workload", "clientsPerPod"))...)
 	return append(errs, size(p, spec)...)

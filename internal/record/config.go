@@ -6,13 +6,14 @@ import "path/filepath"
 // of the trial's container.
 type Config struct {
 	Trial               Trial       `json:"trial"`
-	Endpoint            string      `json:"endpoint"`        // http://host:9200 of the cell's OpenSearch
-	Nodes               int32       `json:"nodes"`           // nodes that the cluster must have
-	Probes              []Probe     `json:"probes"`          // one an OpenSearch node
-	DeadlineSeconds     int32       `json:"deadlineSeconds"` // of the whole attempt, from the agent's start; of several loader pods, from when all are there
-	SettleSeconds       int32       `json:"settleSeconds"`   // how long to wait at most for rest
-	ActivitySeconds     int32       `json:"activitySeconds"` // how long a load may show no sign of life; 0: as long as it likes
-	Measure             string      `json:"measure"`         // Whole or Window
+	Endpoint            string      `json:"endpoint"`              // http://host:9200 of the cell's OpenSearch
+	Nodes               int32       `json:"nodes"`                 // nodes that the cluster must have
+	Probes              []Probe     `json:"probes"`                // one an OpenSearch node
+	DeadlineSeconds     int32       `json:"deadlineSeconds"`       // of the whole attempt, from the agent's start; of several loader pods, from when all are there
+	SettleSeconds       int32       `json:"settleSeconds"`         // how long to wait at most for rest
+	WaitSeconds         int32       `json:"waitSeconds,omitempty"` // how long to send nothing once the cluster is at rest; 0: the load begins at once
+	ActivitySeconds     int32       `json:"activitySeconds"`       // how long a load may show no sign of life; 0: as long as it likes
+	Measure             string      `json:"measure"`               // Whole or Window
 	Index               IndexConfig `json:"index"`
 	Loaders             int32       `json:"loaders,omitempty"`             // loader pods of the trial, of which this is one; 0 stands for 1
 	LoadersReadySeconds int32       `json:"loadersReadySeconds,omitempty"` // of several: how long those that are not there, or not ready, are waited for

@@ -81,6 +81,8 @@ type Sources struct {
 type Settle struct {
 	Seconds float64 `json:"seconds"`
 	Note    string  `json:"note,omitempty"` // what was still restless when the deadline came; empty when at rest
+
+	WaitSeconds float64 `json:"waitSeconds,omitempty"` // how long nothing was sent after that, as the campaign asked for; 0: it did not ask
 }
 
 // Ingest is the indexing load as the cluster counted it.
@@ -106,6 +108,7 @@ type Ingest struct {
 	Segments          int64   `json:"segments,omitempty"`         // of the primaries, after merges have drained
 	Work              *Work   `json:"work,omitempty"`             // what the index did beside indexing
 	BulkSize          int64   `json:"bulkSize,omitempty"`         // documents a bulk request
+	Requests          int64   `json:"requests,omitempty"`         // bulk requests that the driver sent, retries included; 0: it does not count them
 	Primaries         int32   `json:"primaries"`                  // read back from the index
 	Replicas          int32   `json:"replicas"`                   // read back from the index
 	RefreshInterval   string  `json:"refreshInterval"`            // read back from the index
@@ -185,13 +188,26 @@ type Rejections struct {
 	AdmissionControl int64 `json:"admissionControl"` // admission_control rejections
 	CircuitBreakers  int64 `json:"circuitBreakers"`  // breakers.*.tripped: requests refused for want of heap
 
-	SegmentReplication int64 `json:"segmentReplication,omitempty"` // segment_replication_backpressure: replicas that fell too far behind
+	// NoAdmissionControl is true where the statistics of a node have no admission_control (OpenSearch before 2.12):
+	// AdmissionControl is then not known.
+	NoAdmissionControl bool `json:"noAdmissionControl,omitempty"`
+
+	// These are absent where the statistics of a node do not have the counter, and in records of earlier releases of
+	// Knee, which left 0 out.
+	SegmentReplication *int64 `json:"segmentReplication,omitempty"` // segment_replication_backpressure: replicas that fell too far behind
+	RemoteStore        *int64 `json:"remoteStore,omitempty"`        // indices.segments.remote_store.upload.pressure: uploads that fell too far behind
 }
 
-// Total is the sum of all counters, in requests. OpenSearch counts what its shard indexing pressure refuses in the
+// Total is the sum of all known counters, in requests. OpenSearch counts what its shard indexing pressure refuses in the
 // node's indexing_pressure as well (ShardIndexingPressure.markCoordinatingOperationStarted and its like).
 func (r Rejections) Total() int64 {
-	return r.WritePool + r.IndexingPressure + r.AdmissionControl + r.CircuitBreakers + r.SegmentReplication
+	total := r.WritePool + r.IndexingPressure + r.AdmissionControl + r.CircuitBreakers
+	for _, counter := range []*int64{r.SegmentReplication, r.RemoteStore} {
+		if counter != nil {
+			total += *counter
+		}
+	}
+	return total
 }
 
 // Node is one OpenSearch node over the load window.

@@ -5,7 +5,7 @@ import "math"
 // round keeps six significant digits of every figure, and four of a node's, far below the noise of any measurement
 // and half the bytes.
 func round(r *Record) {
-	figures := []*float64{&r.Settle.Seconds, &r.Loader.CPUCores, &r.Loader.BusiestPercent, &r.Loader.UtilizationOfTime}
+	figures := []*float64{&r.Settle.Seconds, &r.Settle.WaitSeconds, &r.Loader.CPUCores, &r.Loader.BusiestPercent, &r.Loader.UtilizationOfTime}
 	if in := r.Ingest; in != nil {
 		figures = append(figures, &in.Seconds, &in.DocsPerSecond, &in.WholeDocsPerSec, &in.DrainedDocsPerSec, &in.OSBDocsPerSecond,
 			&in.SteadySeconds, &in.CVPercent, &in.PayloadMiBs)

@@ -69,6 +69,7 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 		Nodes:           t.Nodes,
 		DeadlineSeconds: int32(p.TrialTimeout.Seconds()),
 		SettleSeconds:   int32(p.SettleTimeout.Seconds()),
+		WaitSeconds:     cell.Spec.Wait,
 		ActivitySeconds: int32(p.ActivityTimeout.Seconds()),
 		Measure:         string(cell.Spec.Measure),
 		Index: record.IndexConfig{

@@ -127,6 +127,7 @@ func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on Placement, o 
 		},
 	}
 	sts.Spec.Template.Spec.Affinity.NodeAffinity = awayFromNodes(on.Avoid)
+	sts.Spec.Template.Spec.TopologySpreadConstraints = spreadOverZones(c, cell)
 	if cell.Secured() {
 		secure(&sts.Spec.Template.Spec, c)
 	}

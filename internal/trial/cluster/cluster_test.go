@@ -46,7 +46,7 @@ func fakeCluster(t *testing.T, answers map[string]string) *Client {
 
 func TestNodes(t *testing.T) {
 	for file, want := range map[string]Node{
-		"pressure.after": {ID: "PXskz3BjSwOCYZPYvaQYvw", Name: "node-1", Indexed: 40000, HeapUsed: 225443840, GCCount: 33, GCMillis: 260, MemoryRejected: 16},
+		"pressure.after": {ID: "PXskz3BjSwOCYZPYvaQYvw", Name: "node-1", Indexed: 40000, HeapUsed: 225443840, GCCount: 33, GCMillis: 260, MemoryRejected: 16, HasAdmission: true, HasReplication: true},
 		"queue.after":    {Name: "node-1", WriteRejected: 193},
 	} {
 		c := fakeCluster(t, map[string]string{"GET /_nodes/stats": "testdata/" + file + ".json"})
@@ -75,7 +75,7 @@ func TestOtherRejections(t *testing.T) {
 	if err != nil || missing != 1 {
 		t.Fatalf("%d missing, %v", missing, err)
 	}
-	want := []Node{{ID: "a", Name: "n1", MemoryRejected: 3, ShardRejected: 3}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3, ReplicationRejected: 5}, {ID: "c", Name: "n3"}, {ID: "d", Name: "n4", ShardRejected: 8}}
+	want := []Node{{ID: "a", Name: "n1", MemoryRejected: 3, ShardRejected: 3}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3, ReplicationRejected: 5, HasAdmission: true, HasReplication: true}, {ID: "c", Name: "n3"}, {ID: "d", Name: "n4", ShardRejected: 8}}
 	if !reflect.DeepEqual(nodes, want) {
 		t.Errorf("%+v, want %+v", nodes, want)
 	}
