@@ -13,14 +13,9 @@ import (
 var instanceTypes = Study{
 	Number: 3, Name: "instance types for ingestion", Sample: "instance-types.yaml",
 	Left: "Three topologies with 75 and 40 jobs are published, one run each: no interval. Of CPU a range is published: its middle stands as the mean of every node, all of it under user, " +
-		"and is not judged by maxCPUPercent, since the mean is not known. No iowait is published, and it stands as 0. The study says which types refused requests with 12 primaries and 75 jobs, without a number: " +
+		"since the mean is not known. No iowait is published, and it stands as 0. The study says which types refused requests with 12 primaries and 75 jobs, without a number: " +
 		"1 stands for some.",
 	adapt: func(c *v1alpha1.BenchmarkCampaign) {
-		c.Spec.Baseline = "im4gn"
-		c.Spec.Gates = v1alpha1.Gates{MaxRejections: ptr.To[int64](0)}
-		c.Spec.Comparisons = []v1alpha1.Comparison{
-			comparison("or1", "6n48p", "im4gn", "12n96p"), comparison("or1", "6n48p", "r6g", "12n96p"), comparison("or1", "12n96p", "r6g", "12n96p"),
-		}
 		c.Spec.Sweep.Clients = []int32{40, 75}
 		c.Spec.Final.Repetitions = ptr.To[int32](1)
 	},
