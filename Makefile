@@ -77,7 +77,7 @@ verify-tidy: go
 	cd hack/report-check && go mod tidy -diff
 	cd hack/supply-chain && go mod tidy -diff
 verify-manifests: $(KUSTOMIZE)
-	@for overlay in config/default config/namespaced config/embedded config/samples; do \
+	@for overlay in config/default config/namespaced config/embedded config/samples config/studies/ozone; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
 vet: go
 	go vet ./...
@@ -143,8 +143,12 @@ endif
 
 .PHONY: deploy
 deploy: $(KUSTOMIZE) ## Install Knee on the embedded cluster (OVERLAY=config/default: on your kubectl's cluster).
-	$(KUSTOMIZE) build $(OVERLAY) | sed "s/: BUILD$$/: b$$(sha256sum $(BIN)/manager 2>/dev/null | cut -c 1-16)/" | $(KUBECTL) apply --server-side --force-conflicts -f -
-	$(KUBECTL) -n knee-system rollout status deployment/knee-manager --timeout=120s
+	$(install_knee)
+
+define install_knee
+$(KUSTOMIZE) build $(OVERLAY) | sed "s/: BUILD$$/: b$$(sha256sum $(BIN)/manager 2>/dev/null | cut -c 1-16)/" | $(KUBECTL) apply --server-side --force-conflicts -f -
+$(KUBECTL) -n knee-system rollout status deployment/knee-manager --timeout=120s
+endef
 
 .PHONY: undeploy
 undeploy: $(KUSTOMIZE) ## Remove Knee, and with its CRD every campaign.
@@ -154,6 +158,14 @@ undeploy: $(KUSTOMIZE) ## Remove Knee, and with its CRD every campaign.
 demo: export OPENSEARCH_MORE_VERSIONS =
 demo: deploy ## Run a real campaign on the embedded cluster and show what it finds.
 	hack/demo.sh
+
+.PHONY: study-ozone
+# Only the images that the study needs: neither OpenSearch nor opensearch-benchmark.
+study-ozone: go cluster-host images-host $(KUSTOMIZE) ## Compare two real releases of Ozone under freon on the embedded cluster; about 30 minutes.
+	@+$(MAKE) --no-print-directory -j2 cluster-up image-knee image-ozone image-prometheus
+	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(KNEE_IMAGE)) $(OZONE_VERSIONS:%=$(call image_tar,knee.local/ozone:%)) $(call image_tar,$(PROMETHEUS_IMAGE))
+	$(install_knee)
+	CLUSTER_DIR=$(CLUSTER_DIR) KUSTOMIZE=$(KUSTOMIZE) hack/study-ozone.sh
 
 .PHONY: test-e2e
 test-e2e: deploy report-check-test image-fakes ## Run real campaigns on the embedded cluster.
