@@ -13,14 +13,9 @@ import (
 var instanceTypes = Study{
 	Number: 3, Name: "instance types for ingestion", Sample: "instance-types.yaml",
 	Left: "Three topologies with 75 and 40 jobs are published, one run each: no interval. Of CPU a range is published: its middle stands as the mean of every node, all of it under user, " +
-		"and is not judged by maxCPUPercent, since the mean is not known. No iowait is published, and it stands as 0. The study says which types refused requests with 12 primaries and 75 jobs, without a number: " +
+		"since the mean is not known. No iowait is published, and it stands as 0. The study says which types refused requests with 12 primaries and 75 jobs, without a number: " +
 		"1 stands for some.",
 	adapt: func(c *v1alpha1.BenchmarkCampaign) {
-		c.Spec.Baseline = "im4gn"
-		c.Spec.Gates = v1alpha1.Gates{MaxRejections: ptr.To[int64](0)}
-		c.Spec.Comparisons = []v1alpha1.Comparison{
-			comparison("or1", "6n48p", "im4gn", "12n96p"), comparison("or1", "6n48p", "r6g", "12n96p"), comparison("or1", "12n96p", "r6g", "12n96p"),
-		}
 		c.Spec.Sweep.Clients = []int32{40, 75}
 		c.Spec.Final.Repetitions = ptr.To[int32](1)
 	},
@@ -104,6 +99,7 @@ func (p publishedType) record() record.Record {
 	for i := range shape.nodes {
 		r.Nodes = append(r.Nodes, record.Node{
 			Name: fmt.Sprintf("node-%d", i), CPU: &record.CPU{User: cpu, Idle: 100 - cpu, Cores: coresOfNode},
+			CPURange:    &record.Range{Min: p.cpuLow, Max: p.cpuHigh},
 			Environment: record.Environment{Cores: coresOfNode, HeapBytes: 32 << 30, MemoryBytes: memoryGB[p.variant] * 1e9},
 		})
 	}
@@ -124,6 +120,8 @@ func instanceTypesChecks(r *Result) error {
 		r.figure(name+", kdoc/s", p.kdocs, cell("docs_per_second")/1000, 0)
 		r.figure(name+", MiB/s", p.mibs, cell("payload_mib_per_second"), 0)
 		r.figure(name+", documents", map[int32]float64{75: 225e6, 40: 120e6}[p.clients], cell("documents"), 0)
+		r.figure(name+", CPU from, %", p.cpuLow, cell("cpu_busy_min_percent"), 0)
+		r.figure(name+", CPU to, %", p.cpuHigh, cell("cpu_busy_max_percent"), 0)
 		r.derived(name+", docs/s per node", 1000*p.kdocs/float64(shapes[p.topology].nodes), cell("docs_per_second_per_node"), 0)
 		verdict := "Measured"
 		if p.rejections {
