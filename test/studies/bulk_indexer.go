@@ -105,6 +105,7 @@ func bulkRecord(dataset string, t record.Trial) (record.Record, error) {
 	run := runs[t.Repetition-1]
 	r := ingested(run.docsPerSecond, "bulk")
 	in := r.Ingest
+	in.Requests = int64(run.requests)
 	in.Seconds, in.Primaries = bulkDocumentCount/run.docsPerSecond, 5
 	in.Documents, in.TotalIndexed, in.Count, in.Corpus = bulkDocumentCount, bulkDocumentCount, bulkDocumentCount, bulkDocumentCount
 	return r, nil
@@ -124,6 +125,7 @@ func (r *Result) checkRuns(dataset string, low, high, mean float64) error {
 		f := r.cell("results.csv", "docs_per_second", row)
 		r.figure(fmt.Sprintf("run %d, docs/s", i+1), run.docsPerSecond, f, 0)
 		r.figure(fmt.Sprintf("run %d, documents", i+1), bulkDocumentCount, r.cell("results.csv", "documents", row), 0)
+		r.figure(fmt.Sprintf("run %d, requests", i+1), run.requests, r.cell("results.csv", "requests", row), 0)
 		reported = append(reported, f)
 		sum += f
 	}
