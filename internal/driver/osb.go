@@ -94,12 +94,21 @@ func (r OSBRun) clientOptions(u *url.URL) string {
 	return commandLine(clientOptions(u))
 }
 
+// IndexSettingsParam is the parameter by which the official workloads take the settings of their index as a JSON object,
+// instead of those that the test procedure brings (common_operations/create_index.json). An empty object leaves these out.
+const IndexSettingsParam = "index_settings"
+
 // OSBParams is the JSON of the workload's parameters, each typed as the program would type it on its command
-// line: integers, floats and booleans are such, all else is text.
+// line: integers, floats and booleans are such, all else is text. The index's settings are an object: as text no workload
+// could take them.
 func OSBParams(params map[string]string) ([]byte, error) {
 	out := make(map[string]any, len(params))
 	for k, v := range params {
 		out[k] = paramValue(v)
+		var settings map[string]any
+		if k == IndexSettingsParam && json.Unmarshal([]byte(v), &settings) == nil && settings != nil {
+			out[k] = settings
+		}
 	}
 	return json.MarshalIndent(out, "", " ")
 }

@@ -35,6 +35,7 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 	}
 	errs = append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
 	errs = append(errs, targetThroughput(c.Spec, spec)...)
+	errs = append(errs, indexSettings(c.Spec, spec)...)
 	p := Build(c)
 	if c.Spec.Final.OpenLoop != nil {
 		errs = append(errs, bulkSizes(c.Spec, p, spec)...)

@@ -26,14 +26,14 @@ func secured() *wrappers.Campaign {
 	return c
 }
 
-func podOf(c *wrappers.Campaign, cell plan.Cell) corev1.PodSpec {
+func securedPodOf(c *wrappers.Campaign, cell plan.Cell) corev1.PodSpec {
 	return resources.StatefulSet(c.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec
 }
 
 func TestSecuredStatefulSet(t *testing.T) {
 	c := secured()
 	_, cell := cellOf(c)
-	pod := podOf(c, cell)
+	pod := securedPodOf(c, cell)
 	os := pod.Containers[0]
 	if got := env(os, "DISABLE_SECURITY_PLUGIN"); got != "(unset)" {
 		t.Errorf("DISABLE_SECURITY_PLUGIN=%s", got)
@@ -74,7 +74,7 @@ func TestOpenStatefulSet_hasNoTraceOfSecurity(t *testing.T) {
 	c := wrappers.MakeCampaign("x").Variant("a")
 	c.Spec.OpenSearch.Security = ptr.To(false)
 	_, cell := cellOf(c)
-	text, err := yaml.Marshal(podOf(c, cell))
+	text, err := yaml.Marshal(securedPodOf(c, cell))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestSecuritySecret(t *testing.T) {
 	if len(s.OwnerReferences) != 1 || s.OwnerReferences[0].UID != c.Obj().UID {
 		t.Errorf("owners %v: nothing would delete it", s.OwnerReferences)
 	}
-	mounted := podOf(c, cell).Volumes
+	mounted := securedPodOf(c, cell).Volumes
 	for _, v := range mounted {
 		if v.Secret == nil {
 			continue
@@ -150,7 +150,7 @@ func TestSecuritySecret(t *testing.T) {
 func TestPluginCheck(t *testing.T) {
 	c := secured()
 	_, cell := cellOf(c)
-	check := podOf(c, cell).InitContainers[0]
+	check := securedPodOf(c, cell).InitContainers[0]
 	script := check.Command[2]
 	for folder, want := range map[string]bool{t.TempDir(): true, "/nowhere": false} {
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(script, "[ -d /usr/share/opensearch/plugins/opensearch-security", "[ -d "+folder)).CombinedOutput()

@@ -33,7 +33,7 @@ func refusalText(r cluster.Refusal, e record.External) string {
 	case cluster.RefusedCertificate:
 		return fmt.Sprintf("ends the TLS handshake: does it require a client certificate, or another one? See %s.clientCertificateSecret", field)
 	case cluster.RefusedProtocol:
-		return fmt.Sprintf("and the trial do not both speak TLS: check the scheme of %s.url", field)
+		return fmt.Sprintf("refuses the connection: one side speaks TLS and the other does not; check the scheme of %s.url", field)
 	case cluster.NoRefusal:
 	}
 	return ""

@@ -47,7 +47,7 @@ var most = map[string]string{
 	" services":                                 "get list watch create delete",
 	" configmaps":                               "get list watch create update delete",
 	" persistentvolumeclaims":                   "get list watch create delete",
-	" secrets":                                  "create", // of secured clusters; never read
+	" secrets":                                  "create",            // of secured clusters; never read
 	" pods":                                     "list watch create", // made for trial only (dry run): why does a Job have no pod
 	"networking.k8s.io networkpolicies":         "get list watch create delete",
 	"opensearch.org opensearchclusters":         "get list watch create delete",

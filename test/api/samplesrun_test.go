@@ -5,8 +5,12 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/internal/validation"
 	"github.com/knee-bench/knee/test/samplesrun"
 )
 
@@ -39,8 +43,16 @@ func TestSamplesRun_overlaysAreAdmitted(t *testing.T) {
 				if err := server.Create(context.Background(), object, client.DryRunAll, client.FieldValidation("Strict")); err != nil {
 					t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
 				}
-				if object.GetKind() == "BenchmarkCampaign" {
-					campaigns++
+				if object.GetKind() != "BenchmarkCampaign" {
+					continue
+				}
+				campaigns++
+				var c v1alpha1.BenchmarkCampaign
+				if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &c); err != nil {
+					t.Fatal(err)
+				}
+				if err := validation.Campaign(&c, resources.Options{AgentImage: "knee:1"}); err != nil {
+					t.Errorf("campaign %s: %v", c.Name, err)
 				}
 			}
 			if campaigns == 0 {

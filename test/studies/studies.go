@@ -31,8 +31,8 @@ type Study struct {
 	Left     string // what the study did not publish, and what stands in its place
 
 	adapt  func(*v1alpha1.BenchmarkCampaign)
-	record func(record.Trial) (record.Record, error) // may set the trial's attempt; 0 stands for the first
-	checks func(*Result) error                       // adds checks and corrections
+	record func(record.Trial) (record.Record, error)
+	checks func(*Result) error // adds checks and corrections
 }
 
 // All returns the five studies.
@@ -143,7 +143,7 @@ func (s Study) records(c *v1alpha1.BenchmarkCampaign, p plan.Plan) ([]record.Rec
 					if err != nil {
 						return nil, err
 					}
-					t.Attempt = max(1, r.Trial.Attempt)
+					t.Attempt = 1
 					r.Version, r.Trial = record.Version, t
 					if r, err = kept(r); err != nil {
 						return nil, err

@@ -88,7 +88,7 @@ func TestNodeInfos(t *testing.T) {
 	})
 	infos, err := c.NodeInfos(t.Context())
 	want := []NodeInfo{{ID: "pRyxzcbyTYms7wPRF3f74A", Name: "node-1", Version: "3.1.0 8ff7c6ee924a", JVM: "Eclipse Adoptium 25.0.3+9-LTS",
-		Started: 1795212132254, HeapMax: 1 << 30, Processors: 2, MaxFiles: 20000, Arch: "amd64"}}
+		Started: 1795212132254, HeapMax: 1 << 30, Processors: 2, MaxFiles: 20000, Arch: "amd64", OS: "Debian GNU/Linux 12 (bookworm)"}}
 	if err != nil || !reflect.DeepEqual(infos, want) {
 		t.Errorf("%+v, %v, want %+v", infos, err, want)
 	}

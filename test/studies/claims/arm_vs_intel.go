@@ -108,7 +108,7 @@ func checkSweep(c *checker, s sweep) {
 func checkArmVsIntelText(c *checker, arm, intel sweep) {
 	peaks := exactly(arm.docs(arm.peak()) / intel.docs(intel.peak()))
 	shared := int(c.count("decision.clients"))
-	c.contradicts("summary.ratio", peaks, "peak over peak is 1.4366: the third digit was cut off, not rounded; at the shared 16 clients the ratio is "+
+	c.contradicts("summary.ratio", peaks, "peak over peak is 1.4366: cut off instead of rounded; at the shared 16 clients the ratio is "+
 		fmt.Sprintf("%.3f", arm.docs(shared)/intel.docs(shared)))
 	for _, key := range []string{"summary.percent", "method.percent"} {
 		c.agrees(key, c.of("method.target").percent(), "the factor 0.97 of section 15")
