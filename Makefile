@@ -110,6 +110,11 @@ bench-synthetic: go ## Sweep a synthetic OpenSearch RUNS times (200) a scenario 
 report-studies: go ## Write the reports of the five studies from their published figures to dist/studies; fails where one is not reproduced.
 	go run ./hack/report-studies -out $(ROOT)/dist/studies
 
+.PHONY: verify-operator
+verify-operator: go assets ## Check what Knee emits for the opensearch-k8s-operator against its CRD files: CRD="path...".
+	@[ -n "$(CRD)" ] || { echo "make verify-operator needs CRD=path of the operator's CRD of kind OpenSearchCluster" >&2; exit 1; }
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./hack/verify-operator $(CRD)
+
 REPORT_CHECK_DIR ?= $(ROOT)/.cache/report-check
 .PHONY: report-check report-check-host report-check-test
 report-check: go ## Open REPORT=path/to/report.html in headless Chromium at every size, light, dark and on paper; needs root if Chromium is missing.

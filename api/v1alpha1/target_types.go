@@ -167,7 +167,8 @@ type Toleration struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.security) || !has(self.provisioner) || self.provisioner != 'OpenSearchCluster'",message="security is always on with provisioner OpenSearchCluster: leave security out",fieldPath=.security
 type OpenSearch struct {
 	// provisioner makes the cluster: StatefulSet, Knee itself, without security unless security is true; or
-	// OpenSearchCluster, the opensearch-k8s-operator, with security on, which must be installed. Unset: StatefulSet.
+	// OpenSearchCluster, the opensearch-k8s-operator, with security on, which must be installed. OpenSearchCluster needs
+	// version, and at least 3 nodes in each topology. Unset: StatefulSet.
 	// +optional
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 	// security switches the security plugin on: TLS between the nodes and at the REST API, and a password. Knee makes the

@@ -35,6 +35,7 @@ func Samples(root string) ([]string, error) {
 	if len(out) == 0 {
 		return nil, fmt.Errorf("no sample has a campaign in %s", root)
 	}
+	slices.Sort(out) // the files are sorted with their extension
 	return out, nil
 }
 
