@@ -21,6 +21,7 @@ var armVsIntel = Study{
 		c.Spec.Sweep.Clients = []int32{12, 16, 20, 24, 32, 40, 48}
 		c.Spec.Final.Repetitions = ptr.To[int32](0)
 		c.Spec.Gates.Expressions = nil
+		c.Spec.Gates.MaxThrottledPercent = nil // nothing is published of a CPU quota
 	},
 	record: armVsIntelRecord,
 	checks: armVsIntelChecks,
