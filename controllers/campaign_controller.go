@@ -62,6 +62,7 @@ type CampaignReconciler struct {
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;create
 // +kubebuilder:rbac:groups=opensearch.org;opensearch.opster.io,resources=opensearchclusters,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -80,7 +81,7 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := plan.Build(&c)
+	p := plan.BuildWith(&c, observed.contents)
 	if invalid := validation.Campaign(&c, r.Options); invalid != nil {
 		return again(0, false, errors.Join(
 			r.apply(ctx, &c, p, decide.Collects(observed.world)),
@@ -139,7 +140,8 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	return r.startWatching(mgr, c)
+	r.prepareWatch(mgr, c)
+	return nil
 }
 
 // campaignOf finds the campaign of a pod, a volume or the operator's StatefulSet, which it does not own itself.

@@ -15,6 +15,8 @@ OSB_VERSION ?= 2.4.0
 OSB_IMAGE ?= knee.local/opensearch-benchmark:$(OSB_VERSION)
 WORKLOAD_IMAGE ?= knee.local/workload-nyc-taxis-mini:1
 FAKES_IMAGE = knee.local/fakes:1
+OZONE_VERSIONS ?= 2.2.0 2.2.1
+PROMETHEUS_IMAGE = knee.local/prometheus:bookworm
 
 IMAGES_ENV = ARCH=$(IMAGE_ARCH)
 IMAGES_DIR = $(ROOT)/hack/images
@@ -67,6 +69,12 @@ image-workload: image-tools ## Build the image with the demo's workload and corp
 	@$(IMAGES_ENV) $(IMAGES_DIR)/workload/build.sh $(WORKLOAD_IMAGE)
 image-fakes: image-tools # what the end-to-end tests have stand-ins for; no campaign needs it
 	@$(IMAGES_ENV) $(IMAGES_DIR)/fakes/build.sh $(FAKES_IMAGE)
+
+.PHONY: image-ozone image-prometheus
+image-ozone: image-tools image-rootfs image-jre ## Build the images of Apache Ozone for `make study-ozone` (OZONE_VERSIONS="2.2.0 2.2.1").
+	@for version in $(OZONE_VERSIONS); do $(IMAGES_ENV) OZONE_VERSION=$$version $(IMAGES_DIR)/ozone/build.sh knee.local/ozone:$$version || exit; done
+image-prometheus: image-tools image-rootfs # for `make study-ozone`
+	@$(IMAGES_ENV) $(IMAGES_DIR)/prometheus/build.sh $(PROMETHEUS_IMAGE)
 
 .PHONY: images-check
 images-check: images ## Run the images: OpenSearch to green, a short load, the ways to fail.

@@ -21,7 +21,7 @@ func judgeGates(r record.Record, g v1alpha1.Gates) (failed, notEvaluable []Failu
 	j.highestNode("maxIOPressurePercent", g.MaxIOPressurePercent, "io pressure", ioPressure)
 	j.highestNode("maxStealPercent", g.MaxStealPercent, "steal", cpuFigure(func(c record.CPU) float64 { return c.Steal }))
 	j.highestNode("maxThrottledPercent", g.MaxThrottledPercent, "throttled quota periods", throttled)
-	j.highestNode("maxCPUPercent", g.MaxCPUPercent, "CPU user+sys", cpuFigure(record.CPU.Busy))
+	j.highestNode("maxCPUPercent", g.MaxCPUPercent, "CPU user+sys", busyCPU)
 	j.loaderCPU(g.MaxLoaderCPUPercent)
 	j.clientUtilization(g.MinClientUtilization)
 	j.steadySeconds(g.MinSteadySeconds)
@@ -84,9 +84,9 @@ func (j *judging) errorRate(limit *v1alpha1.Decimal) {
 	}
 	most := limit.Float(0)
 	switch rate, known := ingestErrorRate(j.record); {
-	case !known && limit == nil: // nobody asked, and nothing tells of failures
+	case !known && limit == nil: // the default judges only what the driver counted; the report says that it did not
 	case !known:
-		j.blind("maxErrorRate", most, "the record has no ingest task, nor a count of operations")
+		j.blind("maxErrorRate", most, "the record has no ingest task, nor a count of failed operations")
 	case rate > most:
 		j.fail("maxErrorRate", "error rate %s above maxErrorRate %s", above(rate, most), number(most))
 	}
@@ -94,8 +94,10 @@ func (j *judging) errorRate(limit *v1alpha1.Decimal) {
 
 // ingestErrorRate is the highest share of requests that failed of any ingest task; false when the record has none.
 func ingestErrorRate(r record.Record) (rate float64, known bool) {
-	if l := r.Load; l != nil && l.Operations+l.Failures > 0 {
-		return float64(l.Failures) / float64(l.Operations+l.Failures), true
+	if r.Load != nil {
+		if rate, known = r.Load.ErrorRate(); known {
+			return rate, true
+		}
 	}
 	for _, t := range r.Tasks {
 		if !t.Search && !math.IsNaN(t.ErrorRate) {
@@ -178,6 +180,15 @@ func cpuFigure(of func(record.CPU) float64) nodeFigure {
 		}
 		return of(*n.CPU), ""
 	}
+}
+
+// busyCPU is user + sys by the node's probe, or the CPU that the node itself reports where no probe runs.
+func busyCPU(_ record.Record, n record.Node) (float64, string) {
+	busy, known := n.BusyCPU()
+	if !known || math.IsNaN(busy) {
+		return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
+	}
+	return busy, ""
 }
 
 func ioPressure(_ record.Record, n record.Node) (float64, string) {

@@ -332,7 +332,7 @@ func TestPreflight(t *testing.T) {
 	data := t.TempDir()
 	find := func(single bool, data, about string) Finding {
 		t.Helper()
-		for _, f := range Preflight(proc, data, single) {
+		for _, f := range Preflight(proc, Needs{Data: data, SingleNode: single}) {
 			if strings.Contains(f.Text, about) {
 				return f
 			}

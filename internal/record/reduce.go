@@ -77,6 +77,20 @@ func dropDetail(n *Node) bool {
 	return changed
 }
 
+// dropSystem leaves out what is known of a node's operating system: the cell's other records have it too.
+func dropSystem(n *Node) bool {
+	e := &n.Environment
+	changed := e.NodeOS != "" || e.ImageOS != "" || e.Hypervisor != "" || e.Swap != "" || e.MaxProcesses != 0
+	e.NodeOS, e.ImageOS, e.Hypervisor, e.Swap, e.MaxProcesses = "", "", "", "", 0
+	return changed
+}
+
+func dropCPURange(n *Node) bool {
+	changed := n.CPURange != nil
+	n.CPURange = nil
+	return changed
+}
+
 // dropWork leaves out the heaps and what the index did beside indexing.
 func dropWork(r *Record) bool {
 	changed := r.Ingest != nil && r.Ingest.Work != nil
@@ -93,7 +107,12 @@ func dropWork(r *Record) bool {
 // gated are the figures of a node that a gate may judge, the higher the worse. A figure that is not known is
 // infinite, for a gate fails on it; a node without a CPU quota is never throttled.
 var gated = []func(Node) float64{
-	ofCPU(CPU.Busy),
+	func(n Node) float64 {
+		if busy, known := n.BusyCPU(); known {
+			return busy
+		}
+		return math.Inf(1)
+	},
 	ofCPU(func(c CPU) float64 { return c.Steal }),
 	func(n Node) float64 {
 		if n.Throttled == nil {
