@@ -21,14 +21,18 @@ var dnsPorts = []int32{53, 5353}
 // it reaches DNS alone.
 func OpenSearchPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networkingv1.NetworkPolicy {
 	nodes, trials := peer(c, cell, ComponentOpenSearch), peer(c, cell, ComponentLoader)
+	between := tcp(transportPort)
+	if c.Spec.Workload.Stream != nil {
+		between = tcp(transportPort, streamPort)
+	}
 	return policy(c, cell, cell.Name, ComponentOpenSearch, networkingv1.NetworkPolicySpec{
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
 		Ingress: []networkingv1.NetworkPolicyIngressRule{
 			{From: trials, Ports: tcp(HTTPPort, record.ProbePort)},
-			{From: nodes, Ports: tcp(transportPort)},
+			{From: nodes, Ports: between},
 		},
 		Egress: []networkingv1.NetworkPolicyEgressRule{
-			{To: nodes, Ports: tcp(transportPort)},
+			{To: nodes, Ports: between},
 			{Ports: dns()},
 		},
 	})

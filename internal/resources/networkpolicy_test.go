@@ -118,6 +118,7 @@ func TestWhoReachesWhom(t *testing.T) {
 		{"a trial reads its cell's probes", trial, openSearch, record.ProbePort, true},
 		{"a trial is not a node", trial, openSearch, 9300, false},
 		{"nodes form a cluster", openSearch, openSearch, 9300, true},
+		{"nodes have no stream transport", openSearch, openSearch, 9400, false},
 		{"nodes need no REST API of each other", openSearch, openSearch, resources.HTTPPort, false},
 		{"another cell's trial", secondTrial, openSearch, resources.HTTPPort, false},
 		{"another cell's nodes", secondOpenSearch, openSearch, 9300, false},
@@ -144,5 +145,19 @@ func TestWhoReachesWhom(t *testing.T) {
 	}
 	if !allowed(t, nil, stranger, openSearch, corev1.ProtocolTCP, resources.HTTPPort) {
 		t.Error("without policies everything is open: the evaluation above would prove nothing")
+	}
+}
+
+func TestOpenSearchPolicy_streamDriver_opensArrowFlight(t *testing.T) {
+	c := wrappers.MakeCampaign("stream").Variant("a").Topology("2n", 0).Stream(nil).UID("uid-1")
+	planned := plan.Build(c.Obj())
+	policies, openSearch, trial := cellPods(t, c.Obj(), planned, planned.Cells[0])
+	for port, want := range map[int32]bool{9300: true, 9400: true, 9401: false} {
+		if got := allowed(t, policies, openSearch, openSearch, corev1.ProtocolTCP, port); got != want {
+			t.Errorf("between nodes, port %d: allowed is %v, want %v", port, got, want)
+		}
+		if allowed(t, policies, trial, openSearch, corev1.ProtocolTCP, port) {
+			t.Errorf("from a trial, port %d is allowed", port)
+		}
 	}
 }

@@ -26,6 +26,7 @@ const (
 	probeLogs      = "/logs"       // OpenSearch's logs as the probe sees them
 	maxHeap        = 31 << 30      // above it the JVM gives up compressed pointers
 	transportPort  = 9300          // OpenSearch's nodes talk to each other here
+	streamPort     = 9400          // the same for the stream transport (Arrow Flight), which takes the first free port from here
 
 	disableSecurity = "DISABLE_SECURITY_PLUGIN" // switch of OpenSearch's images
 )

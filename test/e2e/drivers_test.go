@@ -183,6 +183,11 @@ var _ = Describe("the stream driver", func() {
 			Expect(r.Load.Operations).To(BeEquivalentTo(10_000*100), "rows x requests")
 			Expect(r.Load.Latency.P99).To(BeNumerically(">=", r.Load.Latency.P50))
 			Expect(r.Nodes).To(HaveLen(2))
+			var received float64
+			for _, n := range r.Nodes {
+				received += n.Network.ReceiveMiBs
+			}
+			Expect(received).To(BeNumerically(">", r.Load.MiBs/2), "the rows cross the network of the pods")
 		}
 		files := report(ctx, c)
 		Expect(files["report.md"]).To(And(ContainSubstring("rows/s"), ContainSubstring("regular"), ContainSubstring("stream")))

@@ -66,12 +66,15 @@ func refused(t *testing.T, base, query string, status int) (kind, reason string)
 		t.Fatalf("%s: %v, not status %d", query, err, status)
 	}
 	var body struct {
-		Error struct{ Type, Reason string }
+		Error struct {
+			Type, Reason string
+			Cause        struct{ Reason string } `json:"caused_by"`
+		}
 	}
 	if err := json.Unmarshal(r.body, &body); err != nil {
 		t.Fatalf("%v: %s", err, r.body)
 	}
-	return body.Error.Type, body.Error.Reason
+	return body.Error.Type, body.Error.Reason + ": " + body.Error.Cause.Reason
 }
 
 // wrongParameters are calls that OpenSearch answers with 400, and the words of the answer.
@@ -94,7 +97,7 @@ var wrongParameters = map[string]string{
 // TestBenchmark has the cases that the API's document lists, and those of its limits, on two nodes.
 func TestBenchmark(t *testing.T) {
 	home := unpackedHome(t)
-	nodes := startNodes(t, home, []string{"first", "second"}, streamFlag)
+	nodes := startNodes(t, home, []string{"first", "second"}, streamFlag, "arrow.flight.channel.outbound_buffer_threshold=4mb")
 	base := nodes[0].url
 
 	t.Run("basic", func(t *testing.T) {
@@ -115,12 +118,30 @@ func TestBenchmark(t *testing.T) {
 		if reply := benchmark(t, base, "rows=50&parallel_requests=5"); reply.TotalRows != 250 {
 			t.Errorf("%+v", reply)
 		}
-		benchmark(t, base, "rows=1000&parallel_requests=10&total_requests=100")
-		if largest := pool(t, base, "benchmark_response").Largest; largest < 20 {
-			t.Errorf("the pool benchmark_response had at most %d threads: fewer than 20 requests were in flight", largest)
+		before := pool(t, nodes[1].url, "benchmark").Completed
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			benchmark(t, base, "rows=20000&parallel_requests=10&total_requests=60")
+		}()
+		most := 0
+		for running := true; running; {
+			select {
+			case <-ended:
+				running = false
+			default:
+				p := pool(t, nodes[1].url, "benchmark")
+				most = max(most, p.Active+p.Queue)
+			}
 		}
-		if completed := pool(t, nodes[1].url, "benchmark").Completed; completed < 100 {
-			t.Errorf("the pool benchmark of the other node completed %d tasks", completed)
+		if most < 16 || most > 20 { // twice parallel_requests; one that ends or begins is in neither
+			t.Errorf("the pool benchmark of the other node had up to %d requests, 20 were in flight", most)
+		}
+		if completed := pool(t, nodes[1].url, "benchmark").Completed - before; completed != 60 {
+			t.Errorf("the pool benchmark of the other node completed %d tasks, not 60", completed)
+		}
+		if pool(t, base, "benchmark_response").Completed == 0 {
+			t.Error("the pool benchmark_response completed no task")
 		}
 	})
 	t.Run("stream and regular", func(t *testing.T) {
@@ -188,6 +209,18 @@ func TestBenchmark(t *testing.T) {
 		awaitTasks(t, base, false)
 		benchmark(t, base, "rows=10")
 	})
+	// The receiver cancels a stream while the sender works on it: at whatever moment that is, no task may stay.
+	t.Run("nothing stays of a benchmark whose client goes", func(t *testing.T) {
+		for i := range 30 {
+			calling, hangUp := context.WithTimeout(t.Context(), time.Duration(100+20*i)*time.Millisecond)
+			err := call(calling, http.MethodPost, base+driver.StreamPath+"?rows=1000&total_requests=1000000&parallel_requests=2", new(any))
+			hangUp()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatal(err)
+			}
+			awaitTasks(t, base, false)
+		}
+	})
 	t.Run("a request that fails ends the benchmark", func(t *testing.T) {
 		failed := make(chan error, 1)
 		go func() {
@@ -215,7 +248,15 @@ func TestBenchmark_nodeAlone_isRefused(t *testing.T) {
 	}
 }
 
-type poolStats struct{ Largest, Completed int }
+func TestBenchmark_streamToAnotherNode_isRefused(t *testing.T) {
+	// Both nodes publish the first one's port, as nodes on two hosts publish the same address of localhost.
+	nodes := startNodes(t, unpackedHome(t), []string{"itself", "another"}, streamFlag, "arrow.flight.publish_port="+firstStreamPort)
+	if _, reason := refused(t, nodes[0].url, "", http.StatusInternalServerError); !strings.Contains(reason, "arrow.flight.host") {
+		t.Error(reason)
+	}
+}
+
+type poolStats struct{ Active, Queue, Completed int }
 
 // pool returns the figures of a thread pool of the node that is asked.
 func pool(t *testing.T, base, name string) poolStats {
@@ -257,7 +298,7 @@ func received(t *testing.T, n *node) int64 {
 // awaitTasks waits until nodes work on a benchmark, or until none does any more.
 func awaitTasks(t *testing.T, base string, some bool) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(20 * time.Second)
 	for {
 		var tasks struct {
 			Nodes map[string]struct{ Tasks map[string]any }
@@ -269,7 +310,7 @@ func awaitTasks(t *testing.T, base string, some bool) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after a minute, tasks: %v", tasks.Nodes)
+			t.Fatalf("after 20 s, tasks: %v", tasks.Nodes)
 		}
 		poll()
 	}

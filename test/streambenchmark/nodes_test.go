@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +27,7 @@ const imageUser = 1000
 type node struct {
 	name, url string
 	transport int
+	stream    int // the port of Arrow Flight
 	process   *os.Process
 	exited    chan struct{}
 }
@@ -69,18 +71,28 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
+// firstStreamPort stands in a setting for the first node's port of Arrow Flight.
+const firstStreamPort = "FIRST"
+
 // startNodes starts a cluster of nodes with these names and waits until all have joined.
 func startNodes(t *testing.T, home string, names []string, settings ...string) []*node {
 	t.Helper()
 	var nodes []*node
 	var seeds []string
 	for _, name := range names {
-		n := &node{name: name, transport: freePort(t)}
+		n := &node{name: name, transport: freePort(t), stream: freePort(t)}
 		nodes = append(nodes, n)
 		seeds = append(seeds, "127.0.0.1:"+strconv.Itoa(n.transport))
 	}
 	for _, n := range nodes {
-		n.start(t, home, append(settings, "cluster.name="+names[0], "cluster.initial_cluster_manager_nodes="+strings.Join(names, ","),
+		own := slices.Clone(settings)
+		if slices.Contains(settings, streamFlag) {
+			own = append(own, "aux.transport.transport-flight.port="+strconv.Itoa(n.stream))
+		}
+		for i := range own {
+			own[i] = strings.ReplaceAll(own[i], firstStreamPort, strconv.Itoa(nodes[0].stream))
+		}
+		n.start(t, home, append(own, "cluster.name="+names[0], "cluster.initial_cluster_manager_nodes="+strings.Join(names, ","),
 			"discovery.seed_hosts="+strings.Join(seeds, ",")))
 	}
 	for _, n := range nodes {

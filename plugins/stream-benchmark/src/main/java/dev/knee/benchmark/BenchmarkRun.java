@@ -62,7 +62,7 @@ final class BenchmarkRun {
         Receiver receiver = new Receiver(index, node);
         try {
             TransportRequestOptions options = load.useStreamTransport() ? STREAM : TransportRequestOptions.EMPTY;
-            transport.sendChildRequest(node, RowsSender.ACTION, new RowsRequest(load), task, options, receiver);
+            transport.sendChildRequest(node, RowsSender.ACTION, new RowsRequest(load, node.getId()), task, options, receiver);
         } catch (Exception e) {
             receiver.fail(e);
         }

@@ -24,8 +24,10 @@ record Load(
     static final int MAX_PARALLEL_REQUESTS = 500;
     /** Each request's latency is kept until the end: 8 bytes each. */
     static final int MAX_TOTAL_REQUESTS = 1_000_000;
-    /** What one message holds at most: it is one array of bytes. */
+    /** What one message holds at most. */
     static final long MAX_MESSAGE_BYTES = 1L << 30;
+    /** The setting of arrow-flight-rpc for what one stream buffers. */
+    static final String STREAM_BUFFER_SETTING = "arrow.flight.channel.outbound_buffer_threshold";
 
     /**
      * parse reads the parameters, with the documented defaults.
@@ -110,30 +112,53 @@ record Load(
         return (long) columns * avgColumnLength;
     }
 
-    /** messageRows returns the rows of one message: a batch of the stream transport, a whole reply of the regular transport. */
-    int messageRows() {
-        return useStreamTransport ? Math.min(batchSize, rows) : rows;
-    }
+    /** Memory is what a node has for messages; the other data nodes are taken to have the same. */
+    record Memory(long heapBytes, long directBytes, int senders, long streamBufferBytes) {}
 
     /**
-     * checkMemory refuses a load whose messages in flight could exhaust a node. The regular transport holds whole replies on the
-     * heap, of which they may take half. The stream transport holds batches in direct memory, of which they may take an eighth:
-     * each node holds about three copies, in buffers of up to twice the size.
+     * checkMemory refuses a load whose messages in flight could exhaust a node.
      *
      * @throws IllegalArgumentException that names the parameters to lower
      */
-    void checkMemory(long heapBytes, long directBytes) {
-        long message = saturatedProduct(messageRows(), rowBytes());
-        String what = useStreamTransport ? "a batch ([batch_size] x [columns] x [avg_column_length])"
-            : "a reply of the regular transport ([rows] x [columns] x [avg_column_length])";
-        String lower = useStreamTransport ? "lower [batch_size] or [parallel_requests]"
-            : "lower [rows] or [parallel_requests], or set [use_stream_transport] to true, which sends batches";
+    void checkMemory(Memory memory) {
+        if (useStreamTransport) {
+            checkBatches(memory);
+        } else {
+            checkReplies(memory);
+        }
+    }
+
+    /** checkReplies lets whole replies, which the regular transport holds on the heap, take half of it. */
+    private void checkReplies(Memory memory) {
+        String what = "a reply of the regular transport ([rows] x [columns] x [avg_column_length])";
+        String lower = "lower [rows] or [parallel_requests], or set [use_stream_transport] to true, which sends batches";
+        checkMessages(what, rows, memory.heapBytes / 2, "half the heap", lower);
+    }
+
+    /**
+     * checkBatches lets batches, which the stream transport holds in direct memory, take an eighth of it: a node holds about three
+     * copies, in buffers of up to twice the size. What the senders buffer for slower receivers may take half.
+     */
+    private void checkBatches(Memory memory) {
+        int batchRows = Math.min(batchSize, rows);
+        String lower = "lower [batch_size] or [parallel_requests]";
+        checkMessages("a batch ([batch_size] x [columns] x [avg_column_length])", batchRows, memory.directBytes / 8,
+            "an eighth of the direct memory", lower);
+        int sending = Math.min(memory.senders, inFlight());
+        long buffered = Math.min(saturatedProduct(rows, rowBytes()), memory.streamBufferBytes + batchRows * rowBytes());
+        if (saturatedProduct(buffered, sending) > memory.directBytes / 2) {
+            throw new IllegalArgumentException("a node may send " + sending + " replies at the same time and buffer " + size(buffered)
+                + " of each, more than " + size(memory.directBytes / 2) + ", half the direct memory; lower [rows] or [parallel_requests], "
+                + "or the setting " + STREAM_BUFFER_SETTING + " of every node");
+        }
+    }
+
+    private void checkMessages(String what, int messageRows, long limit, String memory, String lower) {
+        long message = saturatedProduct(messageRows, rowBytes());
         if (message > MAX_MESSAGE_BYTES) {
             throw new IllegalArgumentException(what + " has " + size(message) + ", more than " + size(MAX_MESSAGE_BYTES) + "; " + lower);
         }
-        long limit = useStreamTransport ? directBytes / 8 : heapBytes / 2;
         if (saturatedProduct(message, inFlight()) > limit) {
-            String memory = useStreamTransport ? "an eighth of the direct memory" : "half the heap";
             throw new IllegalArgumentException(what + " has " + size(message) + " and " + inFlight()
                 + " are in flight (twice [parallel_requests]), more than " + size(limit) + ", " + memory + "; " + lower);
         }

@@ -13,20 +13,25 @@ import org.opensearch.transport.TransportRequest;
 final class RowsRequest extends TransportRequest {
 
     final Load load;
+    /** The id of the node that is meant. */
+    final String node;
 
-    RowsRequest(Load load) {
+    RowsRequest(Load load, String node) {
         this.load = load;
+        this.node = node;
     }
 
     RowsRequest(StreamInput in) throws IOException {
         super(in);
         load = new Load(in);
+        node = in.readString();
     }
 
     @Override
     public void writeTo(StreamOutput out) throws IOException {
         super.writeTo(out);
         load.writeTo(out);
+        out.writeString(node);
     }
 
     @Override

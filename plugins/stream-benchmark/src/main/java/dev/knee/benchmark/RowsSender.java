@@ -8,8 +8,6 @@ import org.opensearch.tasks.Task;
 import org.opensearch.transport.StreamTransportService;
 import org.opensearch.transport.TransportChannel;
 import org.opensearch.transport.TransportService;
-import org.opensearch.transport.stream.StreamErrorCode;
-import org.opensearch.transport.stream.StreamException;
 
 /** A RowsSender answers RowsRequests on a data node. */
 final class RowsSender {
@@ -17,41 +15,59 @@ final class RowsSender {
     /** The name of the action. Only nodes may send requests whose action is internal. */
     static final String ACTION = "internal:knee/benchmark/rows";
 
-    private RowsSender() {}
+    private final TransportService regular;
+
+    private RowsSender(TransportService regular) {
+        this.regular = regular;
+    }
 
     /** register makes a node answer on the regular transport and, where there is one, on the stream transport. */
     static void register(TransportService regular, StreamTransportService stream) {
         String pool = StreamBenchmarkPlugin.SENDER_POOL;
-        regular.registerRequestHandler(ACTION, pool, RowsRequest::new, RowsSender::sendReply);
+        RowsSender sender = new RowsSender(regular);
+        regular.registerRequestHandler(ACTION, pool, RowsRequest::new, sender::sendReply);
         if (stream != null) {
-            stream.registerRequestHandler(ACTION, pool, RowsRequest::new, RowsSender::sendBatches);
+            stream.registerRequestHandler(ACTION, pool, RowsRequest::new, sender::sendBatches);
         }
     }
 
-    private static void sendReply(RowsRequest request, TransportChannel channel, Task task) throws IOException {
+    private void sendReply(RowsRequest request, TransportChannel channel, Task task) throws IOException {
+        requireThisNode(request);
         requireRunning(task);
         channel.sendResponse(rows(request.load.rows(), request));
     }
 
-    private static void sendBatches(RowsRequest request, TransportChannel channel, Task task) throws IOException {
-        try {
-            for (int left = request.load.rows(); left > 0;) {
-                requireRunning(task);
-                int count = Math.min(left, request.load.messageRows());
-                // true: wait until the batch is in gRPC's buffer, so that at most one batch of a request waits for it
-                channel.sendResponseBatch(rows(count, request), true);
-                left -= count;
-            }
-            channel.completeStream();
-        } catch (StreamException e) {
-            if (e.getErrorCode() != StreamErrorCode.CANCELLED) { // a stream that was cancelled takes no answer
-                throw e;
-            }
+    /**
+     * sendBatches ends with an exception where the receiver cancels the stream. OpenSearch then answers with an error: the answer
+     * gets lost, and without it the task of a cancelled stream can stay registered.
+     */
+    private void sendBatches(RowsRequest request, TransportChannel channel, Task task) {
+        requireThisNode(request);
+        for (int left = request.load.rows(); left > 0;) {
+            requireRunning(task);
+            int count = Math.min(left, request.load.batchSize());
+            // true: wait until the batch is in gRPC's buffer, so that at most one batch of a request waits for it
+            channel.sendResponseBatch(rows(count, request), true);
+            left -= count;
         }
+        channel.completeStream();
     }
 
     private static Rows rows(int count, RowsRequest request) {
         return new Rows(count, count * request.load.rowBytes());
+    }
+
+    /**
+     * requireThisNode refuses a request that was meant for another node. The stream transport publishes localhost by default: nodes
+     * on different hosts then connect to themselves, and the benchmark would measure no network.
+     */
+    private void requireThisNode(RowsRequest request) {
+        if (request.node.equals(regular.getLocalNode().getId()) == false) {
+            throw new IllegalStateException(
+                "the transport led to the node [" + regular.getLocalNode().getName() + "] instead: set arrow.flight.host to an address "
+                    + "that other nodes reach, such as _site_, on every node"
+            );
+        }
     }
 
     private static void requireRunning(Task task) {

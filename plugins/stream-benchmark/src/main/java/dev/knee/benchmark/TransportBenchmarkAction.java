@@ -14,6 +14,8 @@ import org.opensearch.cluster.service.ClusterService;
 import org.opensearch.common.Nullable;
 import org.opensearch.common.inject.Inject;
 import org.opensearch.core.action.ActionListener;
+import org.opensearch.core.common.unit.ByteSizeUnit;
+import org.opensearch.core.common.unit.ByteSizeValue;
 import org.opensearch.core.rest.RestStatus;
 import org.opensearch.tasks.CancellableTask;
 import org.opensearch.tasks.Task;
@@ -25,6 +27,8 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 
 /** TransportBenchmarkAction runs benchmarks on the node that received the call, one at a time. */
 public final class TransportBenchmarkAction extends HandledTransportAction<BenchmarkRequest, BenchmarkResponse> {
+
+    private static final ByteSizeValue DEFAULT_STREAM_BUFFER = new ByteSizeValue(64, ByteSizeUnit.MB);
 
     private final ClusterService clusterService;
     private final TransportService regular;
@@ -53,7 +57,7 @@ public final class TransportBenchmarkAction extends HandledTransportAction<Bench
     @Override
     protected void doExecute(Task task, BenchmarkRequest request, ActionListener<BenchmarkResponse> listener) {
         Load load = request.load;
-        load.checkMemory(Runtime.getRuntime().maxMemory(), maxDirectMemory());
+        load.checkMemory(memory());
         if (load.useStreamTransport() && stream == null) {
             throw new NoStreamTransportException();
         }
@@ -72,6 +76,12 @@ public final class TransportBenchmarkAction extends HandledTransportAction<Bench
         } catch (RuntimeException e) {
             whenDone.onFailure(e); // the node shuts down
         }
+    }
+
+    private Load.Memory memory() {
+        ByteSizeValue buffer = clusterService.getSettings().getAsBytesSize(Load.STREAM_BUFFER_SETTING, DEFAULT_STREAM_BUFFER);
+        int senders = threadPool.info(StreamBenchmarkPlugin.SENDER_POOL).getMax();
+        return new Load.Memory(Runtime.getRuntime().maxMemory(), maxDirectMemory(), senders, buffer.getBytes());
     }
 
     /** maxDirectMemory returns the limit of the JVM's direct memory, which is the heap's unless an option sets it. */

@@ -73,28 +73,40 @@ class LoadTests {
         assertEquals(inFlight, read.inFlight());
     }
 
+    private static Load.Memory memory(long heap, long direct, long streamBuffer) {
+        return new Load.Memory(heap, direct, 8, streamBuffer);
+    }
+
     @Test
     void theRegularTransportMayHoldHalfTheHeap() {
         Load atLimit = load("use_stream_transport", "false", "rows", "1024", "columns", "1", "avg_column_length", "1024",
             "parallel_requests", "4", "total_requests", "8");
-        assertDoesNotThrow(() -> atLimit.checkMemory(16 * MIB, 1));
-        String message = refused(() -> atLimit.checkMemory(16 * MIB - 2, 1));
+        assertDoesNotThrow(() -> atLimit.checkMemory(memory(16 * MIB, 1, 1)));
+        String message = refused(() -> atLimit.checkMemory(memory(16 * MIB - 2, 1, 1)));
         assertTrue(message.contains("has 1mb and 8 are in flight") && message.contains("lower [rows] or [parallel_requests]"), message);
     }
 
     @Test
-    void theStreamTransportMayHoldAnEighthOfTheDirectMemory() {
+    void theBatchesInFlightMayHoldAnEighthOfTheDirectMemory() {
         Load atLimit = load("rows", "1000000", "batch_size", "1024", "columns", "1", "avg_column_length", "1024", "parallel_requests", "2",
             "total_requests", "100");
-        assertDoesNotThrow(() -> atLimit.checkMemory(1, 32 * MIB));
-        String message = refused(() -> atLimit.checkMemory(1, 32 * MIB - 8));
+        assertDoesNotThrow(() -> atLimit.checkMemory(memory(1, 32 * MIB, 1)));
+        String message = refused(() -> atLimit.checkMemory(memory(1, 32 * MIB - 8, 1)));
         assertTrue(message.contains("has 1mb and 4 are in flight") && message.contains("lower [batch_size]"), message);
+    }
+
+    @Test
+    void theSendersMayBufferHalfTheDirectMemory() {
+        Load load = load("rows", "20000", "parallel_requests", "10", "total_requests", "60"); // replies of 19 MiB, of which 8 are sent
+        assertDoesNotThrow(() -> load.checkMemory(memory(1, 256 * MIB, 4 * MIB)));
+        String message = refused(() -> load.checkMemory(memory(1, 256 * MIB, 64 * MIB)));
+        assertTrue(message.contains("send 8 replies at the same time and buffer 19mb") && message.contains("outbound_buffer_threshold"), message);
     }
 
     @Test
     void oneMessageHasAtMostAGibibyte() {
         Load large = load("use_stream_transport", "false", "rows", "50000", "columns", "50", "avg_column_length", "1000");
-        String message = refused(() -> large.checkMemory(Long.MAX_VALUE, Long.MAX_VALUE));
+        String message = refused(() -> large.checkMemory(memory(Long.MAX_VALUE, Long.MAX_VALUE, 1)));
         assertTrue(message.contains("more than 1gb") && message.contains("[use_stream_transport] to true"), message);
     }
 
@@ -102,8 +114,10 @@ class LoadTests {
     void aLoadIsTheSameAfterItsWayToAnotherNode() throws IOException {
         Load load = new Load(1, 2, 3, 4, 5, 6, true);
         BytesStreamOutput out = new BytesStreamOutput();
-        new RowsRequest(load).writeTo(out);
-        assertEquals(load, new RowsRequest(out.bytes().streamInput()).load);
+        new RowsRequest(load, "id").writeTo(out);
+        RowsRequest read = new RowsRequest(out.bytes().streamInput());
+        assertEquals(load, read.load);
+        assertEquals("id", read.node);
         out = new BytesStreamOutput();
         new BenchmarkRequest(load).writeTo(out);
         assertEquals(load, new BenchmarkRequest(out.bytes().streamInput()).load);
