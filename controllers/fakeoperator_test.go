@@ -16,9 +16,9 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// The opensearch-k8s-operator in these tests is a fake. It behaves as release 3.0.2 was seen to behave on 2026-11-22, as far
-// as Knee can see: docs/opensearchcluster.md describes that run. Its StatefulSet and pods carry the labels and annotations of
-// the pool of nodes.
+// The opensearch-k8s-operator in these tests is a fake. It behaves as the real one was seen to behave, as far as Knee can see:
+// docs/opensearchcluster.md describes the run. Its StatefulSet and pods carry the labels and annotations of the pool of nodes.
+// It makes all pods at once, before it changes their template, so that it restarts every node.
 
 // accept does what the operator does at once with a new OpenSearchCluster. It calls it RUNNING, makes a Secret without an
 // owner, and makes the StatefulSet. Then it changes the template of the pods, which it restarts one by one only after the
