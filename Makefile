@@ -61,6 +61,13 @@ manifests: generate ## The same as generate: code and manifests come from the sa
 
 ##@ Checks
 
+.PHONY: check-workloads
+check-workloads: build ## Check a copy of opensearch-benchmark-workloads: WORKLOADS=PATH, OSB=PROGRAM.
+	@[ -n "$(WORKLOADS)" ] || { echo "name your copy: make check-workloads WORKLOADS=path/to/opensearch-benchmark-workloads" >&2; exit 2; }
+	@for w in nyc_taxis:index geonames:index-append http_logs:index-append big5:index-append; do \
+	  echo "== $${w%%:*}"; $(BIN)/kubectl-knee workload "$(WORKLOADS)/$${w%%:*}" --ingest-task "$${w##*:}" --osb "$(or $(OSB),opensearch-benchmark)" || exit 1; \
+	done
+
 .PHONY: verify
 verify: verify-generate verify-format verify-tidy verify-manifests vet lint verify-licences verify-vulnerabilities ## Check generated files, format, go.mod, manifests, licences, known vulnerabilities; vet; lint.
 
@@ -77,8 +84,9 @@ verify-tidy: go
 	cd hack/report-check && go mod tidy -diff
 	cd hack/supply-chain && go mod tidy -diff
 verify-manifests: $(KUSTOMIZE)
-	@for overlay in config/default config/namespaced config/embedded config/samples; do \
+	@for overlay in config/default config/namespaced config/embedded config/samples config/studies/ozone; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
+	@$(KUSTOMIZE) build --load-restrictor LoadRestrictionsNone config/studies/ozone/campaign >/dev/null
 vet: go
 	go vet ./...
 lint: $(GOLANGCI_LINT)
@@ -148,16 +156,29 @@ endif
 
 .PHONY: deploy
 deploy: $(KUSTOMIZE) ## Install Knee on the embedded cluster (OVERLAY=config/default: on your kubectl's cluster).
-	$(KUSTOMIZE) build $(OVERLAY) | sed "s/: BUILD$$/: b$$(sha256sum $(BIN)/manager 2>/dev/null | cut -c 1-16)/" | $(KUBECTL) apply --server-side --force-conflicts -f -
-	$(KUBECTL) -n knee-system rollout status deployment/knee-manager --timeout=120s
+	$(install_knee)
+
+define install_knee
+$(KUSTOMIZE) build $(OVERLAY) | sed "s/: BUILD$$/: b$$(sha256sum $(BIN)/manager 2>/dev/null | cut -c 1-16)/" | $(KUBECTL) apply --server-side --force-conflicts -f -
+$(KUBECTL) -n knee-system rollout status deployment/knee-manager --timeout=120s
+endef
 
 .PHONY: undeploy
 undeploy: $(KUSTOMIZE) ## Remove Knee, and with its CRD every campaign.
 	$(KUSTOMIZE) build $(OVERLAY) | $(KUBECTL) delete --ignore-not-found --timeout=300s -f -
 
 .PHONY: demo
+demo: export OPENSEARCH_MORE_VERSIONS =
 demo: deploy ## Run a real campaign on the embedded cluster and show what it finds.
 	hack/demo.sh
+
+.PHONY: study-ozone
+# Only the images that the study needs: neither OpenSearch nor opensearch-benchmark.
+study-ozone: go cluster-host images-host $(KUSTOMIZE) ## Compare two real releases of Ozone under freon on the embedded cluster; about 20 minutes.
+	@+$(MAKE) --no-print-directory -j2 cluster-up image-knee image-ozone image-prometheus
+	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(KNEE_IMAGE)) $(OZONE_VERSIONS:%=$(call image_tar,knee.local/ozone:%)) $(call image_tar,$(PROMETHEUS_IMAGE))
+	$(install_knee)
+	CLUSTER_DIR=$(CLUSTER_DIR) KUSTOMIZE=$(KUSTOMIZE) hack/study-ozone.sh
 
 .PHONY: test-e2e
 test-e2e: deploy report-check-test image-fakes ## Run real campaigns on the embedded cluster.
@@ -168,6 +189,12 @@ SEED ?= 0
 .PHONY: test-chaos
 test-chaos: deploy ## Run a campaign on the embedded cluster while a seeded monkey kills what it can (SEED=0: a new one); 15 to 20 minutes.
 	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 60m -count=1 -v ./test/chaos -chaos.seed $(SEED)
+
+SAMPLES ?=
+.PHONY: samples-run
+samples-run: deploy image-fakes ## Run every sample, scaled down by config/samples-run, on the embedded cluster to its verdict (SAMPLES=minimal,demo: those).
+	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(FAKES_IMAGE))
+	go run ./hack/samples-run -kubeconfig $(CLUSTER_DIR)/kubeconfig -samples '$(SAMPLES)'
 
 # tool PACKAGE VERSION: builds it from the module proxy; its name carries the version, so a new pin builds anew.
 define tool

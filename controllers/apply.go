@@ -79,9 +79,17 @@ func (r *CampaignReconciler) act(ctx context.Context, c *v1alpha1.BenchmarkCampa
 // startCluster makes a cell's objects, the StatefulSet or the OpenSearchCluster last, so that its being there means that all are; one
 // that is there already is scaled up.
 func (r *CampaignReconciler) startCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, a decide.Action) error {
+	if err := r.checkMounts(ctx, c, cell); err != nil { // before nodes are paid for
+		return err
+	}
 	placement := resources.Placement{Number: a.Placement, Avoid: a.Avoid}
 	if cell.Operated() {
 		return r.startOperated(ctx, c, cell, placement)
+	}
+	if cell.Secured() {
+		if err := r.createSecuritySecret(ctx, c); err != nil {
+			return err
+		}
 	}
 	objects := []client.Object{resources.Service(c, cell), resources.SettingsConfigMap(c, cell)}
 	if !r.Options.NoPolicies {

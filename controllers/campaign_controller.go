@@ -64,6 +64,7 @@ type CampaignReconciler struct {
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=create
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;create
 // +kubebuilder:rbac:groups=opensearch.org;opensearch.opster.io,resources=opensearchclusters,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -79,14 +80,13 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		return ctrl.Result{}, r.cleanUp(ctx, req.NamespacedName)
 	}
 	if !c.DeletionTimestamp.IsZero() {
-		r.leftovers.remember(&c, plan.Build(&c))
 		return ctrl.Result{}, nil // the children are owned: the garbage collector has them
 	}
 	observed, err := r.observe(ctx, &c)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := plan.Build(&c)
+	p := plan.BuildWith(&c, observed.contents)
 	r.leftovers.remember(&c, p)
 	if invalid := validation.Campaign(&c, r.Options); invalid != nil {
 		return again(0, false, errors.Join(

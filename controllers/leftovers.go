@@ -138,6 +138,6 @@ func (r *CampaignReconciler) tellLeftBehind(c *v1alpha1.BenchmarkCampaign, cells
 	for _, cell := range cells.names {
 		names = append(names, resources.OperatedSecret(cell))
 	}
-	note := fmt.Sprintf("%s; the opensearch-k8s-operator leaves Secrets behind, which Knee must not touch: kubectl -n %s delete secret --ignore-not-found %s", after, c.Namespace, strings.Join(names, " "))
+	note := fmt.Sprintf("%s; the opensearch-k8s-operator leaves Secrets behind, which Knee cannot delete: kubectl -n %s delete secret --ignore-not-found %s", after, c.Namespace, strings.Join(names, " "))
 	r.Recorder.Eventf(c, nil, corev1.EventTypeNormal, reasonLeftBehind, "Reconcile", "%s", shorten(note, maxNote))
 }

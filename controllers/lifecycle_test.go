@@ -107,6 +107,20 @@ var _ = Describe("the life of a campaign", func() {
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(4), "a Warmup and a Sweep, twice")
 	})
 
+	It("measures a single point again by hand, and keeps its earlier record", func() {
+		ns := newNamespace()
+		c := start(wrappers.MakeCampaign("by-hand").Namespace(ns).VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		before := count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)
+		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Sweep.Rerun = []v1alpha1.PointRerun{{Variant: "a", Topology: s.Topologies[0].Name, Clients: 2, Token: "by-hand"}}
+		})
+		Eventually(func() []int32 { return get(c).Status.Cells[0].MeasuredAgain }).Should(Equal([]int32{2}))
+		Eventually(ready(c)).Should(Equal("True/Finished"))
+		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(before+2), "the point, and the Warmup of its JVM")
+		Expect(recordsOf(ns, record.Sweep)).To(HaveLen(3), "the point once more")
+	})
+
 	It("measures anew only what an edit in mid-run changed", func() {
 		ns := newNamespace()
 		nodes.behave(ns, trialsHang(record.Sweep))

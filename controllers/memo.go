@@ -61,6 +61,7 @@ type memo struct {
 	records    []record.Record
 	holders    []decide.Record // the objects that hold them, in the same order
 	generation int64           // of the campaign when found was made
+	cells      string          // the plan's hashes then: what ConfigMaps hold is part of them
 	found      *findings
 	digest     string
 }
@@ -157,9 +158,14 @@ func findingsOf(in report.Input) *findings {
 
 // findings are what the records that were read last say, judged by the campaign's spec.
 func (m *memo) findings(c *v1alpha1.BenchmarkCampaign, p plan.Plan) *findings {
-	if m.found == nil || m.generation != c.Generation {
+	var hashes []string
+	for _, cell := range p.Cells {
+		hashes = append(hashes, cell.Hash)
+	}
+	cells := strings.Join(hashes, " ")
+	if m.found == nil || m.generation != c.Generation || m.cells != cells {
 		m.found = findingsOf(report.NewInput(c, p, m.records, version.Version))
-		m.generation, m.digest = c.Generation, ""
+		m.generation, m.cells, m.digest = c.Generation, cells, ""
 	}
 	return m.found
 }
@@ -168,7 +174,7 @@ func (m *memo) findings(c *v1alpha1.BenchmarkCampaign, p plan.Plan) *findings {
 func (m *memo) madeOf() string {
 	if m.digest == "" {
 		sum := sha256.New()
-		fmt.Fprintf(sum, "%s\n%s\n%d\n", version.Version, m.campaign, m.generation)
+		fmt.Fprintf(sum, "%s\n%s\n%d\n%s\n", version.Version, m.campaign, m.generation, m.cells)
 		for _, key := range m.revisions() {
 			fmt.Fprintf(sum, "%s %s\n", key.uid, key.version)
 		}

@@ -13,8 +13,9 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// checkMounts looks for the ConfigMaps and claims that a cell's trials mount: a pod that mounts one that is missing waits,
-// and in the case of a ConfigMap without a word in its status.
+// checkMounts looks for the ConfigMaps and claims that a cell's trials mount, and whether the ConfigMaps still hold what is
+// part of the cell's identity. A pod that mounts one that is missing waits, in the case of a ConfigMap without a word in its
+// status.
 func (r *CampaignReconciler) checkMounts(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell) error {
 	for _, m := range resources.Mounts(c, cell) {
 		check := r.checkConfigMap
@@ -48,8 +49,13 @@ func (r *CampaignReconciler) checkConfigMap(ctx context.Context, c *v1alpha1.Ben
 	case err != nil:
 		return fmt.Errorf("%s: %w", m.Field, err)
 	}
-	if _, ok := cm.Data[m.Key]; m.Key != "" && !ok {
+	digest, ok := digestOf(&cm, m.Key)
+	switch {
+	case !ok:
 		return fmt.Errorf("%w: %s: ConfigMap %s has no key %s; add it", errRefused, m.Field, m.ConfigMap, m.Key)
+	case m.Pinned && m.Digest != digest:
+		// The next look plans with what it holds now.
+		return fmt.Errorf("%s: ConfigMap %s changed since it was read", m.Field, m.ConfigMap)
 	}
 	return nil
 }

@@ -19,14 +19,16 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 )
 
 // observed is what the cluster holds of one campaign.
 type observed struct {
-	world decide.World
-	memo  *memo // of the records
+	world    decide.World
+	memo     *memo // of the records
+	contents plan.Contents
 }
 
 // observe reads a campaign's children, by the campaign's UID: those of an earlier campaign of the same name
@@ -81,7 +83,11 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 	if err := r.observeRivals(ctx, c, &w); err != nil {
 		return observed{}, err
 	}
-	return observed{world: w, memo: memo}, nil
+	contents, err := r.observeContents(ctx, c, records, w.Jobs)
+	if err != nil {
+		return observed{}, err
+	}
+	return observed{world: w, memo: memo, contents: contents}, nil
 }
 
 func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {

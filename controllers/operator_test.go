@@ -116,6 +116,7 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 		Expect(cfg.Endpoint).To(Equal("https://" + o.GetName() + "." + ns + ".svc:9200"))
 		Expect(*cfg.External).To(Equal(record.External{
 			CredentialsDir: record.CredentialsPath, CAFile: record.CAPath + "/" + record.CAKey, AllowIndexDeletion: true,
+			CredentialsSecret: o.GetName() + "-admin-password", CASecret: o.GetName() + "-http-cert",
 		}))
 		var secrets []string
 		for _, v := range pod.Spec.Volumes {

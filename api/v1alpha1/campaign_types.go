@@ -55,6 +55,7 @@ type BenchmarkCampaignList struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.search) || !self.final.search || has(self.workload.osb) && has(self.workload.osb.searchTasks) && size(self.workload.osb.searchTasks) > 0",message="final.search needs workload.osb.searchTasks: name the search tasks to run",fieldPath=.final.search
 // +kubebuilder:validation:XValidation:rule="!has(self.comparisons) || self.comparisons.all(c, self.variants.exists(v, v.name == c.cell.variant) && self.variants.exists(v, v.name == c.baseline.variant) && has(self.topologies) && self.topologies.exists(t, t.name == c.cell.topology) && self.topologies.exists(t, t.name == c.baseline.topology))",message="comparisons must name cells of the campaign: one of spec.variants on one of spec.topologies",fieldPath=.comparisons
 // +kubebuilder:validation:XValidation:rule="!has(self.sweep.mode) || self.sweep.mode != 'Fixed' || !has(self.final) || !has(self.final.repetitions) || self.final.repetitions > 0",message="sweep.mode Fixed measures in the Final phase alone: final.repetitions must be at least 1",fieldPath=.final
+// +kubebuilder:validation:XValidation:rule="!has(self.sweep.rerun) || self.sweep.rerun.all(r, self.variants.exists(v, v.name == r.variant) && (has(self.topologies) ? self.topologies.exists(t, t.name == r.topology) : r.topology == 'default'))",message="sweep.rerun must name cells of the campaign: one of spec.variants on one of spec.topologies",fieldPath=.sweep.rerun
 // +kubebuilder:validation:XValidation:rule="!has(self.workload.clientBoundCheck) || !self.workload.clientBoundCheck || !has(self.final) || !has(self.final.repetitions) || self.final.repetitions > 0",message="workload.clientBoundCheck is made in the Final phase: final.repetitions must be at least 1",fieldPath=.final
 // +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.openLoop) || has(self.workload.osb) && has(self.workload.osb.targetThroughputParam) && (!has(self.sweep.mode) || self.sweep.mode == 'Knee')",message="final.openLoop needs workload.osb.targetThroughputParam and a knee (sweep.mode Knee)",fieldPath=.final.openLoop
 // +kubebuilder:validation:XValidation:rule="!has(self.gates) || has(self.gates.notEvaluable) && self.gates.notEvaluable == 'Report' || !self.variants.exists(v, has(v.endpoint) || v.?opensearch.?provisioner.orValue(self.?opensearch.?provisioner.orValue('StatefulSet')) == 'OpenSearchCluster') || !has(self.gates.maxIOWaitPercent) && !has(self.gates.maxIOPressurePercent) && !has(self.gates.maxStealPercent) && !has(self.gates.maxThrottledPercent) && !(has(self.gates.maxCPUPercent) && has(self.workload.command))",message="maxIOWaitPercent, maxIOPressurePercent, maxStealPercent and maxThrottledPercent look at the nodes' machines, which cannot be seen at a variant's endpoint, nor beside the nodes of provisioner OpenSearchCluster; with workload.command maxCPUPercent cannot be seen there either: leave them out, or set gates.notEvaluable to Report",fieldPath=.gates
@@ -129,7 +130,7 @@ type BenchmarkCampaignSpec struct {
 	// campaign does not declare it: the ratio is then conclusive all the same, and the report lists them.
 	// +optional
 	// +listType=set
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=32
 	AcceptedDifferences []EnvironmentField `json:"acceptedDifferences,omitempty"`
 	// currency is what prices are in, such as USD: a word for the report.
 	// +optional
@@ -272,9 +273,10 @@ type CellName struct {
 	Topology Name `json:"topology,omitempty"`
 }
 
-// EnvironmentField is a thing of a node's environment that is compared between cells.
+// EnvironmentField is a thing of a node's environment that is compared between cells. workload is the git commit or the
+// files of the workload, the index body and the ISM policy, as the trials found them.
 //
-// +kubebuilder:validation:Enum=architecture;cpuModel;cores;smt;memory;kernel;thp;jvm;opensearch;image;heap;processors;mlockall;maxFiles;shards;disk;loaderHost
+// +kubebuilder:validation:Enum=architecture;cpuModel;cores;smt;memory;kernel;thp;jvm;opensearch;image;heap;processors;mlockall;maxFiles;maxProcesses;swap;nodeOS;imageOS;hypervisor;shards;workload;disk;loaderHost
 type EnvironmentField string
 
 // Artifacts is a folder of a PersistentVolumeClaim that trials write to; several may at once, so that cells on

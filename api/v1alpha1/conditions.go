@@ -54,6 +54,10 @@ const (
 	ReasonClientBound = "ClientBound"
 	// ReasonDiskBound: a disk was within 10 % of its declared limit there.
 	ReasonDiskBound = "DiskBound"
+	// ReasonCPUThrottled: the CPU limit of OpenSearch's container held it back there.
+	ReasonCPUThrottled = "CPUThrottled"
+	// ReasonMemoryNotLocked: bootstrap.memory_lock is true, and OpenSearch did not lock its memory.
+	ReasonMemoryNotLocked = "MemoryNotLocked"
 	// ReasonOrderConfounded: docs/s moved with the order of the runs, or the cells were not interleaved.
 	ReasonOrderConfounded = "OrderConfounded"
 	// ReasonPlacementsShared: placements of a cell ran on the same machines, so that their spread is not that from machine

@@ -88,4 +88,8 @@ type CellStatus struct {
 	// +optional
 	// +listType=atomic
 	NotMeasured []string `json:"notMeasured,omitempty"`
+	// measuredAgain lists the client counts whose figures were measured again by hand, as spec.sweep.rerun asked.
+	// +optional
+	// +listType=atomic
+	MeasuredAgain []int32 `json:"measuredAgain,omitempty"`
 }

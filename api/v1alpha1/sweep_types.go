@@ -27,6 +27,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="has(self.clients) != has(self.range)",message="sweep needs exactly one of clients (a list) and range (min, max, step)"
 // +kubebuilder:validation:XValidation:rule="!has(self.mode) || self.mode != 'Fixed' || (!has(self.strategy) || self.strategy == 'Full') && (!has(self.repetitions) || self.repetitions == 1)",message="sweep.mode Fixed looks for no knee: leave strategy and repetitions out (final.repetitions says how often each client count is measured)"
 // +kubebuilder:validation:XValidation:rule="!has(self.strategy) || self.strategy != 'Adaptive' || !has(self.repetitions) || self.repetitions == 1",message="sweep.strategy Adaptive repeats what needs it by itself: leave repetitions out"
+// +kubebuilder:validation:XValidation:rule="!has(self.rerun) || self.rerun.all(r, has(self.clients) ? r.clients in self.clients : has(self.range) && self.range.step > 0 && r.clients >= self.range.min && r.clients <= self.range.max && (r.clients - self.range.min) % self.range.step == 0)",message="rerun must name client counts of the sweep: correct clients of its entry, or add the count to the sweep",fieldPath=.rerun
+// +kubebuilder:validation:XValidation:rule="!has(self.rerun) || size(self.rerun) == 0 || !has(self.mode) || self.mode != 'Fixed'",message="rerun is of the points of a sweep, which sweep.mode Fixed does not make: leave it out, and set a new spec.rerun to measure all again",fieldPath=.rerun
 type Sweep struct {
 	// mode Knee sweeps the client counts once to find each cell's knee, and compares the cells at the shared clients.
 	// Fixed looks for no knee: every client count is measured in every repetition of the Final phase, and the cells
@@ -59,6 +61,38 @@ type Sweep struct {
 	// range gives the client counts as min, min+step, ... up to and including max.
 	// +optional
 	Range *ClientRange `json:"range,omitempty"`
+	// rerun has single points of the sweep measured again by hand, such as one that something outside of the campaign
+	// disturbed. Only these points are measured, and Finals where the new figures move the shared clients. The new figures
+	// count instead of the old ones, whose records stay, and the report, results.csv and the status mark the points. Without
+	// its entry a point has its old figures again.
+	// +optional
+	// +listType=map
+	// +listMapKey=variant
+	// +listMapKey=topology
+	// +listMapKey=clients
+	// +kubebuilder:validation:MaxItems=32
+	Rerun []PointRerun `json:"rerun,omitempty"`
+}
+
+// PointRerun is a point of a sweep that is measured again by hand: a client count of a cell, with all its repetitions.
+type PointRerun struct {
+	// variant of the cell.
+	// +required
+	Variant Name `json:"variant,omitempty"`
+	// topology of the cell.
+	// +required
+	Topology Name `json:"topology,omitempty"`
+	// clients is the client count.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	Clients int32 `json:"clients,omitempty"`
+	// token is any word, such as a date; a new one measures the point once more. It stands beside the point in the report.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._:-]*[A-Za-z0-9])?$`
+	Token string `json:"token,omitempty"`
 }
 
 // ClientRange is an arithmetic sequence of client counts, at most 64 of them.

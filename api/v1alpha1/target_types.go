@@ -164,12 +164,17 @@ type Toleration struct {
 // OpenSearch is the system under test. In a variant, what is set overrides the campaign's default.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.heap) || !has(self.resources) || !has(self.resources.memory) || !isQuantity(self.heap) || !isQuantity(self.resources.memory) || quantity(self.heap).isLessThan(quantity(self.resources.memory))",message="heap must be below resources.memory (the JVM needs more than its heap): lower heap or raise memory",fieldPath=.heap
+// +kubebuilder:validation:XValidation:rule="!has(self.security) || !has(self.provisioner) || self.provisioner != 'OpenSearchCluster'",message="security is always on with provisioner OpenSearchCluster: leave security out",fieldPath=.security
 type OpenSearch struct {
-	// provisioner makes the cluster: StatefulSet, Knee itself, without the security plugin; or OpenSearchCluster, the
-	// opensearch-k8s-operator, with security on, which must be installed. OpenSearchCluster needs version, and at least 3
-	// nodes in each topology. Unset: StatefulSet.
+	// provisioner makes the cluster: StatefulSet, Knee itself, without security unless security is true; or
+	// OpenSearchCluster, the opensearch-k8s-operator, with security on, which must be installed. OpenSearchCluster needs
+	// version, and at least 3 nodes in each topology. Unset: StatefulSet.
 	// +optional
 	Provisioner Provisioner `json:"provisioner,omitempty"`
+	// security switches the security plugin on: TLS between the nodes and at the REST API, and a password. Knee makes the
+	// certificates and the password. The image must have the plugin. Unset: false.
+	// +optional
+	Security *bool `json:"security,omitempty"`
 	// version is the image's tag, such as 3.1.0.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[0-9]+\.[0-9]+\.[0-9]+([.-][0-9A-Za-z.-]+)?$`
@@ -191,14 +196,21 @@ type OpenSearch struct {
 	// +kubebuilder:validation:items:MaxLength=512
 	// +kubebuilder:validation:items:XValidation:rule="!self.matches('(^|[[:space:]])-(X(mx|ms)|XX:(MaxHeapSize|InitialHeapSize|MinHeapSize|MaxRAM|MaxRAMPercentage|InitialRAMPercentage|MinRAMPercentage)=)')",message="javaOptions must not set the heap (-Xmx, -Xms, -XX:MaxHeapSize and the like): set opensearch.heap"
 	JavaOptions []string `json:"javaOptions,omitempty"`
+	// javaHome is the folder of the JDK in the image that runs OpenSearch, such as /usr/lib/jvm/java-21-openjdk-amd64. Knee
+	// sets OPENSEARCH_JAVA_HOME and JAVA_HOME to it. Unset: the image's own choice, which is the JDK that comes with OpenSearch.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[A-Za-z0-9_+-][A-Za-z0-9._+-]*)+$')",message="javaHome must be an absolute path in the image, without a slash at its end and without folders named . or .. (such as /usr/lib/jvm/java-21-openjdk-amd64)"
+	JavaHome string `json:"javaHome,omitempty"`
 	// settings are lines of opensearch.yml. Settings of an index belong in the workload's index body.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z0-9_][A-Za-z0-9_.*-]*$'))",message="settings must be keyed by the dotted names of opensearch.yml's settings"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('index.'))",message="settings must not hold index.* settings, which keep OpenSearch from starting: put them into the index body (workload.index.bodyFrom) or the topology"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['cluster.name', 'node.name', 'http.port', 'transport.port']) && !k.startsWith('cluster.initial_') && !k.startsWith('discovery.') && !k.startsWith('network.') && !k.startsWith('path.'))",message="settings must not hold what Knee sets itself: cluster.name, cluster.initial_*, node.name, discovery.*, network.*, path.*, http.port, transport.port"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['cluster.name', 'node.name', 'http.port', 'http.host', 'transport.port', 'transport.host', 'transport.tcp.port']) && !k.startsWith('cluster.initial_') && !k.startsWith('discovery.') && !k.startsWith('network.') && !k.startsWith('path.') && !k.startsWith('http.bind_') && !k.startsWith('http.publish_') && !k.startsWith('transport.bind_') && !k.startsWith('transport.publish_') && !k.startsWith('transport.profiles.'))",message="settings must not hold what Knee sets itself: cluster.name, cluster.initial_*, node.name, discovery.*, network.*, path.*, nor the host, port, bind_* and publish_* of http and transport: leave them out (topologies[].nodes says how many nodes form the cluster)"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['node.roles', 'node.master', 'node.cluster_manager', 'node.data', 'node.ingest', 'node.ml', 'node.remote_cluster_client', 'node.voting_only', 'node.search', 'node.warm']))",message="settings must not hold the roles of a node (node.roles, node.master, node.data and the like): every node of a cluster that Knee makes is cluster manager and data node, or the cluster does not form: leave them out"
 	Settings map[string]ParamValue `json:"settings,omitempty"`
-	// resources are what one OpenSearch node requests and is limited to.
+	// resources are what one OpenSearch node requests and, unless resources.limits says otherwise, is limited to.
 	// +optional
 	Resources Resources `json:"resources,omitzero"`
 	// storage is each node's data volume. Unset means an emptyDir, gone with the pod.
@@ -214,6 +226,12 @@ type OpenSearch struct {
 	// +optional
 	DiskLimits DiskLimits `json:"diskLimits,omitzero"`
 }
+
+// MemoryLockSetting has OpenSearch lock its memory, so that none of it is swapped out.
+const MemoryLockSetting = "bootstrap.memory_lock"
+
+// LocksMemory reports whether the settings ask OpenSearch to lock its memory.
+func (o OpenSearch) LocksMemory() bool { return o.Settings[MemoryLockSetting] == "true" }
 
 // Provisioner names what makes a variant's OpenSearch.
 //
@@ -240,7 +258,7 @@ type DiskLimits struct {
 	IOPS *int32 `json:"iops,omitempty"`
 }
 
-// Resources are requested, and the limit too.
+// Resources are requested, and unless limits says otherwise they are the limits too.
 type Resources struct {
 	// cpu is in cores, such as "14" or 500m. Unset: no request and no limit.
 	// +optional
@@ -250,7 +268,24 @@ type Resources struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self.matches('[kMGT]i?$')",message="memory needs a unit of bytes, such as 50Gi"
 	Memory Quantity `json:"memory,omitempty"`
+	// limits says which of the requests are limits too. CPUAndMemory: both. Memory: cpu is only requested, so that the
+	// program may use every core of its node. None: memory is only requested, too, so that the kernel may use the rest of the
+	// node's memory for OpenSearch's files. Unset: CPUAndMemory.
+	// +optional
+	Limits ResourceLimits `json:"limits,omitempty"`
 }
+
+// ResourceLimits says which requests are limits too.
+//
+// +kubebuilder:validation:Enum=CPUAndMemory;Memory;None
+type ResourceLimits string
+
+// The kinds of limits.
+const (
+	LimitCPUAndMemory ResourceLimits = "CPUAndMemory"
+	LimitMemory       ResourceLimits = "Memory"
+	LimitNone         ResourceLimits = "None"
+)
 
 // Storage is a volume made from a storage class.
 type Storage struct {
@@ -266,6 +301,7 @@ type Storage struct {
 
 // Topology is the shape of the cluster and of the index.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.zones) || has(self.nodes) && self.nodes >= self.zones",message="zones must not be above nodes: a zone would have no node",fieldPath=.zones
 // +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.nodes) || self.replicas < self.nodes",message="replicas must be below nodes, or the index is never green: lower replicas or raise nodes"
 type Topology struct {
 	// name identifies the topology within the campaign.
@@ -277,6 +313,14 @@ type Topology struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Nodes *int32 `json:"nodes,omitempty"`
+	// zones is over how many zones (the node label topology.kubernetes.io/zone) at least the OpenSearch nodes are spread,
+	// evenly: the counts of two zones differ by 1 at most. A pool with fewer zones leaves pods unscheduled. Only for clusters
+	// of provisioner StatefulSet; ignored at an endpoint, which has zones of its own. Unset: the scheduler decides. Shards are
+	// not allocated by zone: OpenSearch does not learn the zone of its node.
+	// +optional
+	// +kubebuilder:validation:Minimum=2
+	// +kubebuilder:validation:Maximum=16
+	Zones *int32 `json:"zones,omitempty"`
 	// primaries is the number of primary shards. Required where the load fills an index.
 	// +optional
 	// +kubebuilder:validation:Minimum=1

@@ -10,7 +10,7 @@ type Loader struct {
 	// +optional
 	// +kubebuilder:default=Dedicated
 	Placement LoaderPlacement `json:"placement,omitempty"`
-	// resources are what the loader requests and is limited to.
+	// resources are what the loader requests and, unless resources.limits says otherwise, is limited to.
 	// +optional
 	Resources Resources `json:"resources,omitzero"`
 	// cache is a volume that keeps the loader's downloads (workloads, corpora) from one trial to the next.
@@ -34,12 +34,15 @@ const (
 // Workload is the load: the driver that makes it, and the index that it fills. Exactly one driver is set.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.osb), has(self.bulk), has(self.stream), has(self.command)].filter(set, set).size() == 1",message="workload needs exactly one driver: set one of osb, bulk, stream and command",reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule="(has(self.osb) || has(self.bulk)) == has(self.index)",message="osb and bulk fill an index and need index; stream and command fill none: leave index out",fieldPath=.index
+// +kubebuilder:validation:XValidation:rule="!has(self.bulk) || has(self.index) && has(self.index.name)",message="bulk fills an index and needs index.name",fieldPath=.index,reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="!has(self.index) || has(self.osb) || has(self.bulk)",message="stream and command fill no index: leave index out",fieldPath=.index
+// +kubebuilder:validation:XValidation:rule="!has(self.index) || !has(self.index.name) || !self.index.name.endsWith('*') || has(self.osb) && !has(self.index.bodyFrom) && !has(self.index.dataStream) && !has(self.clientBoundCheck)",message="a name that ends in * stands for the indices that the OSB workload makes: it needs osb, and does not go with bodyFrom, dataStream and clientBoundCheck",fieldPath=.index.name
 // +kubebuilder:validation:XValidation:rule="!has(self.clientsPerPod) || !has(self.stream)",message="clientsPerPod does not go with stream: its clients are OpenSearch's own",fieldPath=.clientsPerPod
 // +kubebuilder:validation:XValidation:rule="!has(self.measure) || self.measure != 'Window' || has(self.osb) || has(self.bulk)",message="measure Window is a part of a load of documents: it needs osb or bulk",fieldPath=.measure
 // +kubebuilder:validation:XValidation:rule="!has(self.clientBoundCheck) || !self.clientBoundCheck || has(self.osb) && !has(self.clientsPerPod)",message="clientBoundCheck repeats a load of osb that one loader pod makes: it needs osb, and does not go with clientsPerPod",fieldPath=.clientBoundCheck
 type Workload struct {
-	// index is the index that the load fills.
+	// index is the index that the load fills. bulk needs its name; so does osb, unless the workload is an official one whose
+	// index Knee knows. stream and command fill none.
 	// +optional
 	Index Index `json:"index,omitzero"`
 	// measure says over which window docs/s is taken: Whole, from the first to the last document, or Window,
@@ -53,6 +56,19 @@ type Workload struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=4096
 	ClientsPerPod *int32 `json:"clientsPerPod,omitempty"`
+	// warmupTrials is how many Warmup trials, whose figures are discarded, come after each start of OpenSearch's JVM; at an
+	// endpoint, before the first trial of a cell. 0 is for systems that need no warm-up, such as a mock server: it is refused
+	// where Knee starts OpenSearch. Another number is another measurement. Unset: 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=20
+	WarmupTrials *int32 `json:"warmupTrials,omitempty"`
+	// waitSeconds is how long nothing is sent before each load, once the cluster is at rest. Another number is another
+	// measurement. Unset: the load begins at once.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=3600
+	WaitSeconds *int32 `json:"waitSeconds,omitempty"`
 	// clientBoundCheck has the first Final trial of each cell, at each client count of the Final phase, repeat its load with
 	// Knee's own loader once it has been measured: the same documents, bulk size and clients. The report says whether
 	// opensearch-benchmark was the limit. These trials take about twice as long; those that were measured before it was set
@@ -86,9 +102,10 @@ const (
 
 // Index is the index that the load fills. It is deleted and made anew for each trial.
 type Index struct {
-	// name of the index.
-	// +required
-	// +kubebuilder:validation:Pattern=`^[a-z0-9][a-z0-9._-]*$`
+	// name of the index. A name that ends in * stands for all indices whose names begin so: those that an OSB workload makes
+	// and fills, each with the topology's shards. Unset: that of the official OSB workload (docs/workloads.md lists them).
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[a-z0-9][a-z0-9._-]*[*]?$`
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=200
 	Name string `json:"name,omitempty"`

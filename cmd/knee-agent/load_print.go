@@ -20,6 +20,7 @@ type printer struct {
 	to      io.Writer
 	options loadOptions
 	rates   []float64 // docs/s of the runs that count
+	total   summary   // of those: the sums alone
 	added   bool      // the rates are of documents added: the server acknowledges none
 	rows    int
 	nothing error // of the first run in which nothing was acknowledged
@@ -65,6 +66,10 @@ func (p *printer) run(n int, r load.Result) error {
 	}
 	if n >= 1 && r.Ended == "" {
 		p.rates = append(p.rates, rate)
+		p.total.Added += r.Documents.Added
+		p.total.Flushed += r.Documents.Acknowledged
+		p.total.Requests += r.Requests
+		p.total.Seconds += r.Seconds()
 	}
 	if p.options.output == "json" {
 		return json.NewEncoder(p.to).Encode(row)
@@ -123,6 +128,13 @@ type summary struct {
 	Mean   float64  `json:"mean"`
 	Median float64  `json:"median"`
 	CV     *float64 `json:"cvPercent,omitempty"` // coefficient of variation; of one run, and of a mean of 0, there is none
+
+	// Sums over the runs.
+	Added       int64   `json:"added"`          // documents that were sent
+	Flushed     int64   `json:"flushed"`        // documents that the server acknowledged; 0 of a mock server
+	Requests    int64   `json:"requests"`       // bulk requests
+	Seconds     float64 `json:"seconds"`        //
+	AddedPerSec float64 `json:"addedPerSecond"` // Added over Seconds
 }
 
 // summarize gives the mean as the sum over the count, and the median beside it: the one is not the other.
@@ -148,6 +160,10 @@ func (p *printer) end() error {
 		return p.nothing
 	}
 	s := summarize(p.rates, p.added)
+	s.Added, s.Flushed, s.Requests, s.Seconds = p.total.Added, p.total.Flushed, p.total.Requests, p.total.Seconds
+	if s.Seconds > 0 {
+		s.AddedPerSec = float64(s.Added) / s.Seconds
+	}
 	if p.options.output == "json" {
 		return errors.Join(json.NewEncoder(p.to).Encode(map[string]summary{"docsPerSecond": s}), p.nothing)
 	}

@@ -15,6 +15,7 @@ const usage = `knee-agent runs inside the pods of a measurement:
   knee-agent parse [flags] FILE        read what a program of the command driver printed
   knee-agent preflight [flags]         check the limits that OpenSearch needs
   knee-agent probe [flags]             tell over HTTP how busy the machine is
+  knee-agent sink [flags]              answer bulk requests and store nothing: a mock server
   knee-agent sysctl                    raise vm.max_map_count where it is too low
   knee-agent trial [flags]             make one trial and write its record
 `
@@ -26,6 +27,7 @@ var commands = map[string]func(args []string) int{
 	"parse":     runParse,
 	"preflight": runPreflight,
 	"probe":     runProbe,
+	"sink":      runSink,
 	"sysctl":    runSysctl,
 	"trial":     runTrial,
 }

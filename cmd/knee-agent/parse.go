@@ -219,8 +219,12 @@ func (p parsed) table(out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", name, strconv.FormatFloat(value, 'f', -1, 64), unit)
 	}
 	row("rate", p.Rate, p.Unit)
-	row("operations", float64(p.Operations), "")
-	row("failures", float64(p.Failures), "")
+	if p.Operations > 0 { // else nobody counted them
+		row("operations", float64(p.Operations), "")
+	}
+	if !p.FailuresUncounted {
+		row("failures", float64(p.Failures), "")
+	}
 	if p.Seconds > 0 {
 		row("seconds", p.Seconds, "s")
 	}

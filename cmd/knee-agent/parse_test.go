@@ -39,6 +39,13 @@ func TestParseFreon(t *testing.T) {
 	}
 }
 
+func TestParseFreon_withoutCounts_printsNone(t *testing.T) {
+	out, code := agent(t, nil, "parse", "--parser=freon", "../../internal/driver/testdata/freon-published-old.txt", "--clients", "100")
+	if code != 0 || !strings.Contains(out, "5913.05") || !strings.Contains(out, "note: freon's text has no") || strings.Contains(out, "\nfailures") || strings.Contains(out, "\noperations") {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
 func TestParseJSON(t *testing.T) {
 	figures := filepath.Join(t.TempDir(), "figures.yaml")
 	if err := os.WriteFile(figures, []byte(`throughput: {path: $.rate, unit: ops/s}

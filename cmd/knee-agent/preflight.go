@@ -14,14 +14,16 @@ import (
 // start with end it with exit code 1, and stand in the termination message.
 func runPreflight(args []string) int {
 	flags := flag.NewFlagSet("preflight", flag.ContinueOnError)
-	single := flags.Bool("single-node", false, "OpenSearch runs with discovery.type single-node, where its bootstrap checks do not bind")
-	data := flags.String("data", "", "data folder that must be writable")
+	var needs probe.Needs
+	flags.BoolVar(&needs.SingleNode, "single-node", false, "OpenSearch runs with discovery.type single-node, where its bootstrap checks do not bind")
+	flags.BoolVar(&needs.MemoryLock, "memory-lock", false, "bootstrap.memory_lock is true")
+	flags.StringVar(&needs.Data, "data", "", "data folder that must be writable")
 	out := flags.String("message", record.TerminationPath, "file to write fatal findings to")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	var fatal []string
-	for _, f := range probe.Preflight("/proc", *data, *single) {
+	for _, f := range probe.Preflight("/proc", needs) {
 		fmt.Println(f)
 		if f.Fatal {
 			fatal = append(fatal, f.Text+": "+f.Remedy)

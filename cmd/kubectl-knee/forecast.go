@@ -21,6 +21,7 @@ type forecast struct {
 	Trials      int            `json:"trials"`
 	Warmups     int            `json:"warmups"`
 	Seconds     *float64       `json:"seconds"`                      // null: not known
+	Between     *between       `json:"between,omitempty"`            // where only the size of the corpus is known
 	AtMost      *extent        `json:"withAllRepetitions,omitempty"` // of a second stage that makes all it may
 	Cost        *cost          `json:"cost"`                         // null: no price, or no time
 	Repetitions repetitions    `json:"repetitions"`
@@ -51,7 +52,8 @@ type stepForecast struct {
 	Variant  string   `json:"variant"`
 	Topology string   `json:"topology"`
 	Phase    string   `json:"phase"`
-	Warmup   bool     `json:"warmup"`            // a JVM starts and a Warmup comes first
+	Warmup   bool     `json:"warmup"`            // a JVM starts and Warmups come first
+	Warmups  int      `json:"warmups,omitempty"` // how many
 	Clients  []int32  `json:"clients,omitempty"` // in order; none: the shared clients, which the sweeps find
 	Starts   *float64 `json:"starts"`            // seconds from the campaign's start
 	Seconds  *float64 `json:"seconds"`
@@ -85,7 +87,10 @@ func forecastOf(c *v1alpha1.BenchmarkCampaign, t timing, cvPercent float64) fore
 		Repetitions: repetitionsOf(c, p, cvPercent), Warnings: []string{},
 	}
 	f.Trials, f.Warmups = s.count()
-	f.RestsOn, f.NotKnown = t.basis(p, search)
+	if f.Seconds == nil {
+		f.Between = rangeOf(c, t)
+	}
+	f.RestsOn, f.NotKnown = t.basis(p, search, f.Between != nil)
 	for i, cell := range p.Cells {
 		f.Cells = append(f.Cells, cellForecast{
 			Variant: cell.Variant(), Topology: cell.Topology(), Nodes: cell.Spec.Topology.Nodes, Group: groupOf(p, i), Hash: cell.Hash,
@@ -105,6 +110,16 @@ func forecastOf(c *v1alpha1.BenchmarkCampaign, t timing, cvPercent float64) fore
 		f.AtMost.Trials, _ = all.count()
 	}
 	f.warn(c, p)
+	return f
+}
+
+// forecastAt is the forecast at t's rate, without the repetitions that a second stage may add.
+func forecastAt(c *v1alpha1.BenchmarkCampaign, t timing) forecast {
+	p := plan.Build(c)
+	search := ptr.Deref(c.Spec.Final.Search, false)
+	s := scheduleOf(p, foreseen(c, p), t.start, func(cell plan.Cell, phase record.Phase) (time.Duration, bool) { return t.of(cell, p, search, phase) })
+	f := forecast{Seconds: s.seconds(s.total), Cost: costOf(c, p, s)}
+	f.Trials, _ = s.count()
 	return f
 }
 
@@ -142,7 +157,7 @@ func stepOf(p plan.Plan, s schedule, t step) stepForecast {
 	cell := p.Cells[t.cell]
 	out := stepForecast{
 		Stage: stage(p, t), Group: t.group + 1, Variant: cell.Variant(), Topology: cell.Topology(), Phase: string(t.trials[0].Phase),
-		Warmup: t.warmup, Starts: s.seconds(t.start), Seconds: s.seconds(t.end - t.start),
+		Warmup: t.warmup, Warmups: t.warmups, Starts: s.seconds(t.start), Seconds: s.seconds(t.end - t.start),
 	}
 	if t.block == (plan.Block{}) || p.Fixed {
 		for _, trial := range t.trials {

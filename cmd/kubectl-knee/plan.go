@@ -9,7 +9,7 @@ import (
 )
 
 func (p *plugin) planCommand() *cobra.Command {
-	var file, output string
+	var file, output, rates string
 	var cv float64
 	var t timing
 	cmd := &cobra.Command{
@@ -20,8 +20,11 @@ able to conclude. No cluster is needed: the campaign is held against the schema 
 program was built with, and its defaults are filled in.
 
 The estimate rests on the load's own length (time_period and warmup_time_period of the workload, durationSeconds of bulk), or
-on --trial-time; it says on what, and what it goes without. Where nothing tells how long a trial takes, there is no estimate.`,
+on --trial-time. For an official workload whose corpus is sent whole it is a range: the documents of the corpus at the two rates
+of --docs-per-second. It says what it rests on and what is not in it. Where nothing tells how long a trial takes, there is no
+estimate.`,
 		Example: `  kubectl knee plan -f campaign.yaml
+  kubectl knee plan -f campaign.yaml --docs-per-second 60000,250000
   kubectl knee plan -f campaign.yaml --trial-time 25m --search-time 8m --cv 1.5
   kustomize build . | kubectl knee plan -f - -o json`,
 		Args:              cobra.NoArgs,
@@ -33,6 +36,10 @@ on --trial-time; it says on what, and what it goes without. Where nothing tells 
 			if t.trial < 0 || t.search < 0 || t.start < 0 || !(cv >= 0 && cv <= 100) {
 				return usagef("--trial-time, --search-time and --start-time must not be negative, and --cv is in percent from 0 to 100")
 			}
+			var err error
+			if t.low, t.high, err = parseRates(rates); err != nil {
+				return err
+			}
 			return p.plan(cmd, file, output, t, cv)
 		},
 	}
@@ -40,6 +47,7 @@ on --trial-time; it says on what, and what it goes without. Where nothing tells 
 	flags.StringVarP(&file, "filename", "f", "", "file of one or more campaigns, YAML or JSON; - is standard input")
 	flags.StringVarP(&output, "output", "o", "", "json or yaml; text when unset")
 	flags.DurationVar(&t.trial, "trial-time", 0, "how long one trial takes with its waiting, from its pod's start to its record, such as 25m")
+	flags.StringVar(&rates, "docs-per-second", defaultRates, "LOW,HIGH: rates between which to reckon a load of an official corpus, where nothing else tells how long it takes")
 	flags.DurationVar(&t.search, "search-time", 0, "how long the search tasks of one Final take, such as 8m")
 	flags.DurationVar(&t.start, "start-time", jvmStart, "from asking for a cell's nodes until its OpenSearch is green")
 	flags.Float64Var(&cv, "cv", 0, "coefficient of variation of docs/s between repetitions to reckon with, in percent")

@@ -227,6 +227,12 @@ func TestPlanOfEachDriver(t *testing.T) {
   topologies: [{name: t, primaries: 1}]
   workload: {index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
 `, []string{"--trial-time=1m"}, 8, 6, 6*(10+62) + 8*60, "for Warmups their durationSeconds"},
+		"bulk with three Warmups": {`
+  opensearch: {version: 3.1.0}
+  variants: [{name: a}, {name: b}]
+  topologies: [{name: t, primaries: 1}]
+  workload: {warmupTrials: 3, index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
+`, []string{"--trial-time=1m"}, 8, 18, 6*(10+3*62) + 8*60, "for Warmups their durationSeconds"},
 		"stream": {`
   opensearch: {version: 3.1.0}
   variants: [{name: a, params: {use_stream_transport: "false"}}, {name: b}]

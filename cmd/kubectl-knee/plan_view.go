@@ -14,7 +14,11 @@ func forecastText(out io.Writer, f forecast) error {
 		name = f.Namespace + "/" + f.Name
 	}
 	fmt.Fprintf(t, "%s: %s in %s, and %s\n", name, count(f.Trials, "trial"), count(len(f.Cells), "cell"), count(f.Warmups, "Warmup"))
-	fmt.Fprintln(t, timeText(f.Seconds, f.Cost))
+	if f.Between != nil {
+		fmt.Fprintln(t, f.Between.text())
+	} else {
+		fmt.Fprintln(t, timeText(f.Seconds, f.Cost))
+	}
 	if f.AtMost != nil {
 		fmt.Fprintf(t, "with every repetition of the second stage: %d trials, %s\n", f.AtMost.Trials, timeText(f.AtMost.Seconds, f.AtMost.Cost))
 	}
@@ -36,7 +40,7 @@ func forecastText(out io.Writer, f forecast) error {
 	}
 	t.blank()
 	fmt.Fprintln(t, f.Repetitions.text())
-	if f.Seconds != nil {
+	if f.Seconds != nil || f.Between != nil {
 		list(t, "The estimate rests on", f.RestsOn)
 	}
 	list(t, "Not known", f.NotKnown)
@@ -57,8 +61,11 @@ func timeText(seconds *float64, c *cost) string {
 
 func trialsText(s stepForecast) string {
 	text := s.Phase
-	if s.Warmup {
+	switch {
+	case s.Warmups == 1:
 		text = "Warmup, then " + s.Phase
+	case s.Warmups > 1:
+		text = fmt.Sprintf("%d Warmups, then %s", s.Warmups, s.Phase)
 	}
 	if len(s.Clients) == 0 {
 		return text + " at the shared clients"

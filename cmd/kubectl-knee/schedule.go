@@ -10,14 +10,15 @@ import (
 
 // step is a turn of one cell in the order of a campaign.
 type step struct {
-	block  plan.Block
-	group  int
-	cell   int // index into the plan's cells
-	trials []record.Trial
-	warmup bool          // a JVM starts, and a Warmup comes first
-	nodes  bool          // fresh nodes: another cell had them, or it is another placement
-	start  time.Duration // from the campaign's start
-	end    time.Duration
+	block   plan.Block
+	group   int
+	cell    int // index into the plan's cells
+	trials  []record.Trial
+	warmup  bool          // a JVM starts, and Warmups come first
+	warmups int           // how many
+	nodes   bool          // fresh nodes: another cell had them, or it is another placement
+	start   time.Duration // from the campaign's start
+	end     time.Duration
 }
 
 // schedule is a campaign's order with its times, which are 0 where they are not known.
@@ -64,6 +65,9 @@ func scheduleOf(p plan.Plan, asked plan.Asked, start time.Duration, takes takes)
 		if t.block != (plan.Block{}) {
 			t.start = max(t.start, gate)
 		}
+		if t.warmup {
+			t.warmups = int(p.Cells[t.cell].Spec.WarmupTrials())
+		}
 		length, known := t.length(p.Cells[t.cell], start, takes)
 		s.known = s.known && known
 		t.end = t.start + length
@@ -104,7 +108,9 @@ func (t step) length(cell plan.Cell, start time.Duration, takes takes) (total ti
 		if cell.Provisioned() {
 			total += start
 		}
-		add(record.Warmup)
+		for range cell.Spec.WarmupTrials() {
+			add(record.Warmup)
+		}
 	}
 	for _, trial := range t.trials {
 		add(trial.Phase)
@@ -146,9 +152,7 @@ func (s *schedule) hold(groups int) {
 func (s schedule) count() (trials, warmups int) {
 	for _, t := range s.steps {
 		trials += len(t.trials)
-		if t.warmup {
-			warmups++
-		}
+		warmups += t.warmups
 	}
 	return trials, warmups
 }

@@ -142,7 +142,8 @@ func (s source) input() (report.Input, error) {
 	if err != nil {
 		return report.Input{}, usagef("%s: %w", s.from, err)
 	}
-	return report.NewInput(s.Campaign, plan.Build(s.Campaign), records, s.Versions.Knee), nil
+	p := plan.BuildWith(s.Campaign, plan.RecordedContents(s.Campaign, records))
+	return report.NewInput(s.Campaign, p, records, s.Versions.Knee), nil
 }
 
 // planned are the records of the plan's cells: those of other runs are left out.

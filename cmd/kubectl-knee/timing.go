@@ -20,6 +20,9 @@ type timing struct {
 	trial  time.Duration // of a Sweep trial with all that it waits for; 0: from the workload's parameters
 	search time.Duration // of the search tasks of a Final; 0: not known
 	start  time.Duration // from asking for a cell's nodes until its OpenSearch is ready
+
+	low, high float64 // docs/s between which the loads of a corpus are reckoned
+	rate      float64 // docs/s of them all; 0: not known
 }
 
 // of is how long a trial of a cell takes; false when nothing tells.
@@ -47,6 +50,9 @@ func (t timing) ingest(cell plan.Cell, phase record.Phase) (time.Duration, bool)
 	if t.trial > 0 {
 		return t.trial, true
 	}
+	if load, known := t.atRate(cell, phase == record.Warmup); known {
+		return load + callOf(cell) + settleTime, true
+	}
 	load, known := cell.Spec.TimedLoad(false)
 	return load + callOf(cell) + settleTime, known
 }
@@ -60,7 +66,7 @@ func callOf(cell plan.Cell) time.Duration {
 }
 
 // basis says what the estimate rests on, and what it goes without.
-func (t timing) basis(p plan.Plan, search bool) (rests, missing []string) {
+func (t timing) basis(p plan.Plan, search, rates bool) (rests, missing []string) {
 	timed, warmups, osb, provisioned := true, true, false, false
 	for _, c := range p.Cells {
 		osb, provisioned = osb || c.Spec.OSB != nil, provisioned || c.Provisioned()
@@ -84,6 +90,9 @@ func (t timing) basis(p plan.Plan, search bool) (rests, missing []string) {
 			plan.TimeParam, plan.WarmupTimeParam, osbCall, settleTime))
 	case timed:
 		rests = append(rests, fmt.Sprintf("the load's durationSeconds, with %s at rest before it; what else a trial takes is not in it", settleTime))
+	case rates:
+		rests = append(rests, fmt.Sprintf("%s, at %g to %g docs/s (--docs-per-second LOW,HIGH), with %s for a call of opensearch-benchmark and %s at rest before each load",
+			corpora(p), t.low, t.high, osbCall, settleTime))
 	case osb:
 		missing = append(missing, fmt.Sprintf("how long a trial takes is not known: the workload's params have no %s. Give --trial-time, such as 25m", plan.TimeParam))
 	default:

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/knee-bench/knee/internal/load"
 	"github.com/knee-bench/knee/internal/trial/process"
 )
 
@@ -115,28 +115,7 @@ func (s *sink) count(body io.Reader) (documents int, size int64, err error) {
 	}
 	buffer := s.buffers.Get().(*[]byte)
 	defer s.buffers.Put(buffer)
-	lines, last := 0, byte(0)
-	for {
-		n, err := body.Read(*buffer)
-		if n > 0 {
-			if size == 0 && !isAction((*buffer)[:n]) {
-				return 0, 0, errors.New("the body does not begin with an action")
-			}
-			lines += bytes.Count((*buffer)[:n], newline)
-			last = (*buffer)[n-1]
-			size += int64(n)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return 0, size, err
-		}
-	}
-	if last != '\n' || lines%2 != 0 {
-		return 0, size, fmt.Errorf("the body is not made of pairs of lines: %d lines, the last byte is %q", lines, last)
-	}
-	return lines / 2, size, nil
+	return load.CountDocuments(body, *buffer)
 }
 
 var newline = []byte{'\n'}

@@ -8,15 +8,20 @@ IMAGE_ARCH ?= $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m)
 KNEE_IMAGE ?= knee.local/knee:dev
 OPENSEARCH_VERSION ?= 3.1.0
 OPENSEARCH_IMAGE ?= knee.local/opensearch:$(OPENSEARCH_VERSION)
+# Built as well: 3.4.0 has the security plugin, 3.8.0 the stream transport and the Benchmark API. make demo leaves these out.
+OPENSEARCH_MORE_VERSIONS ?= 3.4.0 3.8.0
+OPENSEARCH_MORE = $(filter-out $(OPENSEARCH_IMAGE:knee.local/opensearch:%=%),$(OPENSEARCH_MORE_VERSIONS))
 OSB_VERSION ?= 2.4.0
 OSB_IMAGE ?= knee.local/opensearch-benchmark:$(OSB_VERSION)
 WORKLOAD_IMAGE ?= knee.local/workload-nyc-taxis-mini:1
 FAKES_IMAGE = knee.local/fakes:1
+OZONE_VERSIONS ?= 2.2.0 2.2.1
+PROMETHEUS_IMAGE = knee.local/prometheus:bookworm
 
-IMAGES_ENV = ARCH=$(IMAGE_ARCH) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION)
+IMAGES_ENV = ARCH=$(IMAGE_ARCH)
 IMAGES_DIR = $(ROOT)/hack/images
 # Only images of ours are built: another name is one that the cluster pulls.
-BUILT_IMAGES = $(filter knee.local/%,$(KNEE_IMAGE) $(OPENSEARCH_IMAGE) $(OSB_IMAGE) $(WORKLOAD_IMAGE))
+BUILT_IMAGES = $(filter knee.local/%,$(KNEE_IMAGE) $(OPENSEARCH_IMAGE) $(OSB_IMAGE) $(WORKLOAD_IMAGE) $(OPENSEARCH_MORE:%=knee.local/opensearch:%))
 image_tar = $(or $(KNEE_CACHE),$(ROOT)/.cache)/images/$(notdir $(subst :,-,$(1)))-$(IMAGE_ARCH).tar
 IMAGE_TARS = $(foreach image,$(BUILT_IMAGES),$(call image_tar,$(image)))
 
@@ -27,10 +32,11 @@ images: images-host ## Build the container images into .cache/images (no contain
 	@+$(MAKE) --no-print-directory -j4 \
 	  $(if $(filter $(KNEE_IMAGE),$(BUILT_IMAGES)),image-knee) \
 	  $(if $(filter $(OPENSEARCH_IMAGE),$(BUILT_IMAGES)),image-opensearch) \
+	  $(OPENSEARCH_MORE:%=image-opensearch-%) \
 	  $(if $(filter $(OSB_IMAGE),$(BUILT_IMAGES)),image-osb) \
 	  $(if $(filter $(WORKLOAD_IMAGE),$(BUILT_IMAGES)),image-workload)
 
-.PHONY: images-host image-rootfs image-tools image-jars image-jre image-packages
+.PHONY: images-host image-rootfs image-tools image-jre image-packages
 images-host:
 	@$(IMAGES_DIR)/ensure-host.sh
 # The slow parts wait for registries: they run side by side.
@@ -38,8 +44,8 @@ image-tools:
 	@$(IMAGES_ENV) $(IMAGES_DIR)/tools.sh
 image-rootfs:
 	@$(IMAGES_ENV) $(IMAGES_DIR)/rootfs/build.sh
-image-jars:
-	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/jars.sh
+image-jars-%:
+	@$(IMAGES_ENV) OPENSEARCH_VERSION=$* $(IMAGES_DIR)/opensearch/jars.sh
 image-jre: image-rootfs # a local JDK is tried on it
 	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/jre.sh
 image-packages:
@@ -53,8 +59,10 @@ sbom: image-knee ## Write the bill of materials (CycloneDX) and the licences of 
 .PHONY: image-knee image-opensearch image-osb image-workload image-fakes
 image-knee: build image-tools ## Build Knee's own image.
 	@$(IMAGES_ENV) $(IMAGES_DIR)/knee/build.sh $(KNEE_IMAGE) $(BIN)
-image-opensearch: image-tools image-rootfs image-jars image-jre ## Build the OpenSearch image.
-	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/build.sh $(OPENSEARCH_IMAGE)
+image-opensearch: image-tools image-rootfs image-jars-$(OPENSEARCH_VERSION) image-jre ## Build the OpenSearch image.
+	@$(IMAGES_ENV) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION) $(IMAGES_DIR)/opensearch/build.sh $(OPENSEARCH_IMAGE)
+image-opensearch-%: image-tools image-rootfs image-jars-% image-jre # another version, if opensearch/jars-VERSION.lock is there
+	@$(IMAGES_ENV) OPENSEARCH_VERSION=$* $(IMAGES_DIR)/opensearch/build.sh knee.local/opensearch:$*
 image-osb: image-tools image-rootfs image-packages ## Build the opensearch-benchmark image (OSB_VERSION=1.15.0 for the older command line).
 	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/opensearch-benchmark/build.sh $(OSB_IMAGE)
 image-workload: image-tools ## Build the image with the demo's workload and corpus.
@@ -62,6 +70,12 @@ image-workload: image-tools ## Build the image with the demo's workload and corp
 image-fakes: image-tools # what the end-to-end tests have stand-ins for; no campaign needs it
 	@$(IMAGES_ENV) $(IMAGES_DIR)/fakes/build.sh $(FAKES_IMAGE)
 
+.PHONY: image-ozone image-prometheus
+image-ozone: image-tools image-rootfs image-jre ## Build the images of Apache Ozone for `make study-ozone` (OZONE_VERSIONS="2.2.0 2.2.1").
+	@for version in $(OZONE_VERSIONS); do $(IMAGES_ENV) OZONE_VERSION=$$version $(IMAGES_DIR)/ozone/build.sh knee.local/ozone:$$version || exit; done
+image-prometheus: image-tools image-rootfs # for `make study-ozone`
+	@$(IMAGES_ENV) $(IMAGES_DIR)/prometheus/build.sh $(PROMETHEUS_IMAGE)
+
 .PHONY: images-check
 images-check: images ## Run the images: OpenSearch to green, a short load, the ways to fail.
-	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/check.sh
+	@$(IMAGES_ENV) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/check.sh

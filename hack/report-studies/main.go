@@ -1,5 +1,6 @@
-// Command report-studies writes the reports of the five studies from their published figures, and fails when one of these
-// is not what Knee's report has.
+// Command report-studies writes the reports of the five studies from their published figures, and checks the figures of the
+// five documents against each other. It fails when a figure is not in Knee's report, or when a check of the documents does
+// not come out as it is known to.
 package main
 
 import (
@@ -8,24 +9,31 @@ import (
 	"os"
 
 	"github.com/knee-bench/knee/test/studies"
+	"github.com/knee-bench/knee/test/studies/claims"
 )
 
 func main() {
 	samples := flag.String("samples", "config/samples", "folder of the sample campaigns")
-	out := flag.String("out", "dist/studies", "folder to write to: one below it for each study")
+	out := flag.String("out", "dist/studies", "folder to write to: one below it for each study, and documents.md")
 	flag.Parse()
-	wrong, err := run(*samples, *out)
+	wrong, err := writeStudies(*samples, *out)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "report-studies:", err)
 		os.Exit(1)
 	}
-	if wrong > 0 {
-		fmt.Fprintf(os.Stderr, "report-studies: %d published figures were not reproduced\n", wrong)
+	unexpected, err := writeDocuments(*out)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "report-studies:", err)
+		os.Exit(1)
+	}
+	if wrong > 0 || unexpected > 0 {
+		fmt.Fprintf(os.Stderr, "report-studies: %d published figures were not reproduced, %d checks of the documents did not come out as expected\n", wrong, unexpected)
 		os.Exit(1)
 	}
 }
 
-func run(samples, out string) (wrong int, err error) {
+// writeStudies writes the report of each study and returns how many figures were not reproduced.
+func writeStudies(samples, out string) (wrong int, err error) {
 	for _, s := range studies.All() {
 		r, err := s.Run(samples)
 		if err != nil {
@@ -39,7 +47,20 @@ func run(samples, out string) (wrong int, err error) {
 				wrong++
 			}
 		}
-		fmt.Printf("%s\n%d files in %s/%d\n\n", r.Markdown(), len(r.Files)+1, out, s.Number)
+		fmt.Printf("%s\n%d files in %s/%s\n\n", r.Markdown(), len(r.Files)+1, out, s.Folder())
 	}
 	return wrong, nil
+}
+
+// writeDocuments writes the checks of the documents and returns how many did not come out as expected.
+func writeDocuments(out string) (unexpected int, err error) {
+	r, err := claims.RunAll()
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Write(out); err != nil {
+		return 0, err
+	}
+	fmt.Printf("%s\n%d checks in %s/documents.md and documents.csv\n", r.Summary(), len(r.Checks), out)
+	return len(r.Failed()), nil
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -11,6 +12,7 @@ import (
 // Assessment is all that a plan's records say so far.
 type Assessment struct {
 	Outcomes map[record.Trial]Outcome // every trial known so far, Warmups too; the key's Attempt is 0
+	Replaced []Outcome                // points of sweeps before they were measured again by hand: they decide nothing
 	Cells    []Cell                   // as plan.Cells
 	Shared   map[string]Shared        // by topology, once every sweep trial of the topology is done; empty when Fixed
 	Ratios   []Ratio                  // variants against the baseline, by topology, then the named comparisons, each once both cells' Finals are done
@@ -22,6 +24,7 @@ type Assessment struct {
 	ClientBound  []Bound
 	ClientChecks []ClientCheck // Finals that were repeated with Knee's own loader
 	DiskBound    []Bound
+	CPULimited   []Bound // by the quota of OpenSearch's container
 	Costs        []Cost
 	CostRatios   []CostRatio
 
@@ -41,6 +44,7 @@ type Assessment struct {
 	placements   int32
 	variants     int
 	loaderShared bool
+	unlocked     []CellKey // memory is not locked though the settings ask for it
 }
 
 // Cell is what a variant on a topology showed.
@@ -98,11 +102,18 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 	a.pairs = pairsOf(spec, p)
 	a.finals(p, see)
 	a.count(p, see)
-	for key := range attempts {
-		if isWarmup(p, key) {
+	for key, records := range attempts {
+		switch {
+		case isWarmup(p, key):
 			see(key) // shown, never judged by
+		case p.Replaces(key) && isOfPlan(p, key):
+			a.Replaced = append(a.Replaced, outcome(key, records, rules))
 		}
 	}
+	slices.SortFunc(a.Replaced, func(x, y Outcome) int {
+		s, t := x.Trial, y.Trial
+		return cmp.Or(cmp.Compare(s.Cell, t.Cell), cmp.Compare(s.Clients, t.Clients), cmp.Compare(s.Again, t.Again), cmp.Compare(s.Repetition, t.Repetition))
+	})
 	a.judge(p, spec)
 	return a
 }
@@ -118,6 +129,8 @@ func (a *Assessment) judge(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec) {
 	a.ClientBound = ClientBounds(a.Cells, a.Outcomes)
 	a.ClientChecks = ClientChecks(a.Cells, p.SmallestDifferencePercent)
 	a.DiskBound = DiskBounds(p, a.Cells, a.Outcomes)
+	a.CPULimited = CPULimits(a.Cells, a.Outcomes)
+	a.unlocked = memoryNotLocked(p, a.Outcomes)
 	a.Costs, a.CostRatios = Costs(spec, a.Cells, a.Ratios)
 }
 
@@ -140,8 +153,12 @@ func findCell(cells []Cell, variant, topology string) *Cell {
 
 // isWarmup tells whether a trial is a Warmup of one of the plan's cells.
 func isWarmup(p plan.Plan, t record.Trial) bool {
-	return t.Phase == record.Warmup && t.Campaign == string(p.Campaign) &&
-		slices.ContainsFunc(p.Cells, func(c plan.Cell) bool { return c.Hash == t.Cell })
+	return t.Phase == record.Warmup && isOfPlan(p, t)
+}
+
+// isOfPlan tells whether a trial is of one of the plan's cells.
+func isOfPlan(p plan.Plan, t record.Trial) bool {
+	return t.Campaign == string(p.Campaign) && slices.ContainsFunc(p.Cells, func(c plan.Cell) bool { return c.Hash == t.Cell })
 }
 
 // Topologies are the names of the topologies, in the plan's order.

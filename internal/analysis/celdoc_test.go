@@ -82,7 +82,7 @@ func TestFieldsHaveTheirTypes(t *testing.T) {
 	rich := record.Record{
 		Ingest: &record.Ingest{Work: &record.Work{}, WholeDocsPerSec: 1, DrainedDocsPerSec: 1, OSBDocsPerSecond: 1, CVPercent: 1, BulkSize: 1, IndexBytes: 1, Segments: 1},
 		Nodes: []record.Node{{
-			CPU: &record.CPU{RunQueue: 1}, ReportedCPU: &record.ReportedCPU{}, Pressure: &record.Pressure{}, Disk: &record.Disk{}, Network: &record.Network{},
+			CPU: &record.CPU{RunQueue: 1}, CPURange: &record.Range{}, ReportedCPU: &record.ReportedCPU{}, Pressure: &record.Pressure{}, Disk: &record.Disk{}, Network: &record.Network{},
 			Memory: &record.Memory{OldGenMax: 1, SurvivorMax: 1, ResidentMax: 1, DirectMax: 1}, Throttled: &share, WritePool: &record.Pool{}, HeapUsedMax: 1,
 			GC: record.GC{Pauses: &record.Pauses{}}, Environment: record.Environment{Host: "h", Arch: "a", CPUModel: "m", HeapBytes: 1},
 		}},
@@ -93,6 +93,7 @@ func TestFieldsHaveTheirTypes(t *testing.T) {
 			ServiceTime: &record.Latency{Mean: 1, P50: 1, P90: 1, P99: 1, P999: 1, Max: 1},
 		}},
 	}
+	rich.Rejections = record.Rejections{SegmentReplication: new(int64), RemoteStore: new(int64)}
 	rich.Load = &record.Load{Rate: 1, Unit: "u", Seconds: 1, Operations: 1, MiBs: 1,
 		Latency: &record.Latency{Mean: 1, P50: 1, P90: 1, P99: 1, P999: 1, Max: 1}, Metrics: []record.Metric{{Name: "m", Value: &share}}}
 	poor := record.Record{Load: &record.Load{}, Ingest: &record.Ingest{}, Nodes: []record.Node{{}}, Tasks: []record.Task{{}}}

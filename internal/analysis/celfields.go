@@ -100,7 +100,14 @@ var clusterFields = []viewField{
 	always("rejections", cel.IntType, "refused requests, over every counter of every node", func(v *view) int64 { return v.record.Rejections.Total() }),
 	always("writePoolRejections", cel.IntType, "of them, by the write thread pools", func(v *view) int64 { return v.record.Rejections.WritePool }),
 	always("indexingPressureRejections", cel.IntType, "of them, by indexing pressure", func(v *view) int64 { return v.record.Rejections.IndexingPressure }),
-	always("admissionControlRejections", cel.IntType, "of them, by admission control", func(v *view) int64 { return v.record.Rejections.AdmissionControl }),
+	{"admissionControlRejections", "of them, by admission control; absent where a node's statistics have none (OpenSearch before 2.12)", cel.IntType, func(v *view) any {
+		if v.record.Rejections.NoAdmissionControl {
+			return nil
+		}
+		return v.record.Rejections.AdmissionControl
+	}},
+	over("segmentReplicationRejections", cel.IntType, "of them, by the backpressure of segment replication", func(v *view) *int64 { return v.record.Rejections.SegmentReplication }, func(n *int64) int64 { return *n }),
+	over("remoteStoreRejections", cel.IntType, "of them, by the backpressure of the remote store", func(v *view) *int64 { return v.record.Rejections.RemoteStore }, func(n *int64) int64 { return *n }),
 	always("circuitBreakerTrips", cel.IntType, "of them, by circuit breakers", func(v *view) int64 { return v.record.Rejections.CircuitBreakers }),
 	always("settleSeconds", cel.DoubleType, "the wait for rest before the load", func(v *view) float64 { return v.record.Settle.Seconds }),
 	always("settled", cel.BoolType, "the cluster was at rest before the load", func(v *view) bool { return v.record.Settle.Note == "" }),
@@ -138,6 +145,7 @@ var workFields = []viewField{
 }
 
 func cpu(v *view) *record.CPU                 { return v.node.CPU }
+func cpuRange(v *view) *record.Range          { return v.node.CPURange }
 func reportedCPU(v *view) *record.ReportedCPU { return v.node.ReportedCPU }
 func pressure(v *view) *record.Pressure       { return v.node.Pressure }
 func disk(v *view) *record.Disk               { return v.node.Disk }
@@ -152,6 +160,8 @@ var machineFields = []viewField{
 	over("cpuUserPercent", cel.DoubleType, "user + nice, of all cores", cpu, func(c *record.CPU) float64 { return c.User }),
 	over("cpuSysPercent", cel.DoubleType, "system + interrupts, of all cores", cpu, func(c *record.CPU) float64 { return c.Sys }),
 	over("cpuPercent", cel.DoubleType, "user + sys", cpu, func(c *record.CPU) float64 { return c.Busy() }),
+	over("cpuMinPercent", cel.DoubleType, "user + sys: the lowest mean over 10 s within the window", cpuRange, func(r *record.Range) float64 { return r.Min }),
+	over("cpuMaxPercent", cel.DoubleType, "the same, the highest", cpuRange, func(r *record.Range) float64 { return r.Max }),
 	over("reportedCPUPercent", cel.DoubleType, "CPU by the node's own word, where no probe runs: mean of the readings", reportedCPU, func(c *record.ReportedCPU) float64 { return c.Mean }),
 	over("reportedCPUMinPercent", cel.DoubleType, "the same, lowest reading", reportedCPU, func(c *record.ReportedCPU) float64 { return c.Min }),
 	over("reportedCPUMaxPercent", cel.DoubleType, "the same, highest reading", reportedCPU, func(c *record.ReportedCPU) float64 { return c.Max }),

@@ -48,7 +48,7 @@ func (a Assessment) Doubts() []Doubt {
 	var out []Doubt
 	for _, find := range []func() []Doubt{
 		a.kneesNotFound, a.notShared,
-		a.mismatches, a.clientChecks, a.clientBounds, a.diskBounds, a.ordersConfounded, a.peaksGated, a.peaksAtEdge, a.trialsFailed,
+		a.mismatches, a.clientChecks, a.clientBounds, a.diskBounds, a.cpuThrottled, a.memoryLocks, a.ordersConfounded, a.peaksGated, a.peaksAtEdge, a.trialsFailed,
 		a.trialsGated, a.sharedLoader, a.placementsShared, a.notSteady, a.gatesNotEvaluable,
 		a.fewRepetitions, a.notDistinguishable,
 	} {

@@ -40,6 +40,11 @@ func otherVersion(e environments, x, y int) bool {
 	return otherCluster(e, x, y) || a.Version != b.Version || a.Image != b.Image
 }
 
+// otherJVM: an image brings its JVM, and may have several.
+func otherJVM(e environments, x, y int) bool {
+	return otherVersion(e, x, y) || e.cells[x].Spec.OpenSearch.JavaHome != e.cells[y].Spec.OpenSearch.JavaHome
+}
+
 // otherImage: some runtimes tell the digest of the architecture's own image rather than of the list that the tag names.
 func otherImage(e environments, x, y int) bool {
 	if otherVersion(e, x, y) {
@@ -82,7 +87,7 @@ var heapOptions = regexp.MustCompile(`^-(Xmn|XX:[+-]Use\w*GC$|XX:[+-]UseAdaptive
 // otherProcessors: OpenSearch allocates what its CPU limit, its machine or its settings leave it.
 func otherProcessors(e environments, x, y int) bool {
 	a, b := e.cells[x].Spec.OpenSearch, e.cells[y].Spec.OpenSearch
-	return a.Resources.CPU != b.Resources.CPU || otherMachine(e, x, y) || a.Settings["node.processors"] != b.Settings["node.processors"] ||
+	return a.Resources.CPU != b.Resources.CPU || a.Resources.Limits != b.Resources.Limits || otherMachine(e, x, y) || a.Settings["node.processors"] != b.Settings["node.processors"] ||
 		otherJavaOption(e, x, y, processorOptions)
 }
 
@@ -90,8 +95,7 @@ var processorOptions = regexp.MustCompile(`^-XX:ActiveProcessorCount=`)
 
 // otherMemoryLock: whether memory is locked is up to the machine as well, but asked for by one setting.
 func otherMemoryLock(e environments, x, y int) bool {
-	const lock = "bootstrap.memory_lock"
-	return otherCluster(e, x, y) || e.cells[x].Spec.OpenSearch.Settings[lock] != e.cells[y].Spec.OpenSearch.Settings[lock]
+	return otherCluster(e, x, y) || e.cells[x].Spec.OpenSearch.LocksMemory() != e.cells[y].Spec.OpenSearch.LocksMemory()
 }
 
 // otherJavaOption tells whether one of the options of a kind is another.
@@ -109,6 +113,17 @@ func javaOptions(c plan.Cell, kind *regexp.Regexp) []string {
 		}
 	}
 	return out
+}
+
+// otherPolicy: the topologies name other ISM policies, and the cells differ in nothing else that they took from outside the
+// spec.
+func otherPolicy(e environments, x, y int) bool {
+	a, b := e.cells[x].Spec.Topology.ISMPolicyFrom, e.cells[y].Spec.Topology.ISMPolicyFrom
+	if a == b || a != nil && b != nil && *a == *b {
+		return false
+	}
+	values := e.values(sources(false))
+	return slices.Equal(values[x], values[y])
 }
 
 // otherIndex: the topologies ask for other shards. Settings and mappings of the same shape may differ by what a version,

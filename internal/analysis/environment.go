@@ -120,6 +120,12 @@ func (e environments) difference(f environmentFact) (Difference, bool) {
 			d.Values[x].Undeclared, d.Values[y].Undeclared = true, true
 		}
 	}
+	for i, values := range compared {
+		if f.strict && len(values) > 1 {
+			suspect = true
+			d.Values[i].Undeclared = true
+		}
+	}
 	for i, values := range shown {
 		if len(values) > 1 && !suspect {
 			note("differs among the runs of " + e.name(i))

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -22,6 +23,7 @@ type environmentFact struct {
 	shown    reader
 	compared reader // what cells are held against each other by
 	declared func(e environments, x, y int) bool
+	strict   bool   // a cell's own runs must not differ in it either
 	loose    bool   // a cell's own runs may differ in it, and cells that have a value in common are alike
 	alike    string // the note where what is shown differs, but not, as far as is known, what is compared
 }
@@ -36,10 +38,14 @@ var environmentFacts = []environmentFact{
 	machineDisks(),
 	ofLimits("MiB/s", func(l v1alpha1.DiskLimits) *int32 { return l.MiBPerSecond }),
 	ofLimits("IOPS", func(l v1alpha1.DiskLimits) *int32 { return l.IOPS }),
+	ofNodes("hypervisor", otherMachine, func(n record.Node) string { return n.Environment.Hypervisor }),
+	ofNodes("nodeOS", never, func(n record.Node) string { return n.Environment.NodeOS }),
 	ofNodes("kernel", never, func(n record.Node) string { return architectures.ReplaceAllString(n.Environment.Kernel, "") }),
 	ofNodes("thp", never, func(n record.Node) string { return n.Environment.THP }),
+	ofNodes("swap", never, func(n record.Node) string { return n.Environment.Swap }),
 	ofNodes("opensearch", otherVersion, func(n record.Node) string { return n.Environment.OpenSearch }),
-	ofNodes("jvm", otherVersion, func(n record.Node) string { return n.Environment.JVM }),
+	ofNodes("jvm", otherJVM, func(n record.Node) string { return n.Environment.JVM }),
+	ofNodes("imageOS", otherVersion, func(n record.Node) string { return n.Environment.ImageOS }),
 	ofNodes("image", otherImage, func(n record.Node) string { return n.Environment.Image }),
 	ofBytes("heap", otherHeap, func(n record.Node) int64 { return n.Environment.HeapBytes }),
 	ofNodes("processors", otherProcessors, func(n record.Node) string { return count(int64(n.Environment.Processors)) }),
@@ -50,7 +56,9 @@ var environmentFacts = []environmentFact{
 		return strconv.FormatBool(n.Environment.Mlockall)
 	}),
 	ofNodes("maxFiles", never, func(n record.Node) string { return count(n.Environment.MaxFiles) }),
+	ofNodes("maxProcesses", never, func(n record.Node) string { return count(n.Environment.MaxProcesses) }),
 	{field: "shards", shown: shards, compared: shards, declared: otherIndex},
+	{field: "workload", shown: sources(true), compared: sources(true), declared: otherPolicy, strict: true},
 	{
 		field: "loaderHost", declared: never,
 		shown:    ofLoader(func(l record.Loader) string { return l.Host }),
@@ -63,8 +71,11 @@ var environmentFacts = []environmentFact{
 var architectures = regexp.MustCompile(`[._-](x86_64|amd64|aarch64|arm64)\b`)
 
 func count(n int64) string {
-	if n == 0 {
+	switch n {
+	case 0:
 		return ""
+	case -1:
+		return "unlimited"
 	}
 	return strconv.FormatInt(n, 10)
 }
@@ -170,6 +181,31 @@ func shards(e environments) func(int, record.Record) []string {
 		return []string{text}
 	}
 }
+
+// sources reads what a trial took from outside the campaign's spec: a workload, an index body or a policy that somebody may
+// have changed between two trials. A record that was made before these were noted says nothing.
+func sources(policy bool) reader {
+	return func(environments) func(int, record.Record) []string {
+		return func(_ int, r record.Record) []string {
+			s, parts := r.Sources, []string{}
+			add := func(what, value string) {
+				if value != "" {
+					parts = append(parts, what+" "+value[:min(len(value), shortCommit)])
+				}
+			}
+			add("commit", s.Commit)
+			add("files", s.Files)
+			add("index body", s.IndexBody)
+			if policy {
+				add("ISM policy", s.ISMPolicy)
+			}
+			return []string{strings.Join(parts, ", ")}
+		}
+	}
+}
+
+// shortCommit is how many characters of a commit or a digest a person is shown: enough to tell two apart.
+const shortCommit = 12
 
 const (
 	digestMark = ", settings and mapping "

@@ -27,6 +27,7 @@ func fingerprinted(change func(*record.Record)) func(record.Trial) record.Record
 		r := analysistest.Measured(t, map[int32]float64{1: 50, 2: 110, 4: 100}[t.Clients]*(1+float64(t.Repetition)/1000))
 		e := &r.Nodes[0].Environment
 		e.SMT, e.Disk, e.Image = 2, "nvme 1 TiB", "sha256:1111"
+		e.NodeOS, e.ImageOS, e.Hypervisor, e.Swap, e.MaxProcesses = "Ubuntu 24.04", "Amazon Linux 2023", "Google Compute Engine", "none", 65536
 		r.Ingest.SettingsDigest = "d1"
 		r.Loader.Cores = 8
 		if t.Variant == "b" {
@@ -100,6 +101,12 @@ func TestDifferences(t *testing.T) {
 
 		{"a pool does not declare kernel, pages and limits", pool, env(func(e *record.Environment) { e.Kernel, e.THP, e.MaxFiles = "6.9.1", "always", 1<<20 }),
 			[]string{"kernel suspect", "thp suspect", "maxFiles suspect"}},
+		{"a pool declares its hypervisor, and nothing else of the system", pool, env(func(e *record.Environment) {
+			e.Hypervisor, e.NodeOS, e.ImageOS, e.Swap, e.MaxProcesses = "Hyper-V", "Debian", "Debian GNU/Linux 12", "8 GiB", -1
+		}), []string{"hypervisor declared", "nodeOS suspect", "swap suspect", "imageOS suspect", "maxProcesses suspect"}},
+		{"an image brings its operating system", version, env(func(e *record.Environment) { e.ImageOS = "Debian GNU/Linux 12" }), []string{"imageOS declared"}},
+		{"a system that is not known", pool, env(func(e *record.Environment) { e.Hypervisor, e.NodeOS, e.Swap, e.MaxProcesses = "", "", "", 0 }),
+			[]string{"hypervisor noted", "nodeOS noted", "swap noted", "maxProcesses noted"}},
 		{"a kernel's name with the architecture in it", pool, env(func(e *record.Environment) { e.Kernel = "6.8.0.aarch64" }), nil},
 
 		{"another build of one version", pool, env(func(e *record.Environment) { e.OpenSearch, e.JVM = "3.1.0 abcdef", "22.0.1" }),
@@ -128,6 +135,8 @@ func TestDifferences(t *testing.T) {
 
 		{"other processors that nothing explains", nil, processors, []string{"processors suspect"}},
 		{"other processors by the CPU limit", b(func(o *v1alpha1.OpenSearch) { o.Resources.CPU = "8" }), processors, []string{"processors declared"}},
+		{"other processors by a CPU limit or none", b(func(o *v1alpha1.OpenSearch) { o.Resources.Limits = v1alpha1.LimitMemory }), processors, []string{"processors declared"}},
+		{"another JDK", b(func(o *v1alpha1.OpenSearch) { o.JavaHome = "/usr/lib/jvm/java-21" }), env(func(e *record.Environment) { e.JVM = "21.0.8" }), []string{"jvm declared"}},
 		{"other processors by the pool", pool, processors, []string{"processors declared"}},
 		{"other processors by a setting", setting("node.processors", "8"), processors, []string{"processors declared"}},
 		{"other processors by the JVM", java("-XX:ActiveProcessorCount=8"), processors, []string{"processors declared"}},
@@ -162,8 +171,8 @@ func TestDifferences(t *testing.T) {
 		{"what is not known of one", nil, func(r *record.Record) {
 			r.Nodes[0].Environment = record.Environment{Host: "x", Arch: "amd64", JVM: "21.0.7"}
 		},
-			[]string{"cpuModel noted", "cores noted", "smt noted", "memory noted", "disk noted", "kernel noted", "thp noted", "opensearch noted",
-				"image noted", "heap noted", "processors noted", "maxFiles noted"}},
+			[]string{"cpuModel noted", "cores noted", "smt noted", "memory noted", "disk noted", "hypervisor noted", "nodeOS noted", "kernel noted", "thp noted",
+				"swap noted", "opensearch noted", "imageOS noted", "image noted", "heap noted", "processors noted", "maxFiles noted", "maxProcesses noted"}},
 		{"what is accepted by name", func(s *spec) { s.AcceptedDifferences = []v1alpha1.EnvironmentField{"kernel"} },
 			env(func(e *record.Environment) { e.Kernel, e.THP = "6.9.1", "always" }), []string{"kernel accepted", "thp suspect"}},
 	} {

@@ -84,9 +84,9 @@ func (j *judging) errorRate(limit *v1alpha1.Decimal) {
 	}
 	most := limit.Float(0)
 	switch rate, known := ingestErrorRate(j.record); {
-	case !known && limit == nil: // nobody asked, and nothing tells of failures
+	case !known && limit == nil: // the default judges only what the driver counted; the report says that it did not
 	case !known:
-		j.blind("maxErrorRate", most, "the record has no ingest task, nor a count of operations")
+		j.blind("maxErrorRate", most, "the record has no ingest task, nor a count of failed operations")
 	case rate > most:
 		j.fail("maxErrorRate", "error rate %s above maxErrorRate %s", above(rate, most), number(most))
 	}
@@ -94,8 +94,10 @@ func (j *judging) errorRate(limit *v1alpha1.Decimal) {
 
 // ingestErrorRate is the highest share of requests that failed of any ingest task; false when the record has none.
 func ingestErrorRate(r record.Record) (rate float64, known bool) {
-	if l := r.Load; l != nil && l.Operations+l.Failures > 0 {
-		return float64(l.Failures) / float64(l.Operations+l.Failures), true
+	if r.Load != nil {
+		if rate, known = r.Load.ErrorRate(); known {
+			return rate, true
+		}
 	}
 	for _, t := range r.Tasks {
 		if !t.Search && !math.IsNaN(t.ErrorRate) {

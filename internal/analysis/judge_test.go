@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/analysis/analysistest"
@@ -78,8 +80,8 @@ func TestJudge(t *testing.T) {
 		}, analysis.Gated, "maxRejections", "193 rejections above maxRejections 0"},
 
 		{"rejections by every counter, no limit set", v1alpha1.Gates{}, func(r *record.Record) {
-			r.Rejections = record.Rejections{WritePool: 1, IndexingPressure: 2, ShardPressure: 2, AdmissionControl: 8, CircuitBreakers: 16}
-		}, analysis.Gated, "maxRejections", "27 rejections above maxRejections 0"},
+			r.Rejections = record.Rejections{WritePool: 1, IndexingPressure: 2, ShardPressure: 2, AdmissionControl: 8, CircuitBreakers: 16, SegmentReplication: ptr.To[int64](32), RemoteStore: ptr.To[int64](64)}
+		}, analysis.Gated, "maxRejections", "123 rejections above maxRejections 0"},
 		{"rejections within the limit", v1alpha1.Gates{MaxRejections: limit(3)}, func(r *record.Record) {
 			r.Rejections.IndexingPressure = 3
 		}, analysis.Measured, "", ""},

@@ -59,6 +59,10 @@ func TestJudgeOfLoads(t *testing.T) {
 		{"failures that are allowed", with(command, v1alpha1.Gates{MaxErrorRate: v1alpha1.ToDecimal("0.02")}), func(r *record.Record) { r.Load.Failures = 15000 }, analysis.Measured, ""},
 		{"neither operations nor failures told", command, func(r *record.Record) { r.Load.Operations = 0 }, analysis.Measured, ""},
 		{"the same with a gate on them", with(command, v1alpha1.Gates{MaxErrorRate: v1alpha1.ToDecimal("0")}), func(r *record.Record) { r.Load.Operations = 0 }, analysis.Gated, "cannot be judged"},
+		{"failures not counted", command, func(r *record.Record) { r.Load.FailuresUncounted = true }, analysis.Measured, ""},
+		{"failures not counted, a gate on them", with(command, v1alpha1.Gates{MaxErrorRate: v1alpha1.ToDecimal("1")}), func(r *record.Record) { r.Load.FailuresUncounted = true }, analysis.Gated, "maxErrorRate 1 cannot be judged: the record has no ingest task, nor a count of failed operations"},
+		{"failures not counted, an expression", with(command, expressions("trial.load.failures == 0")), func(r *record.Record) { r.Load.FailuresUncounted = true }, analysis.Gated, "cannot be judged"},
+		{"no failures, an expression", with(command, expressions("trial.load.failures == 0 && trial.errorRate == 0.0")), func(*record.Record) {}, analysis.Measured, ""},
 		{"gates on what only an index has", with(command, v1alpha1.Gates{MaxCVPercent: v1alpha1.ToDecimal("5")}), func(*record.Record) {}, analysis.Gated, "maxCVPercent 5 cannot be judged"},
 		{"an expression", with(command, expressions("trial.load.rate > 900.0 && trial.load.p99 < 400 && !has(trial.docsPerSecond)")), func(*record.Record) {}, analysis.Measured, ""},
 		{"one that fails", with(command, expressions("trial.load.metrics['gc'] < 2")), func(r *record.Record) {

@@ -93,7 +93,7 @@ func (d *decider) earlierHosts(cell plan.Cell, placement int32) []string {
 }
 
 // runTrial starts the turn's next trial, or waits for the attempt that runs. A JVM that no trial has loaded yet
-// gets a Warmup trial first: its figures are discarded.
+// gets the cell's Warmup trials first: their figures are discarded.
 func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	if job, running := d.unrecorded(cell.Name); running {
 		d.Phases[cell.Name] = string(job.Attempt.Phase)
@@ -105,7 +105,7 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	attempt.Attempt = d.assessment.Outcomes[next].Attempts + 1
 	cluster := d.world.Clusters[cell.Name]
 	jvm := cluster.JVM
-	if d.cold(cell.Name, jvm) {
+	if d.cold(cell, jvm) {
 		attempt = d.plan.WarmupTrial(cell, next, d.warmups(cell)+1)
 		attempt.Attempt = 1
 	}
@@ -118,23 +118,28 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	d.Running = append(d.Running, describe(attempt))
 }
 
-// cold says whether no trial has brought the JVM to its speed yet. A Warmup trial that gave no measurement, whose pod
-// was deleted, say, is repeated as often as a trial is retried, if that can help. Jobs stay until their cell is torn down.
-func (d *decider) cold(cell, jvm string) bool {
-	failed := int32(0)
+// cold reports whether the cell's JVM is owed another Warmup trial. A Warmup trial that gave no measurement (its pod was
+// deleted, for example) is repeated as often as a trial is retried, unless a repetition cannot help. Jobs stay until their
+// cell is torn down.
+func (d *decider) cold(cell plan.Cell, jvm string) bool {
+	made, failed := int32(0), int32(0)
 	for _, j := range d.world.Jobs {
-		if j.Cell != cell || j.JVM != jvm {
+		if j.Cell != cell.Name || j.JVM != jvm {
 			continue
 		}
 		trial := j.Attempt
 		trial.Attempt = 0
 		o := d.assessment.Outcomes[trial]
-		if trial.Phase != record.Warmup || o.Judgement.Verdict != analysis.Errored || o.Hopeless() {
+		switch {
+		case trial.Phase != record.Warmup || o.Hopeless():
 			return false
+		case o.Judgement.Verdict == analysis.Errored:
+			failed += o.Charged
+		default:
+			made++
 		}
-		failed += o.Charged
 	}
-	return failed <= d.plan.Retries
+	return made < cell.Spec.WarmupTrials() && failed <= d.plan.Retries
 }
 
 // warmups is the ordinal of a cell's last Warmup trial.
@@ -169,6 +174,9 @@ func describe(t record.Trial) string {
 	s := fmt.Sprintf("%s %s %s clients=%d", t.Variant, t.Topology, t.Phase, t.Clients)
 	if t.Phase == record.Final || t.Phase == record.Sweep && t.Repetition > 1 {
 		s += fmt.Sprintf(" repetition=%d", t.Repetition)
+	}
+	if t.Again != "" {
+		s += " again=" + t.Again
 	}
 	if t.Placement > 0 {
 		s += fmt.Sprintf(" placement=%d", t.Placement)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
@@ -101,6 +102,31 @@ func TestAWarmupThatMeasuredNothingIsRepeated(t *testing.T) {
 				t.Errorf("%q, want %d Warmups", s.log, c.warmups)
 			}
 		})
+	}
+}
+
+// A campaign that asks for three Warmups has three after each start of a JVM; one that failed is repeated on top of them.
+func TestWarmupTrials_threeFollowEachStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		broken int32 // ordinal of a Warmup that gives no measurement; 0: none
+		want   []string
+	}{
+		"all measured": {0, []string{"up a", "a Warmup 1/1#1", "a Warmup 1/2#1", "a Warmup 1/3#1", "a Sweep 1/1#1", "delete a"}},
+		"one failed":   {2, []string{"up a", "a Warmup 1/1#1", "a Warmup 1/2#1", "a Warmup 1/3#1", "a Warmup 1/4#1", "a Sweep 1/1#1", "delete a"}},
+	} {
+		w := wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0)
+		w.Spec.Workload.WarmupTrials = ptr.To[int32](3)
+		s := newSim(t, w)
+		s.measure = func(a record.Trial) record.Record {
+			if a.Phase == record.Warmup && a.Repetition == c.broken {
+				return wrappers.ErroredRecord(a, record.ReasonDriverFailed, "no load")
+			}
+			return wrappers.MeasuredRecord(a, 1000)
+		}
+		s.run()
+		if diff := cmp.Diff(c.want, s.log); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -23,7 +23,7 @@ func finite(l *record.Load) bool {
 }
 
 func FuzzFreon(f *testing.F) {
-	for _, name := range []string{"freon-console.txt", "freon-notes.txt", "freon-log.txt"} {
+	for _, name := range []string{"freon-console.txt", "freon-notes.txt", "freon-log.txt", "freon-published-new.txt", "freon-published-old.txt"} {
 		f.Add(string(readSeed(f, name)))
 	}
 	f.Add("x\ncount = 1\nmean rate = 1e400 calls/second\nTotal execution time (sec): 0\nFailures: 0\nSuccessful executions: 1,000")

@@ -27,7 +27,7 @@ func ParseJSONFigures(output string, figures record.JSONFigures) (*record.Load, 
 		return nil, err
 	}
 	root := &reading{root: node(object)}
-	load := &record.Load{Unit: figures.Throughput.Unit}
+	load := &record.Load{Unit: figures.Throughput.Unit, FailuresUncounted: figures.Failures == ""}
 	root.number("throughput", figures.Throughput.Path, &load.Rate)
 	root.count("operations", figures.Operations, &load.Operations)
 	root.count("failures", figures.Failures, &load.Failures)

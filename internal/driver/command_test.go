@@ -34,7 +34,7 @@ func TestJSONFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if load.Rate != 1234.5 || load.Unit != "calls/s" || load.Operations != 12345 || load.Seconds != 10 || len(load.Notes) != 0 {
+	if load.Rate != 1234.5 || load.Unit != "calls/s" || load.Operations != 12345 || load.Seconds != 10 || len(load.Notes) != 0 || load.FailuresUncounted {
 		t.Errorf("%+v", load)
 	}
 	if l := load.Latency; math.Abs(l.Mean-8.1) > 1e-9 || math.Abs(l.P50-7.5) > 1e-9 || math.Abs(l.P999-31) > 1e-9 || l.P99 != 0 {
@@ -50,7 +50,7 @@ func TestJSONFigures(t *testing.T) {
 		}
 	}
 	only := record.JSONFigures{Throughput: record.JSONMetric{Path: "$.rate", Unit: "MB/s"}}
-	if load, err := ParseJSONFigures(`x {"rate": 3} y {"rate": 4}`, only); err != nil || load.Rate != 4 || load.Latency != nil || load.Seconds != 0 {
+	if load, err := ParseJSONFigures(`x {"rate": 3} y {"rate": 4}`, only); err != nil || load.Rate != 4 || load.Latency != nil || load.Seconds != 0 || !load.FailuresUncounted {
 		t.Errorf("the last of two: %+v, %v", load, err)
 	}
 	load, err = ParseJSONFigures(strings.Replace(loader, "12345", "6000", 1), figuresOf(func(*record.JSONFigures) {}))

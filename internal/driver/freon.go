@@ -25,6 +25,7 @@ type Freon struct {
 	Seconds   int64 // from freon's start to its end, rounded to whole seconds
 	Failures  int64
 	Successes int64
+	Uncounted bool // freon's text has neither Failures nor Successful executions: both are unknown, not 0
 
 	Resolution float64 // of the latencies: the last digit that was printed, ms
 }
@@ -71,6 +72,8 @@ type freonTimer struct {
 
 // ParseFreon reads freon's summary in any of its layouts: the console's, which it prints on a terminal, and the log's, which
 // it prints where there is none, as in a pod. A figure that is missing, there twice or no number is an error that names it.
+// Failures and successful executions may both be missing from a whole summary, as in texts that people copied: then the run
+// is Uncounted. One of the two alone is an error.
 func ParseFreon(text string) (Freon, error) {
 	timers, ends, err := freonTexts(text)
 	if err != nil {
@@ -93,6 +96,8 @@ func ParseFreon(text string) (Freon, error) {
 	}
 	if len(timers) == 0 {
 		missing = append([]string{"a timer's figures (count, mean rate, min, max, ...)"}, missing...)
+	} else if slices.Equal(missing, []string{`"Failures:"`, `"Successful executions:"`}) {
+		f.Uncounted, missing = true, nil
 	}
 	if len(missing) > 0 {
 		return f, fmt.Errorf("freon's summary lacks %s", strings.Join(missing, ", "))
@@ -174,12 +179,16 @@ func (f *Freon) readTimers(timers []freonTimer) error {
 			return err
 		}
 		names = append(names, fmt.Sprintf("%s (count %d)", t.name, one.Count))
-		if len(timers) == 1 || one.Count == f.Successes+f.Failures {
+		if len(timers) == 1 || !f.Uncounted && one.Count == f.Successes+f.Failures {
 			found = append(found, one)
 		}
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("freon timed %s; which of them its %d executions are cannot be told", strings.Join(names, ", "), f.Successes+f.Failures)
+		executions := fmt.Sprintf("%d executions", f.Successes+f.Failures)
+		if f.Uncounted {
+			executions = "executions"
+		}
+		return fmt.Errorf("freon timed %s; which of them its %s are cannot be told", strings.Join(names, ", "), executions)
 	}
 	*f = found[0]
 	if f.Count == 0 {
@@ -251,12 +260,16 @@ var (
 //
 // Rate, by which variants are compared, is freon's mean rate, less the share of the calls that failed. The executions over
 // the total execution time are no better: that time is rounded to whole seconds (5 % of a run of 10 s) and has freon's own
-// start and end in it. Where they contradict each other beyond that rounding, a note says so.
+// start and end in it. Where they contradict each other beyond that rounding, a note says so. The rate of an uncounted run
+// is the mean rate as it is, and a note says that failed calls may be in it.
 func (f Freon) Load() *record.Load {
 	done := f.Successes + f.Failures
-	load := &record.Load{Seconds: float64(f.Seconds), Unit: "calls/s", Operations: f.Successes, Failures: f.Failures,
+	load := &record.Load{Seconds: float64(f.Seconds), Unit: "calls/s", Operations: f.Successes, Failures: f.Failures, FailuresUncounted: f.Uncounted,
 		Latency: &record.Latency{Min: f.Min, Mean: f.Mean, P50: f.Median, P99: f.P99, P999: f.P999, Max: f.Max}}
-	if done > 0 {
+	switch {
+	case f.Uncounted:
+		load.Rate = f.MeanRate
+	case done > 0:
 		load.Rate = f.MeanRate * float64(f.Successes) / float64(done)
 	}
 	for _, m := range []struct {
@@ -270,19 +283,24 @@ func (f Freon) Load() *record.Load {
 	return load
 }
 
-// notes are where freon's figures contradict each other.
+// notes say where freon's figures contradict each other, and which are missing.
 func (f Freon) notes(rate float64) []string {
 	var out []string
+	calls, what := f.Successes, "successful executions"
+	if f.Uncounted {
+		out = append(out, `freon's text has no "Failures" and no "Successful executions": the share of failed calls is not known, and the mean rate may include failed calls`)
+		calls, what = f.Count, "timed calls"
+	}
 	const rounding = 0.5 // s
-	least, most := float64(f.Successes)/(float64(f.Seconds)+rounding), math.Inf(1)
+	least, most := float64(calls)/(float64(f.Seconds)+rounding), math.Inf(1)
 	if float64(f.Seconds) > rounding {
-		most = float64(f.Successes) / (float64(f.Seconds) - rounding)
+		most = float64(calls) / (float64(f.Seconds) - rounding)
 	}
 	if rate < least || rate > most {
-		out = append(out, fmt.Sprintf("%d successful executions in %d s are %.2f calls/s (at most %.2f, the time being rounded), freon's mean rate is %.2f",
-			f.Successes, f.Seconds, float64(f.Successes)/math.Max(float64(f.Seconds), rounding), most, rate))
+		out = append(out, fmt.Sprintf("%d %s in %d s are %.2f calls/s (at most %.2f, the time being rounded), freon's mean rate is %.2f",
+			calls, what, f.Seconds, float64(calls)/math.Max(float64(f.Seconds), rounding), most, rate))
 	}
-	if done := f.Successes + f.Failures; f.Count != done {
+	if done := f.Successes + f.Failures; !f.Uncounted && f.Count != done {
 		out = append(out, fmt.Sprintf("freon timed %d calls and counted %d executions", f.Count, done))
 	}
 	if !slices.IsSorted([]float64{f.Min, f.Median, f.P75, f.P95, f.P98, f.P99, f.P999, f.Max}) {

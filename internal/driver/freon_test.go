@@ -76,9 +76,13 @@ func TestFreonRefuses(t *testing.T) {
 	console, log := readText(t, "freon-console.txt"), readText(t, "freon-log.txt")
 	timers, _, _ := strings.Cut(console, "Total")
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":             {"", "lacks a timer's figures"},
-		"another program":     {"Executing: 100%\nFailures: 0\n", `"Total execution time (sec):", "Successful executions:"`},
-		"no end":              {timers, `lacks "Total execution time (sec):", "Failures:", "Successful executions:"`},
+		"nothing":         {"", "lacks a timer's figures"},
+		"another program": {"Executing: 100%\nFailures: 0\n", `"Total execution time (sec):", "Successful executions:"`},
+		"no end":          {timers, `lacks "Total execution time (sec):", "Failures:", "Successful executions:"`},
+		"no failures":     {strings.Replace(console, "Failures:", "Errors:", 1), `lacks "Failures:"`},
+		"no successes":    {strings.Replace(console, "Successful", "Good", 1), `lacks "Successful executions:"`},
+		"uncounted, two timers": {strings.NewReplacer("Failures:", "x:", "Successful", "x").Replace(log) + log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")],
+			"which of them its executions are cannot be told"},
 		"one percentile":      {strings.Replace(console, "98% <=", "98th <=", 1), `lacks "98%"`},
 		"no mean":             {strings.Replace(console, " mean = ", " average = ", 1), `lacks "mean"`},
 		"no count":            {strings.Replace(console, "count =", "number =", 1), `without a "count" before it`},
@@ -111,6 +115,41 @@ func TestFreonTimers(t *testing.T) {
 	got, err := ParseFreon(strings.NewReplacer("key-read-write-list", "part", "count=10000000", "count=40", "19565.779183", "7.5").Replace(line) + log)
 	if err != nil || got.Timer != "key-read-write-list" || math.Abs(got.MeanRate-19565.78) > 0.01 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestFreonOfOzone(t *testing.T) {
+	got, err := ParseFreon(readText(t, "freon-ozone-2.2.0.txt"))
+	want := Freon{Timer: "key-read-write-list", Count: 5000, MeanRate: 60.56650623007547, Rate1: 56.73736367755287, Rate5: 18.534970979858496, Rate15: 10.347282477429033,
+		Min: 3.408185, Max: 1123.901025, Mean: 99.24992638371494, StdDev: 138.599838191435, Median: 38.640891, P75: 119.414062, P95: 374.47048, P98: 575.228469, P99: 700.354914, P999: 1089.248509,
+		Seconds: 95, Successes: 5000, Resolution: got.Resolution}
+	if err != nil || got != want || got.Resolution > 1e-5 {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)
+	}
+}
+
+// The two summaries of one document, as printed there.
+func TestFreonPublishedFlows(t *testing.T) {
+	want := newFlow
+	want.Rate1, want.Rate5, want.Rate15 = 19989.40, 18552.83, 16043.74
+	want.StdDev, want.P75, want.P95, want.P98, want.P999 = 2.02, 4.64, 6.40, 14.51, 18.39
+	if got, err := ParseFreon(readText(t, "freon-published-new.txt")); err != nil || got != want {
+		t.Errorf("new flow: %v\ngot  %+v\nwant %+v", err, got, want)
+	}
+	want = Freon{Timer: "key-read-write-list", Count: 10_000_000, MeanRate: 5913.05, Rate1: 5822.04, Rate5: 5859.77, Rate15: 5567.46,
+		Min: 12.08, Max: 927.93, Mean: 17.38, StdDev: 27.01, Median: 14.94, P75: 16.25, P95: 32.03, P98: 35.81, P99: 39.04, P999: 76.52,
+		Seconds: 1693, Uncounted: true, Resolution: 0.01}
+	got, err := ParseFreon(readText(t, "freon-published-old.txt"))
+	if err != nil || got != want {
+		t.Fatalf("old flow: %v\ngot  %+v\nwant %+v", err, got, want)
+	}
+	load := got.Load()
+	if load.Rate != 5913.05 || load.Operations != 0 || load.Failures != 0 || !load.FailuresUncounted || load.Seconds != 1693 {
+		t.Errorf("old flow: %+v", load)
+	}
+	if len(load.Notes) != 2 || !strings.Contains(load.Notes[0], `no "Failures" and no "Successful executions"`) ||
+		!strings.Contains(load.Notes[1], "10000000 timed calls in 1693 s are 5906.67 calls/s (at most 5908.42") {
+		t.Errorf("old flow: notes %q", load.Notes)
 	}
 }
 

@@ -64,6 +64,23 @@ func (r OSBRun) Args() ([]string, error) {
 	return args, nil
 }
 
+// InfoArgs is the command line with which the program renders the workload and says what it holds, without a cluster.
+func (r OSBRun) InfoArgs() []string {
+	args := []string{"info", "--workload-params=" + r.ParamsFile}
+	if r.WorkloadPath != "" {
+		args = append(args, "--workload-path="+r.WorkloadPath)
+	} else {
+		args = append(args, "--workload="+r.Workload)
+	}
+	if r.Procedure != "" {
+		args = append(args, "--test-procedure="+r.Procedure)
+	}
+	if r.Offline {
+		args = append(args, "--offline")
+	}
+	return args
+}
+
 // Env is what the program needs beside the environment it is started in.
 func (r OSBRun) Env(temp string) []string {
 	return append([]string{"HOME=" + r.Home, "TMPDIR=" + temp, "BENCHMARK_RUNNING_IN_DOCKER=true", "PYTHONUNBUFFERED=1"}, r.Access...)
@@ -94,12 +111,21 @@ func (r OSBRun) clientOptions(u *url.URL) string {
 	return commandLine(clientOptions(u))
 }
 
+// IndexSettingsParam is the parameter by which the official workloads take the settings of their index as a JSON object,
+// instead of those that the test procedure brings (common_operations/create_index.json). An empty object leaves these out.
+const IndexSettingsParam = "index_settings"
+
 // OSBParams is the JSON of the workload's parameters, each typed as the program would type it on its command
-// line: integers, floats and booleans are such, all else is text.
+// line: integers, floats and booleans are such, all else is text. The index's settings are an object: as text no workload
+// could take them.
 func OSBParams(params map[string]string) ([]byte, error) {
 	out := make(map[string]any, len(params))
 	for k, v := range params {
 		out[k] = paramValue(v)
+		var settings map[string]any
+		if k == IndexSettingsParam && json.Unmarshal([]byte(v), &settings) == nil && settings != nil {
+			out[k] = settings
+		}
 	}
 	return json.MarshalIndent(out, "", " ")
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -58,6 +59,7 @@ func TestArgs(t *testing.T) {
 func TestParamsKeepTheirTypes(t *testing.T) {
 	data, err := OSBParams(map[string]string{
 		"bulk_size": "10000", "ratio": "0.5", "cache": "false", "Cache": "True", "interval": "30s", "text": "a,b:c \"d\" 'e'",
+		"index_settings": `{"index.codec": "zstd"}`, "object": `{}`,
 		"quoted": "'7'", "minus": "-1", "hex": "0x10", "infinity": "Infinity", "empty": "", "list": `["a","b"]`,
 	})
 	if err != nil {
@@ -68,12 +70,32 @@ func TestParamsKeepTheirTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{"bulk_size": 10000.0, "ratio": 0.5, "cache": false, "Cache": true, "interval": "30s", "text": "a,b:c \"d\" 'e'",
+		"index_settings": map[string]any{"index.codec": "zstd"}, "object": `{}`,
 		"quoted": "7", "minus": -1.0, "hex": "0x10", "infinity": "Infinity", "empty": "", "list": `["a","b"]`}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 	if !strings.Contains(string(data), "10000,") {
 		t.Errorf("an integer is not written as one: %s", data)
+	}
+}
+
+func TestOSBParams_indexSettings(t *testing.T) {
+	for value, want := range map[string]string{
+		`{}`: `{}`, `{"index": {"codec": "zstd"}}`: `{"index":{"codec":"zstd"}}`, `null`: `"null"`, `[]`: `"[]"`, `{`: `"{"`,
+	} {
+		data, err := OSBParams(map[string]string{IndexSettingsParam: value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]json.RawMessage
+		if err := json.Unmarshal(data, &got); err != nil {
+			t.Fatal(err)
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, got[IndexSettingsParam]); err != nil || compact.String() != want {
+			t.Errorf("%s becomes %s, want %s (%v)", value, compact.String(), want, err)
+		}
 	}
 }
 

@@ -37,9 +37,12 @@ func (p Plan) SweepTrials(cell Cell) []record.Trial {
 	return out
 }
 
-// SweepTrial is the n-th repeat of a client count in a cell's sweep, counted from 1.
+// SweepTrial is the n-th repeat of a client count in a cell's sweep, counted from 1. A point that is measured again by hand
+// has trials of its own, so that the records of the earlier ones stay what they are.
 func (p Plan) SweepTrial(cell Cell, clients, n int32) record.Trial {
-	return p.trial(cell, record.Sweep, clients, n)
+	t := p.trial(cell, record.Sweep, clients, n)
+	t.Again = p.Again[Point{cell.Variant(), cell.Topology(), clients}]
+	return t
 }
 
 // FinalTrials are a cell's Final trials, by placement, then by clients, then by repetition.

@@ -39,10 +39,16 @@ func (c Cell) Operated() bool {
 	return c.Provisioned() && c.Spec.OpenSearch.Provisioner == v1alpha1.ProvisionOpenSearchCluster
 }
 
+// Secured reports whether Knee's own StatefulSet runs with the security plugin on.
+func (c Cell) Secured() bool {
+	return c.Provisioned() && !c.Operated() && value(c.Spec.OpenSearch.Security, false)
+}
+
 // toUnknown makes a cell's spec that of a load that brings what it loads itself.
 func toUnknown(spec *CellSpec) {
 	spec.Pool = Pool{Endpoint: unknown}
 	spec.OpenSearch = v1alpha1.OpenSearch{}
+	spec.Topology.Zones = 0
 }
 
 // toEndpoint makes a cell's spec that of a cluster that is there already. What the campaign says of the OpenSearch that
@@ -51,6 +57,7 @@ func toEndpoint(spec *CellSpec, e v1alpha1.Endpoint) {
 	spec.Endpoint = &Endpoint{URL: canonical(e.URL), Access: e}
 	spec.Pool = Pool{Endpoint: spec.Endpoint.Host()}
 	spec.OpenSearch = v1alpha1.OpenSearch{}
+	spec.Topology.Zones = 0
 }
 
 // canonical spells a URL that the API server admitted in one way: in lower case and with its port.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/workloads"
 )
 
 // identityVersion is part of every identity. Raising it measures every campaign anew: do so only when the same
@@ -35,8 +36,11 @@ type CellSpec struct {
 	Stream     *v1alpha1.Stream    `json:"stream,omitempty"`
 	Command    *v1alpha1.Command   `json:"command,omitempty"` // with the variant's params and image
 	PerPod     int32               `json:"clientsPerPod,omitempty"`
+	Warmups    *int32              `json:"warmupTrials,omitempty"` // nil: 1. See WarmupTrials
+	Wait       int32               `json:"waitSeconds,omitempty"`
 	Rerun      string              `json:"rerun,omitempty"`
 	Endpoint   *Endpoint           `json:"endpoint,omitempty"` // of a cluster that is there already
+	Contents   record.Sources      `json:"contents,omitzero"`  // digests of the ConfigMaps that trials mount; see BuildWith
 }
 
 // Pool is where a cell's OpenSearch runs: the variant's node pool, its architecture among the labels, or an endpoint.
@@ -54,6 +58,7 @@ type Topology struct {
 	Replicas        int32  `json:"replicas"`
 	RefreshInterval string `json:"refreshInterval"`
 
+	Zones         int32                  `json:"zones,omitempty"` // 0: OpenSearch's pods are not spread over zones
 	Replication   v1alpha1.Replication   `json:"replication,omitempty"`
 	ISMPolicyFrom *v1alpha1.ConfigMapKey `json:"ismPolicyFrom,omitempty"`
 }
@@ -69,7 +74,7 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		Topology: Topology{
 			Name: string(t.Name), Nodes: value(t.Nodes, 1), Primaries: t.Primaries,
 			Replicas: value(t.Replicas, 0), RefreshInterval: t.RefreshInterval,
-			Replication: t.Replication, ISMPolicyFrom: t.ISMPolicyFrom,
+			Zones: value(t.Zones, 0), Replication: t.Replication, ISMPolicyFrom: t.ISMPolicyFrom,
 		},
 		Index:   c.Spec.Workload.Index,
 		Measure: c.Spec.Workload.Measure,
@@ -77,6 +82,7 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		Rerun:   c.Spec.Rerun,
 	}
 	spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{}
+	spec.Index.Name = IndexName(c.Spec.Workload)
 	if !value(spec.Index.DataStream, false) {
 		spec.Index.DataStream = nil // false says what unset says
 	}
@@ -87,9 +93,24 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		toUnknown(&spec)
 	}
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
+	spec.Loader.Resources.Limits = withoutDefault(spec.Loader.Resources.Limits, v1alpha1.LimitCPUAndMemory)
 	spec.PerPod = value(c.Spec.Workload.ClientsPerPod, 0)
+	if n := c.Spec.Workload.WarmupTrials; value(n, 1) != 1 {
+		spec.Warmups = n // 1 says what unset says
+	}
+	spec.Wait = value(c.Spec.Workload.WaitSeconds, 0)
 	load(&spec, c.Spec.Workload.DeepCopy(), v)
 	return spec
+}
+
+// IndexName is the index that a workload fills: the campaign's, else that of the official workload of opensearch-benchmark.
+// The default is not written to the object, which GitOps tools would take for drift. Empty where nothing says it.
+func IndexName(w v1alpha1.Workload) string {
+	if w.Index.Name == "" && w.OSB != nil {
+		name, _ := workloads.Index(w.OSB.Workload)
+		return name
+	}
+	return w.Index.Name
 }
 
 // load lays a variant's params and image over those of the driver that the campaign names.
@@ -121,6 +142,10 @@ func (s CellSpec) Params() map[string]v1alpha1.ParamValue {
 	return nil
 }
 
+// WarmupTrials is how many Warmup trials follow each start of the cell's JVM. They change the measurement that follows, and
+// are part of the identity where they are not 1.
+func (s CellSpec) WarmupTrials() int32 { return value(s.Warmups, 1) }
+
 // Loaders is how many loader pods a trial of so many clients has.
 func (s CellSpec) Loaders(clients int32) int32 {
 	if s.PerPod <= 0 {
@@ -148,9 +173,7 @@ func pool(v v1alpha1.Variant) Pool {
 func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out := *base.DeepCopy()
 	out.Provisioner = first(over.Provisioner, out.Provisioner)
-	if out.Provisioner == v1alpha1.ProvisionStatefulSet {
-		out.Provisioner = "" // the default says what unset says
-	}
+	out.Provisioner = withoutDefault(out.Provisioner, v1alpha1.ProvisionStatefulSet)
 	out.Version = first(over.Version, out.Version)
 	out.Image = first(over.Image, out.Image)
 	if over.Version != "" && over.Image == "" {
@@ -160,11 +183,19 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	if over.JavaOptions != nil {
 		out.JavaOptions = over.JavaOptions
 	}
+	out.JavaHome = first(over.JavaHome, out.JavaHome)
 	out.Settings = merge(out.Settings, over.Settings)
 	out.Resources.CPU = first(over.Resources.CPU, out.Resources.CPU)
 	out.Resources.Memory = first(over.Resources.Memory, out.Resources.Memory)
+	out.Resources.Limits = withoutDefault(first(over.Resources.Limits, out.Resources.Limits), v1alpha1.LimitCPUAndMemory)
 	out.Storage.Size = first(over.Storage.Size, out.Storage.Size)
 	out.Storage.StorageClassName = first(over.Storage.StorageClassName, out.Storage.StorageClassName)
+	if over.Security != nil {
+		out.Security = over.Security
+	}
+	if !value(out.Security, false) || out.Provisioner == v1alpha1.ProvisionOpenSearchCluster {
+		out.Security = nil // false says what unset says; the operator's clusters are always secured
+	}
 	if over.SysctlInit != nil {
 		out.SysctlInit = over.SysctlInit
 	}
@@ -203,6 +234,14 @@ func first[T ~string](a, b T) T {
 	return b
 }
 
+// withoutDefault returns the empty string for the default, so that a default has the identity of an unset field.
+func withoutDefault[T ~string](value, byDefault T) T {
+	if value == byDefault {
+		return ""
+	}
+	return value
+}
+
 // Identity is the hash of a cell's spec: 16 characters of [a-z2-7]. It is golden-tested: a change of it throws
 // away every measurement that users have made.
 func Identity(spec CellSpec) string {
@@ -238,11 +277,14 @@ func head(s string, n int) string {
 const maxName = 52
 
 // AttemptName names the Job and the record of one attempt: at most 52 characters. An OpenLoop trial is told apart by
-// its rate. The few names that would be longer (a hundredth attempt on a tenth placement) are a digest.
+// its rate, a point that is measured again by its token. The few names that would be longer (a hundredth attempt on a tenth placement) are a digest.
 func (c Cell) AttemptName(t record.Trial) string {
 	which := strconv.Itoa(int(t.Repetition))
 	if t.Phase == record.OpenLoop {
 		which = Digest(strconv.FormatInt(t.TargetDocsPerSecond, 10), 4)
+	}
+	if t.Again != "" {
+		which += "r" + Digest(t.Again, 6)
 	}
 	if t.Placement > 0 {
 		which += fmt.Sprintf("p%d", t.Placement)

@@ -12,6 +12,19 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
+// The index of an official workload is the same cell whether the campaign names it or not.
+func TestIdentity_indexByDefault(t *testing.T) {
+	named, unnamed := study(), study()
+	named.Spec.Workload.OSB.Workload, named.Spec.Workload.Index.Name = "http_logs", "logs-*"
+	unnamed.Spec.Workload.OSB.Workload, unnamed.Spec.Workload.Index = "http_logs", v1alpha1.Index{}
+	if a, b := Build(named).Cells[0], Build(unnamed).Cells[0]; a.Hash != b.Hash || b.Spec.Index.Name != "logs-*" {
+		t.Errorf("%s and %s, index %q", a.Hash, b.Hash, b.Spec.Index.Name)
+	}
+	if unnamed.Spec.Workload.Index.Name != "" {
+		t.Error("the default was written to the campaign")
+	}
+}
+
 // A change of these values throws away every measurement that users have made. If a new field is the cause, make
 // it omitempty or omitzero; if the same spec really means another measurement now, raise identityVersion.
 func TestIdentityGolden(t *testing.T) {
@@ -74,9 +87,17 @@ func TestWhatAnIdentityIsMadeOf(t *testing.T) {
 		{"comparisons, currency and accepted differences", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Comparisons, s.Currency, s.AcceptedDifferences = []v1alpha1.Comparison{{}}, "USD", []v1alpha1.EnvironmentField{"kernel"}
 		}, false},
+		{"one Warmup, which is the default", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WarmupTrials = p(int32(1)) }, false},
+		{"Warmups", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WarmupTrials = p(int32(3)) }, true},
+		{"no Warmup", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WarmupTrials = p(int32(0)) }, true},
+		{"the wait before a load", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WaitSeconds = p(int32(1)) }, true},
+		{"zones", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].Zones = p(int32(2)) }, true},
 		{"artifacts", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Artifacts = &v1alpha1.Artifacts{ClaimName: "c"} }, false},
 		{"mode, strategy and repetitions of the sweep", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Sweep.Mode, s.Sweep.Strategy, s.Sweep.Repetitions = v1alpha1.SweepFixed, v1alpha1.SweepAdaptive, p(int32(9))
+		}, false},
+		{"points measured again by hand", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Sweep.Rerun = []v1alpha1.PointRerun{{Variant: "arm", Topology: s.Topologies[0].Name, Clients: s.Sweep.Clients[0], Token: "1"}}
 		}, false},
 		{"stages, placements and an open loop", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Final.MaxRepetitions, s.Final.Placements, s.Final.OpenLoop = p(int32(9)), p(int32(9)), &v1alpha1.OpenLoop{}
@@ -86,6 +107,9 @@ func TestWhatAnIdentityIsMadeOf(t *testing.T) {
 			s.Variants = append(s.Variants, v1alpha1.Variant{Name: "amd"})
 		}, false},
 		{"a default said aloud", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].Nodes, s.Topologies[0].Replicas = nil, nil }, false},
+		{"limits said aloud", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.Resources.Limits, s.Loader.Resources.Limits = v1alpha1.LimitCPUAndMemory, v1alpha1.LimitCPUAndMemory
+		}, false},
 		{"a setting moved from the campaign to the variant", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Variants[0].OpenSearch.Settings = map[string]v1alpha1.ParamValue{"bootstrap.memory_lock": "true"}
 			delete(s.OpenSearch.Settings, "bootstrap.memory_lock")
@@ -101,6 +125,8 @@ func TestWhatAnIdentityIsMadeOf(t *testing.T) {
 		{"no Java options in the variant", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].OpenSearch.JavaOptions = []string{} }, true},
 		{"a setting", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Settings["bootstrap.memory_lock"] = "false" }, true},
 		{"resources", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Resources.CPU = "15" }, true},
+		{"no CPU limit", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Resources.Limits = v1alpha1.LimitMemory }, true},
+		{"the JDK", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.JavaHome = "/usr/lib/jvm/java-21" }, true},
 		{"storage", func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Storage.StorageClassName = "pd" }, true},
 		{"the variant's name", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].Name = "axion" }, true},
 		{"architecture", func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].Architecture = "amd64" }, true},

@@ -30,6 +30,8 @@ type Plan struct {
 	Retries          int32
 	Seed             uint64
 
+	Again map[Point]string // tokens of the points that are measured again by hand; nil: none are
+
 	SmallestDifferencePercent float64 // the smallest difference of docs/s that matters
 
 	ProvisioningTimeout time.Duration // of a cell's OpenSearch, and of a trial's pod until it runs
@@ -45,6 +47,9 @@ type Cell struct {
 	Spec CellSpec // everything effective
 
 	DiskLimits v1alpha1.DiskLimits // of one node: only judged by, and no part of the identity
+
+	// OldIdentity is set where the cell mounts ConfigMaps and was measured before their contents were part of identities.
+	OldIdentity bool
 }
 
 // Variant is the name of the cell's variant.
@@ -53,8 +58,12 @@ func (c Cell) Variant() string { return c.Spec.Variant }
 // Topology is the name of the cell's topology.
 func (c Cell) Topology() string { return c.Spec.Topology.Name }
 
-// Build plans a campaign whose spec the API server admitted. Call Validate for what CEL cannot say.
-func Build(c *v1alpha1.BenchmarkCampaign) Plan {
+// Build plans a campaign whose spec the API server admitted, as far as the spec alone tells. Call Validate for what CEL
+// cannot say.
+func Build(c *v1alpha1.BenchmarkCampaign) Plan { return BuildWith(c, Contents{}) }
+
+// BuildWith plans a campaign that takes these contents from ConfigMaps.
+func BuildWith(c *v1alpha1.BenchmarkCampaign, contents Contents) Plan {
 	p := Plan{
 		Campaign:         c.UID,
 		Clients:          Clients(c.Spec.Sweep),
@@ -82,7 +91,12 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 			}
 			spec := effective(c, variant, topology)
 			hash := Identity(spec)
-			cell := Cell{Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec}
+			old := contents.Measured[hash] && len(spec.Mounts().all()) > 0
+			if !old {
+				spec.Contents = spec.Mounts().sources(contents.Digests)
+				hash = Identity(spec)
+			}
+			cell := Cell{Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec, OldIdentity: old}
 			if cell.Provisioned() {
 				cell.DiskLimits = mergeDiskLimits(c.Spec.OpenSearch.DiskLimits, variant.OpenSearch.DiskLimits)
 			}
@@ -92,6 +106,7 @@ func Build(c *v1alpha1.BenchmarkCampaign) Plan {
 	if open := c.Spec.Final.OpenLoop; open != nil {
 		p.OpenLoopPercent = open.PercentOfKnee.Float(70)
 	}
+	p.Again = pointsAgain(c.Spec.Sweep)
 	p.Adaptive = p.Adaptive && !p.Fixed
 	p.Joined = joined(c.Spec)
 	p.Groups = limit(groups(p.Cells), int(value(c.Spec.Parallelism, v1alpha1.MaxCells)))

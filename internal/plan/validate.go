@@ -5,11 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/workloads"
 )
 
 // Validate finds what the CRD's schema and rules cannot say: names that Kubernetes itself would refuse only
@@ -33,10 +35,13 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 	}
 	errs = append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
 	errs = append(errs, targetThroughput(c.Spec, spec)...)
+	errs = append(errs, indexSettings(c.Spec, spec)...)
 	p := Build(c)
 	if c.Spec.Final.OpenLoop != nil {
 		errs = append(errs, bulkSizes(c.Spec, p, spec)...)
 	}
+	errs = append(errs, coldStarts(p, spec.Child("workload", "warmupTrials"))...)
+	errs = append(errs, zones(p, c.Spec, spec.Child("topologies"))...)
 	errs = append(errs, cells(p, spec.Child("matrix"))...)
 	errs = append(errs, pods(p, spec.Child("workload", "clientsPerPod"))...)
 	return append(errs, size(p, spec)...)
@@ -172,6 +177,7 @@ var topologyParams = []string{"number_of_shards", "number_of_replicas", "refresh
 func workload(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	errs := configMapKey(w.Index.BodyFrom, path.Child("index", "bodyFrom"))
 	if w.OSB != nil {
+		errs = append(errs, index(w, path.Child("index"))...)
 		errs = append(errs, source(w.OSB.From, path.Child("osb", "from"))...)
 	}
 	if w.Bulk != nil && w.Bulk.Files != nil {
@@ -181,6 +187,23 @@ func workload(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 		errs = append(errs, commandSize(*w.Command, path.Child("command"))...)
 	}
 	return errs
+}
+
+// index finds a workload whose index nobody names, and an official workload that fills several indices under a body for one.
+func index(w v1alpha1.Workload, path *field.Path) field.ErrorList {
+	name := IndexName(w)
+	switch {
+	case name == "":
+		return field.ErrorList{field.Required(path.Child("name"), fmt.Sprintf(
+			"name the index that workload %s fills: Knee knows only those of %s", w.OSB.Workload, strings.Join(workloads.Names(), ", ")))}
+	case strings.HasSuffix(name, "*") && (w.Index.BodyFrom != nil || value(w.Index.DataStream, false)):
+		return field.ErrorList{field.Invalid(path.Child("name"), name,
+			"stands for several indices, which the workload makes: leave bodyFrom and dataStream out, or name one index")}
+	case strings.HasSuffix(name, "*") && value(w.ClientBoundCheck, false):
+		return field.ErrorList{field.Invalid(path.Child("name"), name,
+			"stands for several indices, and workload.clientBoundCheck repeats the load of one: leave it out")}
+	}
+	return nil
 }
 
 func configMapKey(from *v1alpha1.ConfigMapKey, path *field.Path) field.ErrorList {

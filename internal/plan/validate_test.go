@@ -32,6 +32,15 @@ func TestValidate(t *testing.T) {
 		{"index body", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "Body", Key: "a/b"}
 		}, []string{"spec.workload.index.bodyFrom.name", "spec.workload.index.bodyFrom.key"}},
+		{"settings of the index", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"index_settings": "{}"}
+			s.Variants[0].Params = map[string]v1alpha1.ParamValue{"index_settings": `{"index.codec": "zstd"}`}
+		}, nil},
+		{"settings of the index that are no object", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"index_settings": "none"}
+			s.Workload.OSB.WarmupParams = map[string]v1alpha1.ParamValue{"index_settings": "null"}
+			s.Variants[0].Params = map[string]v1alpha1.ParamValue{"index_settings": `["index.codec"]`}
+		}, []string{"spec.workload.osb.params[index_settings]", "spec.workload.osb.warmupParams[index_settings]", "spec.variants[0].params[index_settings]"}},
 		{"policy", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Topologies[0].ISMPolicyFrom = &v1alpha1.ConfigMapKey{Name: "Policy", Key: "a/b"}
 		}, []string{"spec.topologies[0].ismPolicyFrom.name", "spec.topologies[0].ismPolicyFrom.key"}},

@@ -22,6 +22,7 @@ func ReadEnvironment(proc, sys, host string) record.Environment {
 	e.CPUModel, e.Cores = cpuModel(filepath.Join(proc, "cpuinfo"))
 	e.SMT = siblings(line(filepath.Join(sys, "devices/system/cpu/cpu0/topology/thread_siblings_list")))
 	e.Disk = disks(sys)
+	e.NodeOS, e.Swap, e.Hypervisor = nodeOS(proc), swapOf(proc), hypervisor(proc, sys)
 	if fs, err := procfs.NewFS(proc); err == nil {
 		if m, err := fs.Meminfo(); err == nil && m.MemTotalBytes != nil {
 			e.MemoryBytes = int64(*m.MemTotalBytes)

@@ -35,9 +35,18 @@ func (f Finding) String() string {
 	return "warning  " + f.Text + ": " + f.Remedy
 }
 
+// Needs is what a preflight checks beside the machine.
+type Needs struct {
+	Data       string // folder that must be writable; empty: none
+	SingleNode bool   // OpenSearch runs with discovery.type single-node, where its bootstrap checks do not bind
+	MemoryLock bool   // bootstrap.memory_lock is true
+}
+
 // Preflight looks at the limits of this process, which OpenSearch's container shares, and at its machine.
-func Preflight(proc, data string, singleNode bool) []Finding {
-	findings := []Finding{mapCount(proc, singleNode), swap(proc), memlock(), files(singleNode)}
+func Preflight(proc string, needs Needs) []Finding {
+	data, singleNode := needs.Data, needs.SingleNode
+	soft, known := limit(unix.RLIMIT_MEMLOCK)
+	findings := []Finding{mapCount(proc, singleNode), swap(proc), memlock(soft, known, needs), files(singleNode)}
 	if data != "" {
 		findings = append(findings, writable(data))
 	}
@@ -69,12 +78,23 @@ func swap(proc string) Finding {
 	return Finding{OK: true, Text: "the node has no swap"}
 }
 
-func memlock() Finding {
-	soft, ok := limit(unix.RLIMIT_MEMLOCK)
-	if !ok || soft == unix.RLIM_INFINITY {
-		return Finding{OK: ok, Text: "memlock is unlimited"}
+// memlock judges the limit of locked memory, which a pod cannot raise. Where bootstrap.memory_lock is true and the memory is
+// not locked, OpenSearch's bootstrap check ends every node of a cluster of several; a single node starts without the lock.
+func memlock(soft uint64, known bool, needs Needs) Finding {
+	switch {
+	case !known:
+		return Finding{Text: "memlock cannot be read", Remedy: "see that the container runtime does not limit it (LimitMEMLOCK=infinity)"}
+	case soft == unix.RLIM_INFINITY:
+		return Finding{OK: true, Text: "memlock is unlimited"}
+	case !needs.MemoryLock:
+		return Finding{Text: fmt.Sprintf("memlock is %d bytes", soft), Remedy: "bootstrap.memory_lock cannot take effect here; raise the container runtime's limit (LimitMEMLOCK=infinity), or run without swap"}
 	}
-	return Finding{Text: fmt.Sprintf("memlock is %d bytes", soft), Remedy: "bootstrap.memory_lock cannot take effect here; raise the container runtime's limit (LimitMEMLOCK=infinity), or run without swap"}
+	return Finding{
+		Fatal: !needs.SingleNode,
+		Text:  fmt.Sprintf("bootstrap.memory_lock is true, but memlock is limited to %d bytes", soft),
+		Remedy: "OpenSearch cannot lock its memory here, and a pod cannot raise the limit: set LimitMEMLOCK=infinity for the container runtime on the " +
+			"Kubernetes node (in the systemd unit of containerd), or leave bootstrap.memory_lock out of spec.opensearch.settings and run on nodes without swap",
+	}
 }
 
 func files(singleNode bool) Finding {

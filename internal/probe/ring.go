@@ -24,6 +24,7 @@ type Sample struct {
 	ResidentBytes                             int64     // now: of OpenSearch's process; 0 when it cannot be seen
 	Quota                                     *Quota    // of OpenSearch's container; nil without one, and where it cannot be seen
 	OwnCPU                                    float64   // seconds that the probe itself has used
+	MaxProcesses                              int64     // RLIMIT_NPROC of OpenSearch's process; -1: unlimited; 0: not known
 
 	ClockStep time.Duration // by how much the wall clock was set since the sampler began, all in all
 }
@@ -103,7 +104,7 @@ func (r *Ring) interpolate(t time.Time) Sample {
 		busy[i] = mix(a.DiskBusy[i], b.DiskBusy[i])
 	}
 	return Sample{At: t, Cores: b.Cores, RunQueue: mix(a.RunQueue, b.RunQueue), Runs: mix(a.Runs, b.Runs), DiskBusy: busy,
-		Received: mix(a.Received, b.Received), Transmitted: mix(a.Transmitted, b.Transmitted), ResidentBytes: b.ResidentBytes, Quota: mixQuota(a.Quota, b.Quota, mix), OwnCPU: mix(a.OwnCPU, b.OwnCPU), HasPressure: a.HasPressure && b.HasPressure, DirtyBytes: b.DirtyBytes,
+		Received: mix(a.Received, b.Received), Transmitted: mix(a.Transmitted, b.Transmitted), ResidentBytes: b.ResidentBytes, MaxProcesses: b.MaxProcesses, Quota: mixQuota(a.Quota, b.Quota, mix), OwnCPU: mix(a.OwnCPU, b.OwnCPU), HasPressure: a.HasPressure && b.HasPressure, DirtyBytes: b.DirtyBytes,
 		User: mix(a.User, b.User), Sys: mix(a.Sys, b.Sys), IOWait: mix(a.IOWait, b.IOWait), Steal: mix(a.Steal, b.Steal), Idle: mix(a.Idle, b.Idle),
 		PressureCPU: mix(a.PressureCPU, b.PressureCPU), PressureMemory: mix(a.PressureMemory, b.PressureMemory), PressureIO: mix(a.PressureIO, b.PressureIO),
 		DiskReadBytes: mix(a.DiskReadBytes, b.DiskReadBytes), DiskWriteBytes: mix(a.DiskWriteBytes, b.DiskWriteBytes), Operations: mix(a.Operations, b.Operations)}

@@ -23,7 +23,11 @@ type Sampler struct {
 
 	runQueue, runs float64
 	search         *search
-	began          time.Time
+	limited        struct { // what was read of the limits of OpenSearch's process
+		pid          string
+		maxProcesses int64
+	}
+	began time.Time
 }
 
 // NewSampler reads below the given mounts of proc and sys.
@@ -56,12 +60,24 @@ func (s *Sampler) Sample() (Sample, error) {
 	s.network(&out)
 	out.ResidentBytes = s.search.resident()
 	out.Quota = quotaOf(s.mount, s.search.pid)
+	out.MaxProcesses = s.maxProcesses()
 	out.OwnCPU = ownCPU()
 	out.ClockStep = (out.At.Round(0).Sub(s.began.Round(0)) - out.At.Sub(s.began)).Round(time.Millisecond)
 	if m, err := s.proc.Meminfo(); err == nil && m.DirtyBytes != nil && m.WritebackBytes != nil {
 		out.DirtyBytes = int64(*m.DirtyBytes + *m.WritebackBytes)
 	}
 	return out, nil
+}
+
+// maxProcesses reads the limit once a process: nothing changes it later.
+func (s *Sampler) maxProcesses() int64 {
+	if pid := s.search.pid; pid != s.limited.pid {
+		s.limited.pid, s.limited.maxProcesses = pid, 0
+		if pid != "" {
+			s.limited.maxProcesses = maxProcesses(s.mount, pid)
+		}
+	}
+	return s.limited.maxProcesses
 }
 
 // ownCPU is the CPU time that this process has used, in seconds.

@@ -15,6 +15,7 @@ import (
 type Window struct {
 	Seconds     float64            `json:"seconds"` // length of what was measured
 	CPU         record.CPU         `json:"cpu"`
+	CPURange    *record.Range      `json:"cpuRange,omitempty"` // of user + sys; absent where the window is shorter than 20 s
 	Pressure    *record.Pressure   `json:"pressure,omitempty"`
 	Disk        *record.Disk       `json:"disk,omitempty"`
 	Network     *record.Network    `json:"network,omitempty"`
@@ -121,7 +122,8 @@ func window(w http.ResponseWriter, ring *Ring, log *gclog.Follower, environment 
 		http.Error(w, err.Error(), http.StatusRequestedRangeNotSatisfiable)
 		return
 	}
-	out := Window{Seconds: b.At.Sub(a.At).Seconds(), CPU: CPU(a, b), Pressure: Pressure(a, b), Disk: Disk(a, b), Network: Network(a, b),
+	environment.MaxProcesses = b.MaxProcesses
+	out := Window{Seconds: b.At.Sub(a.At).Seconds(), CPU: CPU(a, b), CPURange: ring.CPURange(a.At, b.At), Pressure: Pressure(a, b), Disk: Disk(a, b), Network: Network(a, b),
 		Resident: ring.MaxResident(from, to), Throttled: Throttled(a, b), Probe: 100 * perSecond(a, b, func(s Sample) float64 { return s.OwnCPU }), Environment: environment}
 	out.Clock = time.Now().UnixMilli()
 	pauses, found, err := pausesBetween(ring, log, from, to)

@@ -1,16 +1,19 @@
 package record
 
+import "path/filepath"
+
 // Config is what the controller tells the agent of one attempt, as JSON in the environment variable ConfigEnv
 // of the trial's container.
 type Config struct {
 	Trial               Trial       `json:"trial"`
-	Endpoint            string      `json:"endpoint"`        // http://host:9200 of the cell's OpenSearch
-	Nodes               int32       `json:"nodes"`           // nodes that the cluster must have
-	Probes              []Probe     `json:"probes"`          // one an OpenSearch node
-	DeadlineSeconds     int32       `json:"deadlineSeconds"` // of the whole attempt, from the agent's start; of several loader pods, from when all are there
-	SettleSeconds       int32       `json:"settleSeconds"`   // how long to wait at most for rest
-	ActivitySeconds     int32       `json:"activitySeconds"` // how long a load may show no sign of life; 0: as long as it likes
-	Measure             string      `json:"measure"`         // Whole or Window
+	Endpoint            string      `json:"endpoint"`              // http://host:9200 of the cell's OpenSearch
+	Nodes               int32       `json:"nodes"`                 // nodes that the cluster must have
+	Probes              []Probe     `json:"probes"`                // one an OpenSearch node
+	DeadlineSeconds     int32       `json:"deadlineSeconds"`       // of the whole attempt, from the agent's start; of several loader pods, from when all are there
+	SettleSeconds       int32       `json:"settleSeconds"`         // how long to wait at most for rest
+	WaitSeconds         int32       `json:"waitSeconds,omitempty"` // how long to send nothing once the cluster is at rest; 0: the load begins at once
+	ActivitySeconds     int32       `json:"activitySeconds"`       // how long a load may show no sign of life; 0: as long as it likes
+	Measure             string      `json:"measure"`               // Whole or Window
 	Index               IndexConfig `json:"index"`
 	Loaders             int32       `json:"loaders,omitempty"`             // loader pods of the trial, of which this is one; 0 stands for 1
 	LoadersReadySeconds int32       `json:"loadersReadySeconds,omitempty"` // of several: how long those that are not there, or not ready, are waited for
@@ -22,13 +25,16 @@ type Config struct {
 	Stream  *StreamConfig  `json:"stream,omitempty"`
 	Command *CommandConfig `json:"command,omitempty"`
 
+	Sources Sources `json:"sources,omitzero"` // what the mounted ConfigMaps must hold; a digest that is empty is not checked
+
 	Artifacts string    `json:"artifacts,omitempty"` // folder on the artifacts volume for this attempt's raw files; empty: none are kept
-	External  *External `json:"external,omitempty"`  // the cluster is not Knee's own
+	External  *External `json:"external,omitempty"`  // nil: the cluster is an open one of Knee's own
 
 	ClientCheck bool `json:"clientCheck,omitempty"` // repeat the load with Knee's own loader once it has been measured
 }
 
-// External is how the agent reaches a cluster that Knee did not make, and what it may do there. It names files, which are
+// External is how the agent reaches a cluster that Knee did not make, or a secured one of Knee's own, and what it may do
+// there. It names files, which are
 // mounted from Secrets; what is in them is in no Config.
 type External struct {
 	CredentialsDir       string `json:"credentialsDir,omitempty"`       // holds UsernameKey and PasswordKey, or the keys of SigV4; empty: no authentication
@@ -36,6 +42,11 @@ type External struct {
 	CAFile               string `json:"caFile,omitempty"`               // certificates, PEM; empty: those of the image
 	ClientCertificateDir string `json:"clientCertificateDir,omitempty"` // holds CertificateKey and PrivateKeyKey; empty: none is shown
 	AllowIndexDeletion   bool   `json:"allowIndexDeletion,omitempty"`   // else an index that is there is refused
+
+	// Names, for error texts alone.
+	CredentialsSecret string `json:"credentialsSecret,omitempty"` // Secret of CredentialsDir
+	CASecret          string `json:"caSecret,omitempty"`          // Secret of CAFile
+	Own               bool   `json:"own,omitempty"`               // a cluster that Knee made, with opensearch.security
 }
 
 // SigV4 is for what requests are signed by Signature Version 4 of AWS.
@@ -96,6 +107,25 @@ type OSBConfig struct {
 
 	TargetThroughputParam string `json:"targetThroughputParam,omitempty"` // of an OpenLoop trial: takes bulk requests a second
 	ClientsParam          string `json:"clientsParam,omitempty"`          // takes a loader pod's part of the clients; needed where there are several
+}
+
+// CommonOperations is the folder beside the official workloads that their test procedures include files of.
+const CommonOperations = "common_operations"
+
+// Source is the folder that holds the workload's files.
+func (c OSBConfig) Source() string {
+	if c.Flat {
+		return c.Path
+	}
+	return filepath.Join(c.Path, c.Workload)
+}
+
+// Common is where the folder CommonOperations is, if there is one; empty where there can be none.
+func (c OSBConfig) Common() string {
+	if c.Flat {
+		return ""
+	}
+	return filepath.Join(c.Path, CommonOperations)
 }
 
 // BulkConfig is the load by Knee's own loader.

@@ -98,10 +98,12 @@ var steps = slices.Concat([]step{
 	{sameLatency, func(r *Record) bool { return eachTask(r, sharedLatency) }},
 	{sameEnvironment, sharedEnvironment},
 	{"search.percentiles", func(r *Record) bool { return eachTask(r, func(_ int, t *Task) bool { return t.Search && thin(t) }) }},
+	{"node.os", func(r *Record) bool { return eachNode(r, dropSystem) }},
 	{"load.notes[8:]", fewerNotes(8)},
 	{"node.network,memory,queues", func(r *Record) bool { return eachNode(r, dropDetail) }},
 	{"tasks[16:].latency", func(r *Record) bool { return stripFrom(r, 16) }},
 	{"node.disk,gc", func(r *Record) bool { return eachNode(r, dropTraffic) }},
+	{"node.cpuRange", func(r *Record) bool { return eachNode(r, dropCPURange) }},
 	{"tasks[5:].latency", func(r *Record) bool { return stripFrom(r, 5) }},
 	{"tasks[8:]", func(r *Record) bool { return cutTasks(r, 8) }},
 	{"tasks[1:].latency", func(r *Record) bool { return stripFrom(r, 1) }},
@@ -193,6 +195,7 @@ func clone(r Record) Record {
 	r.Nodes = append([]Node(nil), r.Nodes...)
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
+		n.CPURange = copyOf(n.CPURange)
 		n.CPU, n.Pressure, n.Disk, n.Network = copyOf(n.CPU), copyOf(n.Pressure), copyOf(n.Disk), copyOf(n.Network)
 		n.ReportedCPU = copyOf(n.ReportedCPU)
 		n.Memory, n.Throttled, n.WritePool, n.GC.Pauses = copyOf(n.Memory), copyOf(n.Throttled), copyOf(n.WritePool), copyOf(n.GC.Pauses)
@@ -205,6 +208,7 @@ func clone(r Record) Record {
 	r.Load = cloneLoad(r.Load)
 	r.Ingest, r.Error, r.Pooled, r.ClientCheck = copyOf(r.Ingest), copyOf(r.Error), copyOf(r.Pooled), copyOf(r.ClientCheck)
 	if p := r.Pooled; p != nil {
+		p.CPURange = copyOf(p.CPURange)
 		p.ReportedCPU = copyOf(p.ReportedCPU)
 		p.CPU, p.Pressure, p.Disk, p.Network, p.GC = copyOf(p.CPU), copyOf(p.Pressure), copyOf(p.Disk), copyOf(p.Network), copyOf(p.GC)
 	}

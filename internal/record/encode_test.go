@@ -29,6 +29,7 @@ func full(nodes, tasks int) Record {
 		throttled := 0.123456789
 		r.Nodes = append(r.Nodes, Node{Name: fmt.Sprintf("bcamp-intel-0123456789-%d", i),
 			CPU:      &CPU{User: 83.9123, Sys: 4.0123, IOWait: 6.3123, Steal: 0.1, Idle: 5.6, Cores: 16, RunQueue: 17.1234567},
+			CPURange: &Range{Min: 78.123456, Max: 91.234567, Seconds: 10},
 			Pressure: &Pressure{CPU: 90, Memory: 1, IO: 7}, Throttled: &throttled,
 			Disk:    &Disk{ReadMiBs: 12.3, WriteMiBs: 456.7, IOPS: 3210.5, BusiestPercent: 67.8912345},
 			Network: &Network{ReceiveMiBs: 167.891234, TransmitMiBs: 1.23456789},
@@ -39,7 +40,8 @@ func full(nodes, tasks int) Record {
 			Environment: Environment{Host: fmt.Sprintf("gke-spr-c4-standard-16-%d", i), Arch: "amd64", CPUModel: "INTEL(R) XEON(R) PLATINUM 8581C CPU @ 2.30GHz",
 				Cores: 16, MemoryBytes: 63 << 30, Kernel: "6.6.72+", THP: "madvise", JVM: "Eclipse Adoptium 21.0.7+6-LTS", OpenSearch: "3.1.0 8ff7c6ee924a",
 				HeapBytes: 31 << 30, Processors: 14, MaxFiles: 1048576, SMT: 2, Disk: "nvme_card-pd 1024 GiB, nvme_card0 375 GiB",
-				Image: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}})
+				Image:  "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+				NodeOS: "Ubuntu 24.04", ImageOS: "Amazon Linux 2023.7.20250623", Hypervisor: "Google Compute Engine", Swap: "none", MaxProcesses: 65536}})
 	}
 	latency := Latency{Mean: 123.456789, P50: 98.7654321, P90: 234.567891, P99: 345.678912, P999: 456.789123, Max: 567.891234}
 	for i := range tasks {
@@ -159,7 +161,7 @@ func TestEncodeFits(t *testing.T) {
 // What equals something else in the record is left out first and put back when the record is read.
 func TestNothingIsLostOfWhatIsSaidTwice(t *testing.T) {
 	r := full(2, 1)
-	r.Error.Message = strings.Repeat("x", 200)
+	r.Error.Message = strings.Repeat("x", 40)
 	data, err := Encode(r)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ type Pooled struct {
 	Nodes       int          `json:"nodes"`                 // how many there were
 	CPU         *CPU         `json:"cpu,omitempty"`         // mean over the nodes, but Cores, their sum; absent unless all were measured
 	ReportedCPU *ReportedCPU `json:"reportedCPU,omitempty"` // mean over the nodes, lowest and highest reading of any; absent unless all were known
+	CPURange    *Range       `json:"cpuRange,omitempty"`    // lowest and highest of any node; absent unless all were measured
 	BusyCores   float64      `json:"busyCores,omitempty"`   // user + sys of all nodes, in cores; 0: not known
 	Pressure    *Pressure    `json:"pressure,omitempty"`    // the highest of any node, each by itself; absent unless all were measured
 	Disk        *Disk        `json:"disk,omitempty"`        // sums, but BusiestPercent, the highest; absent unless all were measured
@@ -36,7 +37,7 @@ func (r Record) Pool() (Pooled, bool) {
 	if len(r.Nodes) == 0 || !r.NodesKnown() {
 		return Pooled{}, false
 	}
-	p := Pooled{Nodes: len(r.Nodes), CPU: r.meanCPU(), ReportedCPU: r.reportedCPU(), Pressure: r.highestPressure(), Disk: r.allDisks(), Network: r.allNetworks(), GC: r.allCollections()}
+	p := Pooled{Nodes: len(r.Nodes), CPU: r.meanCPU(), CPURange: r.wholeCPURange(), ReportedCPU: r.reportedCPU(), Pressure: r.highestPressure(), Disk: r.allDisks(), Network: r.allNetworks(), GC: r.allCollections()}
 	if p.CPU != nil {
 		p.BusyCores = r.busyCores()
 	}
@@ -60,6 +61,23 @@ func (r Record) meanCPU() *CPU {
 		*f /= float64(len(r.Nodes))
 	}
 	return &mean
+}
+
+// wholeCPURange reaches from the lowest mean of any node to the highest.
+func (r Record) wholeCPURange() *Range {
+	var whole *Range
+	for _, n := range r.Nodes {
+		switch {
+		case n.CPURange == nil:
+			return nil
+		case whole == nil:
+			whole = copyOf(n.CPURange)
+		default:
+			whole.Min, whole.Max = min(whole.Min, n.CPURange.Min), max(whole.Max, n.CPURange.Max)
+			whole.Seconds = max(whole.Seconds, n.CPURange.Seconds)
+		}
+	}
+	return whole
 }
 
 // busyCores is of nodes whose CPU was measured.

@@ -31,6 +31,8 @@ type Trial struct {
 
 	Placement           int32 `json:"placement,omitempty"`           // of a Final or a Warmup, 1-based; 0 stands for the first
 	TargetDocsPerSecond int64 `json:"targetDocsPerSecond,omitempty"` // of an OpenLoop trial: the rate of the load
+
+	Again string `json:"again,omitempty"` // token by which spec.sweep.rerun asked for this trial instead of an earlier one
 }
 
 // Record is what one attempt measured. Times are Unix milliseconds of the loader's clock; durations are seconds;
@@ -41,6 +43,7 @@ type Record struct {
 	StartedAt  int64      `json:"startedAt"`
 	FinishedAt int64      `json:"finishedAt"`
 	Driver     Driver     `json:"driver,omitzero"`
+	Sources    Sources    `json:"sources,omitzero"` // what the attempt took from outside the campaign's spec
 	Settle     Settle     `json:"settle,omitzero"`
 	Ingest     *Ingest    `json:"ingest,omitempty"`    // absent when no load was measured, or the load fills no index
 	Load       *Load      `json:"load,omitempty"`      // a load that fills no index; absent when none was measured
@@ -65,10 +68,21 @@ type Driver struct {
 	RunID    string `json:"runID,omitempty"`   // OSB's test-run id
 }
 
+// Sources identify what an attempt took from outside the campaign's spec and could have changed there. Digests are those of
+// package content. A record that was made before Knee noted them has none.
+type Sources struct {
+	IndexBody string `json:"indexBody,omitempty"` // digest of the index body of spec.workload.index.bodyFrom
+	ISMPolicy string `json:"ismPolicy,omitempty"` // digest of the policy of the topology's ismPolicyFrom
+	Files     string `json:"files,omitempty"`     // digest of the workload's or dataset's files: a ConfigMap's, an image's or a volume's
+	Commit    string `json:"commit,omitempty"`    // git commit of the workload's repository
+}
+
 // Settle is the wait for the cluster to come to rest before the load.
 type Settle struct {
 	Seconds float64 `json:"seconds"`
 	Note    string  `json:"note,omitempty"` // what was still restless when the deadline came; empty when at rest
+
+	WaitSeconds float64 `json:"waitSeconds,omitempty"` // how long nothing was sent after that, as the campaign asked for; 0: it did not ask
 }
 
 // Ingest is the indexing load as the cluster counted it.
@@ -94,6 +108,7 @@ type Ingest struct {
 	Segments          int64   `json:"segments,omitempty"`         // of the primaries, after merges have drained
 	Work              *Work   `json:"work,omitempty"`             // what the index did beside indexing
 	BulkSize          int64   `json:"bulkSize,omitempty"`         // documents a bulk request
+	Requests          int64   `json:"requests,omitempty"`         // bulk requests that the driver sent, retries included; 0: it does not count them
 	Primaries         int32   `json:"primaries"`                  // read back from the index
 	Replicas          int32   `json:"replicas"`                   // read back from the index
 	RefreshInterval   string  `json:"refreshInterval"`            // read back from the index
@@ -103,17 +118,29 @@ type Ingest struct {
 // Load is a load that fills no index, by the driver's own figures: of the stream transport's Benchmark API, or of any
 // program.
 type Load struct {
-	From       int64    `json:"from"`                 // Unix ms
-	To         int64    `json:"to"`                   // Unix ms
-	Seconds    float64  `json:"seconds"`              // by the driver, where it tells
-	Rate       float64  `json:"rate"`                 // operations that succeeded, a second: what variants are compared by
-	Unit       string   `json:"unit"`                 // of Rate: rows/s, calls/s
-	Operations int64    `json:"operations,omitempty"` // that succeeded
-	Failures   int64    `json:"failures,omitempty"`   // that did not
-	MiBs       float64  `json:"mibs,omitempty"`       // payload, MiB/s
-	Latency    *Latency `json:"latency,omitempty"`    // of one request; absent where several loaders tell percentiles only
-	Metrics    []Metric `json:"metrics,omitempty"`    // other figures that the campaign asked for
-	Notes      []string `json:"notes,omitempty"`      // where the driver's figures contradict each other
+	From       int64   `json:"from"`                 // Unix ms
+	To         int64   `json:"to"`                   // Unix ms
+	Seconds    float64 `json:"seconds"`              // by the driver, where it tells
+	Rate       float64 `json:"rate"`                 // operations that succeeded, a second: what variants are compared by
+	Unit       string  `json:"unit"`                 // of Rate: rows/s, calls/s
+	Operations int64   `json:"operations,omitempty"` // that succeeded
+	Failures   int64   `json:"failures,omitempty"`   // that did not
+	// FailuresUncounted: the driver told no count of failures, so that Failures is unknown, not 0.
+	FailuresUncounted bool `json:"failuresUncounted,omitempty"`
+
+	MiBs    float64  `json:"mibs,omitempty"`    // payload, MiB/s
+	Latency *Latency `json:"latency,omitempty"` // of one request; absent where several loaders tell percentiles only
+	Metrics []Metric `json:"metrics,omitempty"` // other figures that the campaign asked for
+	Notes   []string `json:"notes,omitempty"`   // where the driver's figures contradict each other, or are missing
+}
+
+// ErrorRate returns the share of operations that failed, from 0 to 1; false where the driver did not count both.
+func (l Load) ErrorRate() (float64, bool) {
+	all := l.Operations + l.Failures
+	if l.FailuresUncounted || all == 0 {
+		return 0, false
+	}
+	return float64(l.Failures) / float64(all), true
 }
 
 // Metric is a named figure of the driver or of the system under test.
@@ -161,13 +188,26 @@ type Rejections struct {
 	AdmissionControl int64 `json:"admissionControl"` // admission_control rejections
 	CircuitBreakers  int64 `json:"circuitBreakers"`  // breakers.*.tripped: requests refused for want of heap
 
-	SegmentReplication int64 `json:"segmentReplication,omitempty"` // segment_replication_backpressure: replicas that fell too far behind
+	// NoAdmissionControl is true where the statistics of a node have no admission_control (OpenSearch before 2.12):
+	// AdmissionControl is then not known.
+	NoAdmissionControl bool `json:"noAdmissionControl,omitempty"`
+
+	// These are absent where the statistics of a node do not have the counter, and in records of earlier releases of
+	// Knee, which left 0 out.
+	SegmentReplication *int64 `json:"segmentReplication,omitempty"` // segment_replication_backpressure: replicas that fell too far behind
+	RemoteStore        *int64 `json:"remoteStore,omitempty"`        // indices.segments.remote_store.upload.pressure: uploads that fell too far behind
 }
 
-// Total is the sum of all counters, in requests. OpenSearch counts what its shard indexing pressure refuses in the
+// Total is the sum of all known counters, in requests. OpenSearch counts what its shard indexing pressure refuses in the
 // node's indexing_pressure as well (ShardIndexingPressure.markCoordinatingOperationStarted and its like).
 func (r Rejections) Total() int64 {
-	return r.WritePool + r.IndexingPressure + r.AdmissionControl + r.CircuitBreakers + r.SegmentReplication
+	total := r.WritePool + r.IndexingPressure + r.AdmissionControl + r.CircuitBreakers
+	for _, counter := range []*int64{r.SegmentReplication, r.RemoteStore} {
+		if counter != nil {
+			total += *counter
+		}
+	}
+	return total
 }
 
 // Node is one OpenSearch node over the load window.
@@ -175,6 +215,7 @@ type Node struct {
 	Name        string       `json:"name"`
 	CPU         *CPU         `json:"cpu,omitempty"`         // absent when the probe could not be asked
 	ReportedCPU *ReportedCPU `json:"reportedCPU,omitempty"` // by the node itself, where no probe tells its CPU
+	CPURange    *Range       `json:"cpuRange,omitempty"`    // of user + sys within the window, in percent of all cores; absent when the window is too short for two means
 	Pressure    *Pressure    `json:"pressure,omitempty"`    // absent where the kernel tells none
 	Disk        *Disk        `json:"disk,omitempty"`        // all disks of the node together; without a probe those of the data path, by _nodes/stats
 	Network     *Network     `json:"network,omitempty"`     // of OpenSearch's pod
@@ -201,6 +242,13 @@ type CPU struct {
 
 // Busy is user + sys, in percent of all cores.
 func (c CPU) Busy() float64 { return c.User + c.Sys }
+
+// Range is how much a figure varied within the window: its lowest and its highest mean over a shorter time.
+type Range struct {
+	Min     float64 `json:"min"`
+	Max     float64 `json:"max"`
+	Seconds float64 `json:"seconds"` // that each mean is over
+}
 
 // Pressure is the kernel's pressure stall information over the window (PSI "some"): the percent of time in which
 // at least one task waited for the resource.
@@ -282,6 +330,12 @@ type Environment struct {
 	SMT         int    `json:"smt,omitempty"`         // threads a core
 	Disk        string `json:"disk,omitempty"`        // model and size of the disks
 	Image       string `json:"image,omitempty"`       // digest of OpenSearch's image, as the node's runtime says
+
+	NodeOS       string `json:"nodeOS,omitempty"`       // distribution that built the node's kernel, as /proc/version says
+	ImageOS      string `json:"imageOS,omitempty"`      // operating system that OpenSearch sees: in a container that of its image
+	Hypervisor   string `json:"hypervisor,omitempty"`   // what the node runs on; none: on hardware
+	Swap         string `json:"swap,omitempty"`         // size of the node's swap areas, or none
+	MaxProcesses int64  `json:"maxProcesses,omitempty"` // RLIMIT_NPROC of OpenSearch's process; -1: unlimited
 }
 
 // Loader is the pod that made the load, over the load window.
@@ -330,6 +384,7 @@ const (
 	ReasonLoaderLost       = "LoaderLost"       // one of the trial's loader pods did not come, died, or fell behind
 	ReasonClusterNotReady  = "ClusterNotReady"  // no green health within the deadline
 	ReasonIndexNotMade     = "IndexNotMade"     // the index could not be created, or is not what the topology asks for
+	ReasonSourceChanged    = "SourceChanged"    // a ConfigMap that the trial mounts is another than the one that its cell was planned with
 	ReasonDriverFailed     = "DriverFailed"     // the driver's exit code was not 0
 	ReasonDriverIncomplete = "DriverIncomplete" // exit 0, but the task or its throughput is missing
 	ReasonRequestsFailed   = "RequestsFailed"   // failures that the rejection counters do not explain

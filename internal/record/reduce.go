@@ -77,6 +77,20 @@ func dropDetail(n *Node) bool {
 	return changed
 }
 
+// dropSystem leaves out what is known of a node's operating system: the cell's other records have it too.
+func dropSystem(n *Node) bool {
+	e := &n.Environment
+	changed := e.NodeOS != "" || e.ImageOS != "" || e.Hypervisor != "" || e.Swap != "" || e.MaxProcesses != 0
+	e.NodeOS, e.ImageOS, e.Hypervisor, e.Swap, e.MaxProcesses = "", "", "", "", 0
+	return changed
+}
+
+func dropCPURange(n *Node) bool {
+	changed := n.CPURange != nil
+	n.CPURange = nil
+	return changed
+}
+
 // dropWork leaves out the heaps and what the index did beside indexing.
 func dropWork(r *Record) bool {
 	changed := r.Ingest != nil && r.Ingest.Work != nil

@@ -5,7 +5,7 @@ import "math"
 // round keeps six significant digits of every figure, and four of a node's, far below the noise of any measurement
 // and half the bytes.
 func round(r *Record) {
-	figures := []*float64{&r.Settle.Seconds, &r.Loader.CPUCores, &r.Loader.BusiestPercent, &r.Loader.UtilizationOfTime}
+	figures := []*float64{&r.Settle.Seconds, &r.Settle.WaitSeconds, &r.Loader.CPUCores, &r.Loader.BusiestPercent, &r.Loader.UtilizationOfTime}
 	if in := r.Ingest; in != nil {
 		figures = append(figures, &in.Seconds, &in.DocsPerSecond, &in.WholeDocsPerSec, &in.DrainedDocsPerSec, &in.OSBDocsPerSecond,
 			&in.SteadySeconds, &in.CVPercent, &in.PayloadMiBs)
@@ -38,7 +38,7 @@ func round(r *Record) {
 }
 
 func roundPooled(p *Pooled) {
-	all := Node{CPU: p.CPU, ReportedCPU: p.ReportedCPU, Pressure: p.Pressure, Disk: p.Disk, Network: p.Network}
+	all := Node{CPU: p.CPU, CPURange: p.CPURange, ReportedCPU: p.ReportedCPU, Pressure: p.Pressure, Disk: p.Disk, Network: p.Network}
 	for _, f := range append(nodeFigures(&all), &p.BusyCores) {
 		*f = significant(*f, 6)
 	}
@@ -48,6 +48,9 @@ func nodeFigures(n *Node) []*float64 {
 	var out []*float64
 	if c := n.CPU; c != nil {
 		out = append(out, &c.User, &c.Sys, &c.IOWait, &c.Steal, &c.Idle, &c.RunQueue)
+	}
+	if c := n.CPURange; c != nil {
+		out = append(out, &c.Min, &c.Max, &c.Seconds)
 	}
 	if c := n.ReportedCPU; c != nil {
 		out = append(out, &c.Mean, &c.Min, &c.Max)

@@ -48,7 +48,7 @@ func compared(r *Record) []*string {
 	}
 	for i := range r.Nodes {
 		e := &r.Nodes[i].Environment
-		texts = append(texts, &e.Host, &e.CPUModel, &e.Kernel, &e.JVM, &e.OpenSearch, &e.THP, &e.Arch, &e.Disk, &e.Image)
+		texts = append(texts, &e.Host, &e.CPUModel, &e.Kernel, &e.JVM, &e.OpenSearch, &e.THP, &e.Arch, &e.Disk, &e.Image, &e.NodeOS, &e.ImageOS, &e.Hypervisor, &e.Swap)
 	}
 	return texts
 }

@@ -16,7 +16,7 @@ type column struct {
 }
 
 // resultColumns are the columns of results.csv, in order: new ones come last, so that a place keeps its meaning.
-var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns, ownColumns, clusterColumns, reportedColumns)
+var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns, ownColumns, clusterColumns, machineColumns, counterColumns, reportedColumns)
 
 var firstColumns = []column{
 	{"variant", "variant of the cell", func(a attempt) string { return a.record.Trial.Variant }},
@@ -48,7 +48,7 @@ var firstColumns = []column{
 	{"rejections_write_pool", "thread_pool.write.rejected", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.WritePool, 10) })},
 	{"rejections_indexing_pressure", "indexing_pressure.memory.total.*_rejections", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.IndexingPressure, 10) })},
 	{"rejections_shard_pressure", "shard_indexing_pressure", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.ShardPressure, 10) })},
-	{"rejections_admission_control", "admission_control", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.AdmissionControl, 10) })},
+	{"rejections_admission_control", "admission_control; empty where a node's statistics have none", ingested(admissionRejections)},
 	{"rejections_circuit_breakers", "breakers.*.tripped: refused for want of heap", ingested(func(r record.Record) string { return strconv.FormatInt(r.Rejections.CircuitBreakers, 10) })},
 	{"cpu_user_percent", "of all cores, mean over the OpenSearch nodes and the window; user + nice", cpu(func(c record.CPU) float64 { return c.User })},
 	{"cpu_sys_percent", "the same; system + irq + softirq", cpu(func(c record.CPU) float64 { return c.Sys })},
@@ -139,10 +139,11 @@ func rateOf(a attempt) string {
 // errorRate is of requests, or of the operations of a load that fills no index, where both are counted.
 func errorRate(a attempt) string {
 	if l := a.record.Load; l != nil {
-		if l.Operations+l.Failures == 0 {
+		rate, known := l.ErrorRate()
+		if !known {
 			return ""
 		}
-		return trimmed(float64(l.Failures)/float64(l.Operations+l.Failures), 6)
+		return trimmed(rate, 6)
 	}
 	return ingestTask(func(t record.Task) string { return trimmed(t.ErrorRate, 6) })(a)
 }

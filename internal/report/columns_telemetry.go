@@ -96,6 +96,19 @@ var clusterColumns = []column{
 	{"payload_mib_per_second", "the documents accepted, as they were sent, within the window; empty where the driver does not tell their size", validly(measured("payload_mib_per_second"))},
 }
 
+// machineColumns tell how the CPU varied, and what else is known of the machines.
+var machineColumns = []column{
+	{"cpu_busy_min_percent", "user + sys of all cores: the lowest mean over 10 s within the window, of the node with the lowest; empty where the window is too short or the nodes were not seen", formatted(ofCPURange(func(r record.Range) float64 { return r.Min }))},
+	{"cpu_busy_max_percent", "the same, the highest mean of the node with the highest", formatted(ofCPURange(func(r record.Range) float64 { return r.Max }))},
+	{"cpu_busy_range_seconds", "length of those means: 10 s by Knee's probe", formatted(ofCPURange(func(r record.Range) float64 { return r.Seconds }))},
+	{"hypervisor", "what the nodes run on; none: on hardware", environment(func(e record.Environment) string { return e.Hypervisor })},
+	{"node_os", "distribution that built the nodes' kernel, as /proc/version says", environment(func(e record.Environment) string { return e.NodeOS })},
+	{"image_os", "operating system that OpenSearch sees: in a container that of its image", environment(func(e record.Environment) string { return e.ImageOS })},
+	{"swap", "size of the nodes' swap areas, or none", environment(func(e record.Environment) string { return e.Swap })},
+	{"measured_again", "token by which spec.sweep.rerun asked for this trial: the point was measured again by hand; empty else", func(a attempt) string { return a.record.Trial.Again }},
+	{"max_processes", "RLIMIT_NPROC of OpenSearch's process", environment(func(e record.Environment) string { return limitText(e.MaxProcesses) })},
+}
+
 // validly gives a figure of valid measurements alone.
 func validly(of func(attempt) string) func(attempt) string {
 	return func(a attempt) string {

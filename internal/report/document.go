@@ -30,6 +30,7 @@ func newDocument(in Input, rows []attempt, resultFiles int, detail detail, plots
 	perMachine(d, in)
 	telemetry(d, in)
 	sweeps(d, in)
+	rejectionsByCounter(d, rows)
 	costs(d, in)
 	failed(d, rows)
 	environments(d, in, rows)

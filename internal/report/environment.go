@@ -21,8 +21,12 @@ var facts = []struct {
 	{"CPU model", func(e record.Environment) string { return e.CPUModel }},
 	{"logical processors", func(e record.Environment) string { return knownInt(int64(e.Cores)) }},
 	{"memory, bytes", func(e record.Environment) string { return knownInt(e.MemoryBytes) }},
+	{"hypervisor", func(e record.Environment) string { return e.Hypervisor }},
+	{"operating system of the node, by its kernel", func(e record.Environment) string { return e.NodeOS }},
+	{"operating system of OpenSearch's image", func(e record.Environment) string { return e.ImageOS }},
 	{"kernel", func(e record.Environment) string { return e.Kernel }},
 	{"transparent huge pages", func(e record.Environment) string { return e.THP }},
+	{"swap", func(e record.Environment) string { return e.Swap }},
 	{"OpenSearch", func(e record.Environment) string { return e.OpenSearch }},
 	{"JVM", func(e record.Environment) string { return e.JVM }},
 	{"heap, bytes", func(e record.Environment) string { return knownInt(e.HeapBytes) }},
@@ -34,9 +38,18 @@ var facts = []struct {
 		return strconv.FormatBool(e.Mlockall)
 	}},
 	{"max file descriptors", func(e record.Environment) string { return knownInt(e.MaxFiles) }},
+	{"max processes", func(e record.Environment) string { return limitText(e.MaxProcesses) }},
 	{"threads a core (SMT)", func(e record.Environment) string { return knownInt(int64(e.SMT)) }},
 	{"disks", func(e record.Environment) string { return e.Disk }},
 	{"OpenSearch image", func(e record.Environment) string { return e.Image }},
+}
+
+// limitText is empty where the limit is not known.
+func limitText(n int64) string {
+	if n < 0 {
+		return "unlimited"
+	}
+	return knownInt(n)
 }
 
 // environments compares the variants' nodes as they were found, whatever the campaign declares.

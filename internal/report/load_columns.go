@@ -45,13 +45,13 @@ func columnsOf(in Input) []column {
 var loadColumns = []column{
 	{"operations", "that succeeded", ofLoadText(func(l record.Load) string { return knownInt(l.Operations) })},
 	{"failed_operations", "that did not; empty where the driver counts none", ofLoadText(func(l record.Load) string {
-		if l.Operations+l.Failures == 0 {
-			return "" // nobody counted
+		if l.FailuresUncounted || l.Operations+l.Failures == 0 {
+			return ""
 		}
 		return strconv.FormatInt(l.Failures, 10)
 	})},
 	{"latency_mean_ms", "of one request, by the driver", latency(func(l record.Latency) float64 { return l.Mean })},
-	{"corrections", "where the driver's figures contradict each other", ofLoadText(func(l record.Load) string { return strings.Join(l.Notes, "; ") })},
+	{"corrections", "where the driver's figures contradict each other, or are missing", ofLoadText(func(l record.Load) string { return strings.Join(l.Notes, "; ") })},
 }
 
 func ofLoadText(of func(record.Load) string) func(attempt) string {

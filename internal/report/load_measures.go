@@ -12,7 +12,7 @@ import (
 var ofIndex = []string{
 	"whole_docs_per_second", "drained_docs_per_second", "osb_docs_per_second", "window", "window_note", "documents", "total_indexed",
 	"index_failed", "count", "corpus", "bulk_size", "index_bytes", "rejections", "rejections_write_pool", "rejections_indexing_pressure",
-	"rejections_shard_pressure", "rejections_admission_control", "rejections_circuit_breakers", "cpu_seconds_per_million_documents",
+	"rejections_shard_pressure", "rejections_admission_control", "rejections_circuit_breakers", "rejections_segment_replication", "rejections_remote_store", "requests", "cpu_seconds_per_million_documents",
 	"osb_run_id", "primaries", "replicas", "refresh_interval", "settings_digest", "target_docs_per_second", "steady_seconds", "cv_percent",
 	"segments", "merges", "merge_seconds", "merged_mib", "merge_throttle_seconds", "refresh_seconds", "flush_seconds",
 	"write_pool_threads", "write_pool_active_max", "write_pool_queue_max",

@@ -41,6 +41,22 @@ func program() report.Input {
 	})
 }
 
+// A driver that counts no failures leaves them unknown everywhere: no column and no gate shows 0.
+func TestProgramsLoad_failuresUncounted_reportsUnknown(t *testing.T) {
+	c := analysistest.CommandCampaign([]string{"old", "new"}, 100)
+	const note = "the share of failed calls is not known"
+	in := finished(c, func(trial record.Trial) record.Record {
+		r := analysistest.MeasuredLoad(trial, 15000, "calls/s")
+		r.Load.Operations, r.Load.FailuresUncounted, r.Load.Notes = 0, true, []string{note}
+		return r
+	})
+	files := report.Files(in)
+	has(t, files["report.md"], note, "maxErrorRate 0 (not judged where the driver counted no failures)")
+	if row := rows(t, files["results.csv"])[1]; row["failed_operations"] != "" || row["error_rate"] != "" || row["operations"] != "" || row["rate"] == "" {
+		t.Errorf("results.csv: %v", row)
+	}
+}
+
 // The report of a load that fills no index is in its own unit, and has nothing of documents.
 func TestProgramsLoad(t *testing.T) {
 	in := program()

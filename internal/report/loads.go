@@ -105,7 +105,7 @@ func corrections(d *document, in Input) {
 		return
 	}
 	d.section("Corrections")
-	d.para("Where the driver's own figures contradict each other. A rate is always made of counts and times where the driver tells them, never of a printed rate.")
+	d.para("Where the driver's own figures contradict each other, or where one is missing.")
 	t := d.table("cell", "clients", "runs ", "what ")
 	const most = 200
 	for _, p := range order[:min(len(order), most)] {

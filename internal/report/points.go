@@ -29,6 +29,7 @@ type sweepPoint struct {
 	attempts           []attempt // those that the figures are of: one, or one a repeat; none before any
 	observed           bool
 	abovePeak, shared  bool
+	again              string // token by which the point was measured again by hand
 }
 
 // column is the value of one of results.csv's columns: of repeats their median, or what the first says.
@@ -63,6 +64,7 @@ func sweepPoints(in Input, c analysis.Cell) []sweepPoint {
 			clients: clients, verdict: pending, value: math.NaN(),
 			shared: !fixedClients(in) && in.Assessment.Shared[c.Topology].Clients == clients,
 		}
+		p.again = again(in, c, clients)
 		if slices.Contains(c.Skipped, clients) {
 			p.verdict = skipped
 		}
@@ -100,7 +102,7 @@ func outcomesAt(in Input, c analysis.Cell, clients int32) []analysis.Outcome {
 	}
 	trial := record.Trial{
 		Campaign: string(in.Plan.Campaign), Cell: c.Hash, Variant: c.Variant, Topology: c.Topology,
-		Phase: record.Sweep, Clients: clients, Repetition: 1,
+		Phase: record.Sweep, Clients: clients, Repetition: 1, Again: again(in, c, clients),
 	}
 	for ; ; trial.Repetition++ {
 		o, found := in.Assessment.Outcomes[trial]
@@ -171,6 +173,9 @@ func (p sweepPoint) what() string {
 		words = append(words, fmt.Sprintf("median of %d", len(p.attempts)))
 	} else if p.tries > 1 && len(p.attempts) == 1 {
 		words = append(words, fmt.Sprintf("attempt %d", p.attempts[0].record.Trial.Attempt))
+	}
+	if p.again != "" {
+		words = append(words, "measured again by hand ("+p.again+")")
 	}
 	var doubts []string
 	for _, a := range p.attempts {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -95,6 +96,15 @@ func smallestDifference(in Input) float64 {
 	return in.Spec.Final.SmallestDifferencePercent.Float(otherwise)
 }
 
+// failuresUncounted reports whether an attempt measured a load without its error rate.
+func failuresUncounted(a attempt) bool {
+	if a.record.Load == nil {
+		return false
+	}
+	_, known := a.record.Load.ErrorRate()
+	return !known
+}
+
 func gates(in Input) string {
 	g := in.Spec.Gates
 	maxRejections := int64(0)
@@ -106,7 +116,11 @@ func gates(in Input) string {
 		out = append(out, fmt.Sprintf("maxRejections %d", maxRejections))
 	}
 	if !fillsIndex(in) && g.MaxErrorRate == nil {
-		out = append(out, "maxErrorRate 0")
+		text := "maxErrorRate 0"
+		if slices.ContainsFunc(attempts(in), failuresUncounted) {
+			text += " (not judged where the driver counted no failures)"
+		}
+		out = append(out, text)
 	}
 	for _, limit := range []struct {
 		name  string

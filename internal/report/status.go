@@ -55,7 +55,7 @@ func moment(ms int64) *metav1.Time {
 func cellStatus(in Input, c analysis.Cell, listBytes int) v1alpha1.CellStatus {
 	s := v1alpha1.CellStatus{
 		Variant: c.Variant, Topology: c.Topology, Trials: fmt.Sprintf("%d/%d", c.Done, c.Planned),
-		NotMeasured: notMeasured(c, listBytes),
+		NotMeasured: notMeasured(c, listBytes), MeasuredAgain: measuredAgain(in, c),
 	}
 	if knee := c.Curve.Knee; knee != nil && c.SweepDone {
 		s.KneeClients, s.KneeDocsPerSecond = knee.Clients, whole(knee.DocsPerSecond)

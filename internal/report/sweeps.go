@@ -39,6 +39,9 @@ func sweeps(d *document, in Input) {
 		for _, note := range curveNotes(c, unit(in)) {
 			d.para("%s", note)
 		}
+		for _, note := range replacedNotes(in, c) {
+			d.para("%s", note)
+		}
 		if note := usl(c.Curve); note != "" {
 			d.para("%s", note)
 		}

@@ -20,6 +20,7 @@ func telemetry(d *document, in Input) {
 		charts = append(charts, cpuChart(d, in, topology), iowaitChart(d, in, topology))
 	}
 	d.charts(charts...)
+	cpuRanges(d, in)
 
 	d.section("Garbage collection and memory")
 	d.para("%s. Pauses are those of gc.log within the window, of the node with the most (their kinds and what they promoted: of all nodes); without gc.log they are the collections that _nodes/stats tells of over the whole load.", wherever(in))
@@ -47,6 +48,9 @@ func telemetry(d *document, in Input) {
 	var bounds []string
 	for _, b := range in.Assessment.DiskBound {
 		bounds = append(bounds, fmt.Sprintf("**DiskBound**: %s, %s, %d clients: %s", cellName(in, b.Variant, b.Topology), b.Where, b.Clients, line(b.Message)))
+	}
+	for _, b := range in.Assessment.CPULimited {
+		bounds = append(bounds, fmt.Sprintf("**CPUThrottled**: %s, %s, %d clients: %s", cellName(in, b.Variant, b.Topology), b.Where, b.Clients, line(b.Message)))
 	}
 	for _, b := range in.Assessment.ClientBound {
 		bounds = append(bounds, fmt.Sprintf("**ClientBound**: %s, %s, %d clients: %s", cellName(in, b.Variant, b.Topology), b.Where, b.Clients, line(b.Message)))

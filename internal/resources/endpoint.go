@@ -56,9 +56,9 @@ func external(cfg *record.Config, e *plan.Endpoint) {
 	for _, s := range secrets(*e) {
 		switch s.path {
 		case record.CredentialsPath:
-			cfg.External.CredentialsDir = s.path
+			cfg.External.CredentialsDir, cfg.External.CredentialsSecret = s.path, s.name
 		case record.CAPath:
-			cfg.External.CAFile = s.path + "/" + record.CAKey
+			cfg.External.CAFile, cfg.External.CASecret = s.path+"/"+record.CAKey, s.name
 		case record.ClientCertificatePath:
 			cfg.External.ClientCertificateDir = s.path
 		}

@@ -87,7 +87,8 @@ func TestConfigAtAnEndpoint(t *testing.T) {
 	if got.Endpoint != "https://search.example.org:443" || got.Nodes != 3 || got.Probes != nil {
 		t.Errorf("%+v", got)
 	}
-	if diff := cmp.Diff(&record.External{CredentialsDir: "/knee/secrets/credentials", CAFile: "/knee/secrets/ca/ca.crt", AllowIndexDeletion: true}, got.External); diff != "" {
+	if diff := cmp.Diff(&record.External{CredentialsDir: "/knee/secrets/credentials", CAFile: "/knee/secrets/ca/ca.crt", AllowIndexDeletion: true,
+		CredentialsSecret: "login", CASecret: "authority"}, got.External); diff != "" {
 		t.Error(diff)
 	}
 	own := wrappers.MakeCampaign("x").Variant("a")
@@ -140,7 +141,8 @@ func TestJobAtAnEndpointThatWantsSignatures(t *testing.T) {
 		}
 	}
 	got := resources.Config(c.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{})
-	want := &record.External{CredentialsDir: "/knee/secrets/credentials", AllowIndexDeletion: true, SigV4: &record.SigV4{Region: "eu-central-1", Service: "es"}}
+	want := &record.External{CredentialsDir: "/knee/secrets/credentials", AllowIndexDeletion: true, CredentialsSecret: "keys",
+		SigV4: &record.SigV4{Region: "eu-central-1", Service: "es"}}
 	if diff := cmp.Diff(want, got.External) + cmp.Diff([]string{"keys"}, mounted); diff != "" {
 		t.Error(diff)
 	}

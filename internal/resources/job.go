@@ -69,12 +69,14 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 		Nodes:           t.Nodes,
 		DeadlineSeconds: int32(p.TrialTimeout.Seconds()),
 		SettleSeconds:   int32(p.SettleTimeout.Seconds()),
+		WaitSeconds:     cell.Spec.Wait,
 		ActivitySeconds: int32(p.ActivityTimeout.Seconds()),
 		Measure:         string(cell.Spec.Measure),
 		Index: record.IndexConfig{
 			Name: cell.Spec.Index.Name, Primaries: t.Primaries, Replicas: t.Replicas, RefreshInterval: t.RefreshInterval,
 			DataStream: ptr.Deref(cell.Spec.Index.DataStream, false), Replication: string(t.Replication),
 		},
+		Sources: cell.Spec.Contents,
 	}
 	driverOf(cell.Spec).configure(&cfg, c.Spec)
 	if n := cell.Spec.Loaders(attempt.Clients); n > 1 {
@@ -90,9 +92,14 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 	if c.Spec.Artifacts != nil {
 		cfg.Artifacts = path.Join(record.ArtifactsPath, artifactsFolder(c), cell.AttemptName(attempt))
 	}
+	if e := endpointOf(c, cell); e != nil || !cell.Provisioned() {
+		external(&cfg, e)
+	}
 	if !cell.Provisioned() || cell.Operated() {
-		external(&cfg, endpointOf(c, cell))
 		return cfg
+	}
+	if cfg.External != nil {
+		cfg.External.Own = true
 	}
 	for i := range t.Nodes {
 		pod := PodName(cell, i)

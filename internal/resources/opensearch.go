@@ -2,6 +2,7 @@ package resources
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ const (
 	probeLogs      = "/logs"       // OpenSearch's logs as the probe sees them
 	maxHeap        = 31 << 30      // above it the JVM gives up compressed pointers
 	transportPort  = 9300          // OpenSearch's nodes talk to each other here
+
+	disableSecurity = "DISABLE_SECURITY_PLUGIN" // switch of OpenSearch's images
 )
 
 // Service is the headless Service of a cell: its nodes find each other and are found by name before they are ready.
@@ -66,6 +69,9 @@ func Settings(cell plan.Cell) string {
 	s := map[string]any{}
 	for k, v := range cell.Spec.OpenSearch.Settings {
 		s[k] = string(v)
+	}
+	if cell.Secured() {
+		maps.Copy(s, securitySettings())
 	}
 	s["cluster.name"] = cell.Name
 	s["node.name"] = "${HOSTNAME}"
@@ -121,6 +127,10 @@ func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on Placement, o 
 		},
 	}
 	sts.Spec.Template.Spec.Affinity.NodeAffinity = awayFromNodes(on.Avoid)
+	sts.Spec.Template.Spec.TopologySpreadConstraints = spreadOverZones(c, cell)
+	if cell.Secured() {
+		secure(&sts.Spec.Template.Spec, c)
+	}
 	if storage := cell.Spec.OpenSearch.Storage; storage.Size != "" {
 		sts.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
 			ObjectMeta: metav1.ObjectMeta{Name: "data", Labels: pod.Labels, Annotations: pod.Annotations},
@@ -182,6 +192,9 @@ func preflight(cell plan.Cell, o Options) corev1.Container {
 	if cell.Spec.Topology.Nodes == 1 {
 		c.Command = append(c.Command, "--single-node")
 	}
+	if cell.Spec.OpenSearch.LocksMemory() {
+		c.Command = append(c.Command, "--memory-lock")
+	}
 	return c
 }
 
@@ -201,11 +214,11 @@ func openSearch(cell plan.Cell, o Options, startup time.Duration) corev1.Contain
 	return corev1.Container{
 		Name:  ContainerOpenSearch,
 		Image: image(cell.Spec.OpenSearch.Image, o.OpenSearchImage, cell.Spec.OpenSearch.Version),
-		Env: []corev1.EnvVar{
+		Env: append([]corev1.EnvVar{
 			{Name: "OPENSEARCH_JAVA_OPTS", Value: verbatim(javaOptions(cell.Spec.OpenSearch))},
-			{Name: "DISABLE_SECURITY_PLUGIN", Value: "true"},
+			{Name: disableSecurity, Value: "true"},
 			{Name: "DISABLE_INSTALL_DEMO_CONFIG", Value: "true"},
-		},
+		}, javaHome(cell.Spec.OpenSearch)...),
 		Ports: []corev1.ContainerPort{
 			{Name: "http", ContainerPort: HTTPPort},
 			{Name: "transport", ContainerPort: transportPort},
@@ -240,6 +253,14 @@ func javaOptions(os v1alpha1.OpenSearch) string {
 		out = append(out, "-Xms"+size, "-Xmx"+size)
 	}
 	return strings.Join(append(out, os.JavaOptions...), " ")
+}
+
+// javaHome names the JDK to OpenSearch's start script, which prefers the first variable, and to the image's other programs.
+func javaHome(os v1alpha1.OpenSearch) []corev1.EnvVar {
+	if os.JavaHome == "" {
+		return nil
+	}
+	return []corev1.EnvVar{{Name: "OPENSEARCH_JAVA_HOME", Value: os.JavaHome}, {Name: "JAVA_HOME", Value: os.JavaHome}}
 }
 
 // heapBytes is the heap that was asked for, else half of the memory, at most 31 GiB; 0 leaves it to the image.

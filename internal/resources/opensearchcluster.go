@@ -88,6 +88,9 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		"annotations":  pod.Annotations,
 		"probes":       map[string]any{"liveness": map[string]any{"failureThreshold": livenessFailures}},
 	}
+	if env := javaHome(os); env != nil {
+		pool["env"] = env
+	}
 	if os.Storage.Size != "" {
 		pvc := map[string]any{"accessModes": []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
 		if of == openSearchOrg {
@@ -247,11 +250,14 @@ func OperatedNodes(o *unstructured.Unstructured) int32 {
 	return int32(nodes)
 }
 
-// endpointOf is how trials reach a cell's cluster where it is not by Knee's own StatefulSet: the variant's endpoint, or what
-// the operator makes: a Service of the cell's name, a Secret of the user admin, one of the REST API's certificate. Nil: the
-// load needs no cluster.
+// endpointOf is how trials reach a cell's cluster where that takes more than an address: the variant's endpoint, a secured
+// cluster of Knee's own, or what the operator makes: a Service of the cell's name, a Secret of the user admin, one of the
+// REST API's certificate. Nil: an open cluster of Knee's own, or the load needs no cluster.
 func endpointOf(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *plan.Endpoint {
-	if !cell.Operated() {
+	switch {
+	case cell.Secured():
+		return securedEndpoint(c, cell)
+	case !cell.Operated():
 		return cell.Spec.Endpoint
 	}
 	return &plan.Endpoint{

@@ -36,19 +36,29 @@ func restrictedContainer(readOnlyRoot bool) *corev1.SecurityContext {
 	}
 }
 
-// requirements asks for what the campaign says and is limited to it.
+// requirements returns the requests of the campaign, and the limits that resources.limits leaves.
 func requirements(r v1alpha1.Resources) corev1.ResourceRequirements {
-	list := corev1.ResourceList{}
+	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	if r.CPU != "" {
-		list[corev1.ResourceCPU] = resource.MustParse(string(r.CPU))
+		requests[corev1.ResourceCPU] = resource.MustParse(string(r.CPU))
+		if r.Limits != v1alpha1.LimitMemory && r.Limits != v1alpha1.LimitNone {
+			limits[corev1.ResourceCPU] = requests[corev1.ResourceCPU]
+		}
 	}
 	if r.Memory != "" {
-		list[corev1.ResourceMemory] = resource.MustParse(string(r.Memory))
+		requests[corev1.ResourceMemory] = resource.MustParse(string(r.Memory))
+		if r.Limits != v1alpha1.LimitNone {
+			limits[corev1.ResourceMemory] = requests[corev1.ResourceMemory]
+		}
 	}
-	if len(list) == 0 {
-		return corev1.ResourceRequirements{}
+	var out corev1.ResourceRequirements
+	if len(requests) > 0 {
+		out.Requests = requests
 	}
-	return corev1.ResourceRequirements{Requests: list, Limits: list}
+	if len(limits) > 0 {
+		out.Limits = limits
+	}
+	return out
 }
 
 func tolerations(in []v1alpha1.Toleration) []corev1.Toleration {

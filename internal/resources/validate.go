@@ -26,6 +26,7 @@ func Validate(c *v1alpha1.BenchmarkCampaign, o Options) field.ErrorList {
 	for i, v := range c.Spec.Variants {
 		look(v.OpenSearch, spec.Child("variants").Index(i).Child("opensearch"))
 	}
+	errs = append(errs, validateSecurity(c, spec)...)
 	if command := c.Spec.Workload.Command; command != nil {
 		at := spec.Child("workload", "command")
 		errs = append(errs, clients(*command, c.Spec, at)...)

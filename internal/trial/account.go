@@ -111,7 +111,7 @@ func (a *attempt) measure(ctx context.Context) error {
 	a.record.Ingest = &record.Ingest{
 		From: window.From.UnixMilli(), To: window.To.UnixMilli(), Seconds: window.Seconds(), Window: kind, WindowNote: note,
 		Documents: int64(window.Documents + 0.5), DocsPerSecond: window.Rate(), WholeDocsPerSec: whole.Rate(),
-		Corpus: a.outcome.corpus, BulkSize: a.outcome.bulkSize, CVPercent: steady.CVPercent(samples, window),
+		Corpus: a.outcome.corpus, BulkSize: a.outcome.bulkSize, Requests: a.outcome.requests, CVPercent: steady.CVPercent(samples, window),
 	}
 	a.record.Ingest.PayloadMiBs = a.outcome.documentBytes * window.Rate() / (1 << 20)
 	if a.outcome.timed {
@@ -133,7 +133,7 @@ func (a *attempt) measureNothing(ctx context.Context, samples []steady.Sample) e
 	window := steady.Window{From: a.clock.at, To: a.ended}
 	a.record.Ingest = &record.Ingest{From: window.From.UnixMilli(), To: window.To.UnixMilli(), Seconds: window.Seconds(), Window: record.WindowWhole,
 		WindowNote: fmt.Sprintf("all requests were rejected (%d rejections): no document was accepted", a.record.Rejections.Total()),
-		Corpus:     a.outcome.corpus, BulkSize: a.outcome.bulkSize}
+		Corpus:     a.outcome.corpus, BulkSize: a.outcome.bulkSize, Requests: a.outcome.requests}
 	a.facts.whole = window
 	a.telemetry(ctx, window)
 	if err := a.loader(ctx, window); err != nil {

@@ -65,7 +65,7 @@ func afterLoad(t *testing.T, folder string) (*attempt, *bytes.Buffer) {
 	return a, out
 }
 
-func content(t *testing.T, elements ...string) string {
+func contentOf(t *testing.T, elements ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(elements...))
 	if err != nil {
@@ -82,7 +82,7 @@ func TestArtifacts(t *testing.T) {
 		t.Fatalf("artifacts %q: %s", a.record.Artifacts, out)
 	}
 	for name, want := range map[string]string{"osb-result.json": `{"result":1}`, "osb.log": "log", "osb-output.txt": "words", "workload.json": `{"rendered":true}`} {
-		if got := content(t, folder, name); got != want {
+		if got := contentOf(t, folder, name); got != want {
 			t.Errorf("%s holds %q", name, got)
 		}
 	}
@@ -90,14 +90,14 @@ func TestArtifacts(t *testing.T) {
 		t.Errorf("a result of a search that was not run: %v", err)
 	}
 	var kept record.Record
-	if err := json.Unmarshal([]byte(content(t, folder, "record.json")), &kept); err != nil || kept.Ingest.DocsPerSecond != 1000.123456789 || kept.Artifacts != folder {
+	if err := json.Unmarshal([]byte(contentOf(t, folder, "record.json")), &kept); err != nil || kept.Ingest.DocsPerSecond != 1000.123456789 || kept.Artifacts != folder {
 		t.Errorf("%+v, %v: figures are kept whole", kept, err)
 	}
-	rows, err := csv.NewReader(strings.NewReader(content(t, folder, "series.csv"))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(contentOf(t, folder, "series.csv"))).ReadAll()
 	if err != nil || len(rows) < 20 || len(rows) > 22 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	readme := content(t, folder, "README.txt")
+	readme := contentOf(t, folder, "README.txt")
 	values := map[string]string{}
 	for i, name := range rows[0] {
 		values[name] = rows[11][i] // about 10.5 s into the load
@@ -111,10 +111,10 @@ func TestArtifacts(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, values[name], want)
 		}
 	}
-	if got := content(t, folder, "documents.csv"); !strings.HasPrefix(got, "time_ms,documents\n") || strings.Count(got, "\n") != 22 || !strings.Contains(got, ",20000\n") {
+	if got := contentOf(t, folder, "documents.csv"); !strings.HasPrefix(got, "time_ms,documents\n") || strings.Count(got, "\n") != 22 || !strings.Contains(got, ",20000\n") {
 		t.Errorf("documents %s", got)
 	}
-	if got := content(t, folder, "pauses.csv"); !strings.Contains(got, ",node-0,young,Pause Young (Normal) (G1 Evacuation Pause),7.529,-1,-1\n") {
+	if got := contentOf(t, folder, "pauses.csv"); !strings.Contains(got, ",node-0,young,Pause Young (Normal) (G1 Evacuation Pause),7.529,-1,-1\n") {
 		t.Errorf("pauses %s", got)
 	}
 }
@@ -211,7 +211,7 @@ func TestArtifactsWithoutTheCollectorsLog(t *testing.T) {
 	if a.record.Artifacts != folder || !strings.Contains(out.String(), "gc.log: permission denied") {
 		t.Errorf("artifacts %q: %s", a.record.Artifacts, out)
 	}
-	if series := content(t, folder, "series.csv"); !strings.HasSuffix(series, ",70,7\n") {
+	if series := contentOf(t, folder, "series.csv"); !strings.HasSuffix(series, ",70,7\n") {
 		t.Errorf("series.csv: %s", series)
 	}
 }
@@ -227,7 +227,7 @@ func TestTheRecordIsSavedFirst(t *testing.T) {
 	if len(saved) != 1 || saved[0].Artifacts != "" || saved[0].Error == nil || r.Artifacts != o.Config.Artifacts {
 		t.Errorf("saved %+v, then %+v", saved, r)
 	}
-	if got := content(t, o.Config.Artifacts, "record.json"); !strings.Contains(got, fmt.Sprintf("%q", record.ReasonAgentFailed)) {
+	if got := contentOf(t, o.Config.Artifacts, "record.json"); !strings.Contains(got, fmt.Sprintf("%q", record.ReasonAgentFailed)) {
 		t.Error(got)
 	}
 }

@@ -170,6 +170,7 @@ func (d *bulkDriver) outcome(shares []json.RawMessage) (outcome, error) {
 	if n.Added > 0 {
 		out.tasks[0].ErrorRate = float64(n.Added-n.Acknowledged) / float64(n.Added)
 	}
+	out.requests = r.Requests
 	if sendings := float64(n.Added + n.Retried); r.Requests > 0 {
 		out.bulkSize = int64(math.Round(sendings / float64(r.Requests)))
 		out.documentBytes = float64(r.Bytes) / sendings

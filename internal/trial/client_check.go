@@ -116,6 +116,7 @@ func (a *attempt) timeToRepeat(ctx context.Context) (context.Context, context.Ca
 func (a *attempt) repeatConfig(ctx context.Context, bulk record.BulkConfig, folder string) (record.Config, error) {
 	c := a.Config
 	c.OSB, c.Bulk, c.ClientCheck, c.Artifacts = nil, &bulk, false, ""
+	c.Sources = record.Sources{} // the trial itself has compared them
 	if c.Index.BodyFile != "" {
 		return c, nil
 	}

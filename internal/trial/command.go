@@ -29,7 +29,7 @@ func newCommand(a *attempt) loadDriver { return &commandDriver{a: a} }
 
 // kind: a cluster that Knee made is there to be loaded, and its nodes are watched. What lies at an endpoint may be anything.
 func (d *commandDriver) kind() kind {
-	if d.a.Config.Endpoint != "" && d.a.Config.External == nil {
+	if e := d.a.Config.External; d.a.Config.Endpoint != "" && (e == nil || e.Own) {
 		return usesCluster
 	}
 	return alone

@@ -22,6 +22,7 @@ func mergeCommand(all []commandShare, asked []record.JSONMetric) (load *record.L
 		sum.Rate += s.Load.Rate
 		sum.Operations += s.Load.Operations
 		sum.Failures += s.Load.Failures
+		sum.FailuresUncounted = sum.FailuresUncounted || s.Load.FailuresUncounted
 		sum.Seconds = max(sum.Seconds, s.Load.Seconds)
 		shortest = min(shortest, s.Load.Seconds)
 		inFlight += s.InFlight

@@ -201,6 +201,9 @@ func TestCommandShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := out.load
+	if l.FailuresUncounted {
+		t.Error("both pods counted their failures")
+	}
 	if l.Rate != 150 || l.Operations != 1600 || l.Failures != 2 || l.Seconds != 12 || l.Latency != nil || math.Abs(out.clientUtilization-0.9) > 1e-9 {
 		t.Errorf("%+v, %v", l, out.clientUtilization)
 	}
@@ -212,6 +215,10 @@ func TestCommandShares(t *testing.T) {
 	}
 	if out, err = d.outcome([]json.RawMessage{share(100, 10, 0)}); err != nil || out.load.Latency == nil || out.clientUtilization != 0 || *out.load.Metrics[0].Value != 3.5 {
 		t.Errorf("%+v, %v", out, err)
+	}
+	uncounted := json.RawMessage(`{"load": {"rate": 5, "unit": "calls/s", "failuresUncounted": true}}`)
+	if out, err = d.outcome([]json.RawMessage{share(100, 10, 0), uncounted}); err != nil || !out.load.FailuresUncounted {
+		t.Errorf("a pod that counted no failures leaves their sum unknown: %+v, %v", out, err)
 	}
 	pod := newCommand(&attempt{part: part{index: 2, of: 3}, Options: Options{Config: record.Config{Trial: record.Trial{Cell: "abc", Phase: record.Final, Clients: 10, Repetition: 2, Attempt: 1, Placement: 2},
 		Command: &record.CommandConfig{}}}}).(*commandDriver)

@@ -74,6 +74,7 @@ type outcome struct {
 	corpus        int64         // documents that were to be sent; 0: the load is timed, or the number is not known
 	timed         bool          // it was to last for a time
 	bulkSize      int64         // documents a request; 0 when not known
+	requests      int64         // bulk requests that were sent, retries included; 0 when not counted
 	documentBytes float64       // of a document as it is sent; 0 when not known
 	firstEnd      time.Duration // from start until the first client had sent all that it was to send; 0 when not known
 	accepted      *accepted     // documents that were acknowledged; nil when the driver does not count them

@@ -21,7 +21,7 @@ func (a *attempt) readSecrets() (err error) {
 		return nil
 	}
 	if a.access, err = access.Read(*e); err != nil {
-		return fail(record.ReasonClusterNotReady, "the Secrets of spec.variants[].endpoint: %v", err)
+		return fail(record.ReasonClusterNotReady, "the Secrets of %s cannot be used: %v", accessField(*e), err)
 	}
 	a.secrets = a.access.Secret()
 	return nil
@@ -36,23 +36,17 @@ func (a *attempt) connect() (err error) {
 	return err
 }
 
-// refused is the failure of a call that the cluster and the agent will never agree on; nil when waiting may help. To a
-// cluster of Knee's own, which is open, it waits for anything.
+// refused returns the failure of a call that will fail again however long the trial waits; nil if waiting may help. A trial
+// on an open cluster of Knee's own waits for anything.
 func (a *attempt) refused(err error) error {
 	if a.Config.External == nil {
 		return nil
 	}
-	advice := map[cluster.Refusal]string{
-		cluster.RefusedUser:        "it does not take the user and password, or the signature, for its own: see credentialsSecret or sigV4",
-		cluster.RefusedPermission:  "the user may not do what a trial needs: see docs/endpoints.md for the permissions",
-		cluster.RefusedServer:      "its certificate is not of an authority that is trusted, or not for this host: see caSecret",
-		cluster.RefusedCertificate: "it ends the handshake: does it want a client certificate (clientCertificateSecret), or another one?",
-		cluster.RefusedProtocol:    "one side speaks TLS and the other does not: see the URL's scheme",
-	}[cluster.RefusalOf(err)]
-	if advice == "" {
+	what := refusalText(cluster.RefusalOf(err), *a.Config.External)
+	if what == "" {
 		return nil
 	}
-	return fail(record.ReasonClusterNotReady, "%s refuses: %s (spec.variants[].endpoint): %v", a.Config.Endpoint, advice, err)
+	return fail(record.ReasonClusterNotReady, "%s %s: %v", a.Config.Endpoint, what, err)
 }
 
 // mayDelete says whether the index may be deleted, whoever made it.
@@ -117,7 +111,7 @@ const leaveTimeout = 10 * time.Second
 // template, which a data stream holds fast until it is gone, and its policy. What cannot be removed is said and no more: the
 // next trial begins with the same.
 func (a *attempt) leave(ctx context.Context) {
-	if a.Config.External == nil || !a.ownIndex {
+	if e := a.Config.External; e == nil || e.Own || !a.ownIndex {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)

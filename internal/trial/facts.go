@@ -194,10 +194,27 @@ func rejections(before, after []cluster.Node) record.Rejections {
 		r.IndexingPressure += max(0, n.MemoryRejected-o.MemoryRejected)
 		r.ShardPressure += max(0, n.ShardRejected-o.ShardRejected)
 		r.AdmissionControl += max(0, n.AdmissionRejected-o.AdmissionRejected)
+		r.NoAdmissionControl = r.NoAdmissionControl || !n.HasAdmission
 		r.CircuitBreakers += max(0, n.BreakersTripped-o.BreakersTripped)
-		r.SegmentReplication += max(0, n.ReplicationRejected-o.ReplicationRejected)
 	}
+	r.SegmentReplication = knownChange(before, after, func(n cluster.Node) (int64, bool) { return n.ReplicationRejected, n.HasReplication })
+	r.RemoteStore = knownChange(before, after, func(n cluster.Node) (int64, bool) { return n.RemoteStoreRejected, n.HasRemoteStore })
 	return r
+}
+
+// knownChange is the change of a counter, summed over all nodes; nil where a node does not have the counter.
+func knownChange(before, after []cluster.Node, of func(cluster.Node) (int64, bool)) *int64 {
+	var sum int64
+	old := byID(before)
+	for _, n := range after {
+		now, known := of(n)
+		if !known {
+			return nil
+		}
+		was, _ := of(old[n.ID])
+		sum += max(0, now-was)
+	}
+	return &sum
 }
 
 func byID(nodes []cluster.Node) map[string]cluster.Node {

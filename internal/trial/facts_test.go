@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
@@ -131,17 +134,30 @@ func TestNodesThatChanged(t *testing.T) {
 		want       string
 		rejections record.Rejections
 	}{
-		"none": {func(*snapshot) {}, "", record.Rejections{}},
+		"none": {func(*snapshot) {}, "", record.Rejections{NoAdmissionControl: true}},
+		"none, of nodes with all counters": {func(s *snapshot) {
+			for i := range s.nodes {
+				n := &s.nodes[i]
+				n.HasAdmission, n.HasReplication, n.HasRemoteStore = true, true, true
+			}
+			s.nodes[1].ReplicationRejected, s.nodes[0].RemoteStoreRejected = 3, 2
+		}, "", record.Rejections{SegmentReplication: ptr.To[int64](3), RemoteStore: ptr.To[int64](2)}},
+		"a counter that one node does not have": {func(s *snapshot) {
+			s.nodes[0].HasReplication, s.nodes[0].ReplicationRejected = true, 3
+		}, "", record.Rejections{NoAdmissionControl: true}},
 		"rejections": {func(s *snapshot) {
 			s.nodes[0].WriteRejected, s.nodes[0].MemoryRejected, s.nodes[1].AdmissionRejected, s.nodes[1].ReplicationRejected = 15, 3, 7, 4
 			s.nodes[1].BreakersTripped = 2
-		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7, CircuitBreakers: 2, SegmentReplication: 4}},
-		"shard pressure":     {func(s *snapshot) { s.nodes[0].MemoryRejected, s.nodes[0].ShardRejected = 4, 3 }, "", record.Rejections{IndexingPressure: 3, ShardPressure: 3}},
-		"no longer enforced": {func(s *snapshot) { s.nodes[1].ShardRejected = 0 }, "", record.Rejections{}},
-		"a restart":          {func(s *snapshot) { s.infos[1].Started = 300 }, "node n2 restarted", record.Rejections{}},
-		"a new node":         {func(s *snapshot) { s.infos[1].ID = "c" }, "node n2 was not there", record.Rejections{}},
-		"a lost node":        {func(s *snapshot) { s.infos = s.infos[:1] }, "node n2 is gone since the load: 2 nodes before, 1 after", record.Rejections{}},
-		"a decrease":         {func(s *snapshot) { s.nodes[0].WriteRejected = 0 }, "thread_pool.write.rejected of node n1 went down from 5 to 0", record.Rejections{}},
+			for i := range s.nodes {
+				s.nodes[i].HasAdmission, s.nodes[i].HasReplication = true, true
+			}
+		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7, CircuitBreakers: 2, SegmentReplication: ptr.To[int64](4)}},
+		"shard pressure":     {func(s *snapshot) { s.nodes[0].MemoryRejected, s.nodes[0].ShardRejected = 4, 3 }, "", record.Rejections{NoAdmissionControl: true, IndexingPressure: 3, ShardPressure: 3}},
+		"no longer enforced": {func(s *snapshot) { s.nodes[1].ShardRejected = 0 }, "", record.Rejections{NoAdmissionControl: true}},
+		"a restart":          {func(s *snapshot) { s.infos[1].Started = 300 }, "node n2 restarted", record.Rejections{NoAdmissionControl: true}},
+		"a new node":         {func(s *snapshot) { s.infos[1].ID = "c" }, "node n2 was not there", record.Rejections{NoAdmissionControl: true}},
+		"a lost node":        {func(s *snapshot) { s.infos = s.infos[:1] }, "node n2 is gone since the load: 2 nodes before, 1 after", record.Rejections{NoAdmissionControl: true}},
+		"a decrease":         {func(s *snapshot) { s.nodes[0].WriteRejected = 0 }, "thread_pool.write.rejected of node n1 went down from 5 to 0", record.Rejections{NoAdmissionControl: true}},
 	} {
 		after := base()
 		c.change(&after)
@@ -152,7 +168,7 @@ func TestNodesThatChanged(t *testing.T) {
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		if got := rejections(base().nodes, after.nodes); got != c.rejections {
+		if got := rejections(base().nodes, after.nodes); !reflect.DeepEqual(got, c.rejections) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.rejections)
 		}
 	}

@@ -19,7 +19,7 @@ func (a *attempt) fillNodes(after snapshot) {
 			HeapUsedMax: n.HeapUsed,
 			GC:          record.GC{Collections: n.GCCount - o.GCCount, Millis: n.GCMillis - o.GCMillis},
 			Environment: record.Environment{Arch: i.Arch, JVM: i.JVM, OpenSearch: i.Version, HeapBytes: i.HeapMax,
-				Processors: i.Processors, Mlockall: i.Mlockall, MaxFiles: i.MaxFiles, Image: a.image(i.Name)},
+				Processors: i.Processors, Mlockall: i.Mlockall, MaxFiles: i.MaxFiles, Image: a.image(i.Name), ImageOS: i.OS},
 		})
 	}
 	a.nodeIDs = map[string]string{}
@@ -68,6 +68,7 @@ func (a *attempt) telemetry(ctx context.Context, window steady.Window) {
 
 // fillMachine notes what a probe tells of a node's machine.
 func fillMachine(n *record.Node, w probe.Window) {
+	n.CPURange = w.CPURange
 	n.ReportedCPU = nil // the probe's figure is of the whole machine, and does not depend on who else asks the node
 	n.CPU, n.Pressure, n.Disk, n.Network, n.GC.Pauses, n.Probe = &w.CPU, w.Pressure, w.Disk, w.Network, w.Pauses, w.Probe
 	if w.Throttled != nil { // of cgroup v2, too, which OpenSearch does not read
@@ -82,6 +83,7 @@ func fillMachine(n *record.Node, w probe.Window) {
 	e, own := w.Environment, &n.Environment // the machine's part
 	own.Host, own.Arch, own.CPUModel, own.Cores, own.SMT = e.Host, e.Arch, e.CPUModel, e.Cores, e.SMT
 	own.MemoryBytes, own.Kernel, own.THP, own.Disk = e.MemoryBytes, e.Kernel, e.THP, e.Disk
+	own.NodeOS, own.Hypervisor, own.Swap, own.MaxProcesses = e.NodeOS, e.Hypervisor, e.Swap, e.MaxProcesses
 }
 
 // loader tells the driver's CPU and memory over the window, and the cores of its node: of all loader pods together.

@@ -70,3 +70,15 @@ func TestCheckTarget(t *testing.T) {
 		t.Errorf("a closed loop: %v", err)
 	}
 }
+
+// The parameters of the searches, such as warmup_iterations, reach the run of the search tasks as they reach that of the load:
+// both are called with the same file of parameters.
+func TestLoadParams_searchParameters(t *testing.T) {
+	c := openLoop(100_000, "1000", "rate")
+	c.Trial.Phase = record.Final
+	c.OSB.Params["warmup_iterations"], c.OSB.Params["index_settings"] = "10", "{}"
+	got, err := loadParams(c, part{0, 1})
+	if err != nil || got["warmup_iterations"] != "10" || got["index_settings"] != "{}" {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -49,6 +49,22 @@ func (a *attempt) settle(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// wait sends nothing for as long as the campaign asks for (spec.workload.waitSeconds).
+func (a *attempt) wait(ctx context.Context) error {
+	if a.Config.WaitSeconds <= 0 {
+		return nil
+	}
+	started := time.Now()
+	timer := time.NewTimer(time.Duration(a.Config.WaitSeconds) * time.Second)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	a.record.Settle.WaitSeconds = time.Since(started).Seconds()
+	return ctx.Err()
+}
+
 // restlessCluster says what of the cluster is not at rest, and how much each node has indexed.
 func (a *attempt) restlessCluster(ctx context.Context) (restless []string, indexed map[string]int64) {
 	h, err := a.cluster.Health(ctx)

@@ -164,16 +164,17 @@ func (a *attempt) phases() []phase {
 		await   = phase{"wait for the cluster", a.awaitCluster}
 		settle  = phase{"settle", a.settle}
 		before  = phase{"counters before", a.countBefore}
+		wait    = phase{"wait", a.wait}
 		load    = phase{"load", a.load}
 		after   = "counters after"
 	)
 	switch a.driver.kind() {
 	case alone:
-		return a.andAsk(prepare, load)
+		return a.andAsk(prepare, wait, load)
 	case usesCluster:
-		return a.andAsk(prepare, await, settle, before, load, phase{after, a.countNodes})
+		return a.andAsk(prepare, await, settle, wait, before, load, phase{after, a.countNodes})
 	}
-	out := []phase{prepare, await, {"make the index", a.makeIndex}, settle, before, load, {after, a.countAfter}, {"merges", a.drain}, {"verify", a.verify}}
+	out := []phase{prepare, await, {"make the index", a.makeIndex}, settle, wait, before, load, {after, a.countAfter}, {"merges", a.drain}, {"verify", a.verify}}
 	if s, can := a.driver.(searcher); can && s.searches() {
 		out = append(out, phase{"search", a.search})
 	}
@@ -302,6 +303,9 @@ func (a *attempt) prepare(ctx context.Context) error {
 	}
 	if !isFolder(a.Cache) {
 		a.Cache = ""
+	}
+	if err := a.readSources(); err != nil {
+		return err
 	}
 	return a.driver.prepare(ctx)
 }

@@ -62,13 +62,12 @@ func (d *osbDriver) layWorkload(ctx context.Context) error {
 			err = d.clone(ctx, d.a.kept("git"))
 		}
 	case c.Path != "":
-		source := filepath.Join(c.Path, c.Workload)
-		if c.Flat {
-			source = c.Path
-		}
 		d.run.WorkloadPath = filepath.Join(d.a.kept("laid"), c.Workload)
 		if err = dropUnfinished(d.run.WorkloadPath); err == nil {
-			err = mirror(ctx, source, d.run.WorkloadPath, c.Flat)
+			err = mirror(ctx, c.Source(), d.run.WorkloadPath, c.Flat)
+		}
+		if common := c.Common(); err == nil && isFolder(common) {
+			err = mirror(ctx, common, filepath.Join(d.a.kept("laid"), record.CommonOperations), false)
 		}
 	default:
 		return nil // the driver's own repository
@@ -312,10 +311,11 @@ func (d *osbDriver) clone(ctx context.Context, folder string) error {
 		{"-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=60", "fetch", "--quiet", "--depth", "1", "--", c.GitURL, ref},
 		{"checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"},
 	} {
-		if err := d.git(ctx, folder, args); err != nil {
+		if _, err := d.git(ctx, folder, args); err != nil {
 			return err
 		}
 	}
+	d.readCommit(ctx, folder)
 	return nil
 }
 
@@ -333,14 +333,15 @@ func unlock(folder string) error {
 	})
 }
 
-func (d *osbDriver) git(ctx context.Context, folder string, args []string) error {
+// git runs git in a folder and gives what it prints.
+func (d *osbDriver) git(ctx context.Context, folder string, args []string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = folder
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = append(environment(), "HOME="+d.run.Home, "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
 	}
-	return nil
+	return string(out), nil
 }

@@ -65,6 +65,7 @@ func TestAdmitted(t *testing.T) {
 		"a comparison":                        `spec: {comparisons: [{cell: {variant: arm, topology: 6p0r}, baseline: {variant: intel, topology: 6p0r}}]}`,
 		"the inverse comparison":              `spec: {comparisons: [{cell: {variant: intel, topology: 6p0r}, baseline: {variant: arm, topology: 6p0r}}]}`,
 		"accepted differences":                `spec: {acceptedDifferences: [kernel, cpuModel, loaderHost]}`,
+		"security":                            `spec: {opensearch: {security: true}, variants: [{name: arm, opensearch: {security: false}}, {name: intel}]}`,
 		"a currency":                          `spec: {currency: EUR}`,
 		"artifacts":                           `spec: {artifacts: {claimName: raw-files, path: knee/arm-vs-intel}}`,
 		"disk limits":                         `spec: {opensearch: {diskLimits: {mibPerSecond: 800, iops: 15000}}}`,

@@ -65,7 +65,7 @@ func TestDriversRefused(t *testing.T) {
 		{"no topologies of bulk", `spec: {topologies: null, ` + bulk + `}}`, []string{"spec.topologies: Required value", "list the topologies"}},
 		{"OSB without primaries", `spec: {topologies: [{name: a}]}`, []string{"spec.topologies: Required value", "each topology needs primaries"}},
 		{"bulk without primaries", `spec: {topologies: [{name: a}], ` + bulk + `}}`, []string{"spec.topologies: Required value", "each topology needs primaries"}},
-		{"bulk without an index", `spec: {` + plain + `, workload: {measure: null, osb: null, index: null, bulk: {dataset: small, documents: 1}}}`, []string{"spec.workload.index", "need index"}},
+		{"bulk without an index", `spec: {` + plain + `, workload: {measure: null, osb: null, index: null, bulk: {dataset: small, documents: 1}}}`, []string{"spec.workload.index", "needs index.name"}},
 		{"bulk of nothing", `spec: {` + plain + `, workload: {measure: null, osb: null, bulk: {documents: 1}}}`, []string{"spec.workload.bulk", "either dataset or files"}},
 		{"bulk without an end", `spec: {` + plain + `, workload: {measure: null, osb: null, bulk: {dataset: small}}}`, []string{"spec.workload.bulk", "exactly one of documents, documentsPerClient and durationSeconds"}},
 		{"bulk with two sizes", `spec: {` + plain + `, workload: {measure: null, osb: null, bulk: {dataset: small, documents: 1, flushBytes: 2M, flushDocuments: 5}}}`, []string{"spec.workload.bulk", "leave one of them out"}},

@@ -38,6 +38,8 @@ func TestNastyTextIsRefused(t *testing.T) {
 		"the artifacts' path":  {`spec: {artifacts: {claimName: a, path: %s}}`, []string{"-rf", "--help"}}, // a folder of a volume, mounted by the kubelet
 		"the refresh interval": {`spec: {topologies: [{name: a, primaries: 1, refreshInterval: %s}]}`, nil},
 		"the rerun token":      {`spec: {rerun: %s}`, []string{"a:b"}}, // only ever hashed
+		"the JDK":              {`spec: {opensearch: {javaHome: %s}}`, []string{"/etc/passwd"}},
+		"a point's token":      {`spec: {sweep: {rerun: [{variant: arm, topology: 6p0r, clients: 16, token: %s}]}}`, []string{"a:b"}}, // only ever hashed and shown
 		"the currency":         {`spec: {currency: %s}`, nil},
 		"OpenSearch's version": {`spec: {opensearch: {version: %s}}`, nil},
 		"a setup task":         {`spec: {workload: {osb: {setupTasks: [%s]}}}`, verbatim},

@@ -2,24 +2,23 @@ package e2e_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
+	"maps"
+	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/crypto/bcrypt"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/security"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
@@ -30,7 +29,9 @@ func serve(ctx context.Context, ns, name string, container corev1.Container, por
 	container.SecurityContext = &corev1.SecurityContext{
 		AllowPrivilegeEscalation: ptr.To(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
-	container.ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}}}
+	if container.ReadinessProbe == nil {
+		container.ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(port)}}}
+	}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Labels: map[string]string{"served": name}},
 		Spec: corev1.PodSpec{
@@ -63,41 +64,96 @@ func serve(ctx context.Context, ns, name string, container corev1.Container, por
 	}).Should(BeTrue(), "pod %s is ready", name)
 }
 
-// certificate makes the Secrets of a server's certificate: its own, and what it is checked against.
-func certificate(ctx context.Context, ns, name, host string) {
-	GinkgoHelper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	Expect(err).NotTo(HaveOccurred())
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	Expect(err).NotTo(HaveOccurred())
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	Expect(err).NotTo(HaveOccurred())
-	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	secret(ctx, ns, name, corev1.SecretTypeTLS, map[string][]byte{
-		"tls.crt": cert, "tls.key": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
-	})
-	secret(ctx, ns, name+"-ca", corev1.SecretTypeOpaque, map[string][]byte{"ca.crt": cert})
-}
-
 func secret(ctx context.Context, ns, name string, kind corev1.SecretType, data map[string][]byte) {
 	GinkgoHelper()
 	Expect(cluster.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Type: kind, Data: data})).To(Succeed())
 }
 
-// A real OpenSearch that no campaign made, open, and behind a STAND-IN for the security plugin: a proxy with TLS and basic
-// authentication.
+// basicAuth makes a Secret of a user and a password.
+func basicAuth(ctx context.Context, ns, name, user, password string) {
+	GinkgoHelper()
+	secret(ctx, ns, name, corev1.SecretTypeBasicAuth, map[string][]byte{"username": []byte(user), "password": []byte(password)})
+}
+
+// securityFile is a file of the security plugin's configuration.
+func securityFile(kind string, entries map[string]any) []byte {
+	GinkgoHelper()
+	entries["_meta"] = map[string]any{"type": kind, "config_version": 2}
+	out, err := yaml.Marshal(entries)
+	Expect(err).NotTo(HaveOccurred())
+	return out
+}
+
+// serveSecured runs the real OpenSearch with the real security plugin, TLS and two users: bench may do what
+// docs/endpoints.md lists and no more, guest may do nothing. It makes the Secret search-ca.
+func serveSecured(ctx context.Context, ns, name string, passwords map[string]string) {
+	GinkgoHelper()
+	bundle, err := security.Generate(time.Now(), name+"."+ns+".svc")
+	Expect(err).NotTo(HaveOccurred())
+	users := map[string]any{}
+	for user, password := range passwords {
+		hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+		Expect(err).NotTo(HaveOccurred())
+		users[user] = map[string]any{"hash": string(hash)}
+	}
+	files := map[string][]byte{
+		"internal_users.yml": securityFile("internalusers", users),
+		"roles.yml": securityFile("roles", map[string]any{"knee": map[string]any{
+			"cluster_permissions": []string{
+				"cluster:monitor/health", "cluster:monitor/state", "cluster:monitor/nodes/info", "cluster:monitor/nodes/stats", "cluster:monitor/main",
+				"indices:admin/template/put", "indices:admin/template/delete", "indices:data/write/bulk",
+				"indices:admin/template/get", "cluster:monitor/stats", // opensearch-benchmark's own
+			},
+			"index_permissions": []any{map[string]any{
+				"index_patterns": []string{"nyc_taxis"}, "allowed_actions": []string{"indices_all", "cluster:monitor/state"},
+			}},
+		}}),
+		"roles_mapping.yml": securityFile("rolesmapping", map[string]any{"knee": map[string]any{"users": []string{"bench"}}}),
+	}
+	data := map[string][]byte{"ca.crt": bundle.CA, "tls.crt": bundle.Certificate, "tls.key": bundle.Key}
+	const config = "/usr/share/opensearch/config/"
+	mounts := []corev1.VolumeMount{{Name: "node", MountPath: config + "certificates", ReadOnly: true}}
+	for file, text := range files {
+		data[file] = text
+		mounts = append(mounts, corev1.VolumeMount{Name: "node", MountPath: config + "opensearch-security/" + file, SubPath: file, ReadOnly: true})
+	}
+	secret(ctx, ns, "node", corev1.SecretTypeOpaque, data)
+	secret(ctx, ns, name+"-ca", corev1.SecretTypeOpaque, map[string][]byte{"ca.crt": bundle.CA})
+	env := []corev1.EnvVar{
+		{Name: "DISABLE_INSTALL_DEMO_CONFIG", Value: "true"}, {Name: "discovery.type", Value: "single-node"},
+		{Name: "cluster.routing.allocation.disk.threshold_enabled", Value: "false"},
+		{Name: "OPENSEARCH_JAVA_OPTS", Value: "-Xms512m -Xmx512m"}, {Name: "network.host", Value: "0.0.0.0"},
+		{Name: "plugins.security.ssl.http.enabled", Value: "true"}, {Name: "plugins.security.allow_default_init_securityindex", Value: "true"},
+		{Name: "plugins.security.nodes_dn", Value: "CN=" + security.NodeName},
+	}
+	for _, layer := range []string{"http", "transport"} {
+		for setting, file := range map[string]string{"pemcert": "tls.crt", "pemkey": "tls.key", "pemtrustedcas": "ca.crt"} {
+			env = append(env, corev1.EnvVar{Name: "plugins.security.ssl." + layer + "." + setting + "_filepath", Value: "certificates/" + file})
+		}
+	}
+	serve(ctx, ns, name, corev1.Container{
+		Image: "knee.local/opensearch:" + securedVersion, Env: env, VolumeMounts: mounts,
+		ReadinessProbe: &corev1.Probe{PeriodSeconds: 1, ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
+			Scheme: corev1.URISchemeHTTPS, Path: "/_plugins/_security/health", Port: intstr.FromInt32(9200),
+		}}},
+	}, 9200, "node")
+}
+
+// Two real OpenSearch that no campaign made: an open one, and one with the real security plugin.
 var _ = Describe("an OpenSearch that is there already", Ordered, func() {
-	const password = `Hidden "k3epM3"`
+	passwords := map[string]string{"bench": `Hidden "k3epM3" of-bench`, "guest": `Hidden "k3epM3" of-guest`}
 	var ns string
 
 	BeforeAll(func(ctx SpecContext) {
 		ns = newNamespace(ctx)
-		serve(ctx, ns, "search", corev1.Container{
+		serveSecured(ctx, ns, "search", passwords)
+		basicAuth(ctx, ns, "bench-login", "bench", passwords["bench"])
+		basicAuth(ctx, ns, "guest-login", "guest", passwords["guest"])
+		basicAuth(ctx, ns, "wrong-login", "bench", passwords["guest"])
+		other, err := security.Generate(time.Now())
+		Expect(err).NotTo(HaveOccurred())
+		secret(ctx, ns, "other-ca", corev1.SecretTypeOpaque, map[string][]byte{"ca.crt": other.CA})
+		serve(ctx, ns, "open", corev1.Container{
 			Image: "knee.local/opensearch:3.1.0",
 			Env: []corev1.EnvVar{
 				{Name: "DISABLE_SECURITY_PLUGIN", Value: "true"}, {Name: "discovery.type", Value: "single-node"},
@@ -105,22 +161,30 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 				{Name: "OPENSEARCH_JAVA_OPTS", Value: "-Xms512m -Xmx512m"}, {Name: "network.host", Value: "0.0.0.0"},
 			},
 		}, 9200)
-		host := "guard." + ns + ".svc"
-		certificate(ctx, ns, "guard", host)
-		secret(ctx, ns, "login", corev1.SecretTypeBasicAuth, map[string][]byte{"username": []byte("bench"), "password": []byte(password)})
-		serve(ctx, ns, "guard", corev1.Container{Image: fakes, Command: []string{
-			"/bin/guard", "--listen=:9443", "--target=http://search." + ns + ".svc:9200", "--certificate=/secrets/guard", "--login=/secrets/login",
-		}}, 9443, "guard", "login")
 	}, NodeTimeout(5*time.Minute))
 
-	at := func(name string) *wrappers.Campaign {
-		w := fixed(name, ns, 2).VariantOnAnyNode("open").VariantOnAnyNode("guarded").Parallelism(1)
+	// at is a campaign of one variant an endpoint.
+	at := func(name string, endpoints map[string]v1alpha1.Endpoint) *wrappers.Campaign {
+		w := fixed(name, ns, 2).Parallelism(1)
 		w.Spec.OpenSearch = v1alpha1.OpenSearch{}
-		w.Spec.Variants[0].Endpoint = &v1alpha1.Endpoint{URL: "http://search." + ns + ".svc:9200", AllowIndexDeletion: ptr.To(true)}
-		w.Spec.Variants[1].Endpoint = &v1alpha1.Endpoint{
-			URL: "https://guard." + ns + ".svc:9443", CredentialsSecret: "login", CASecret: "guard-ca", AllowIndexDeletion: ptr.To(true),
+		for _, variant := range slices.Sorted(maps.Keys(endpoints)) {
+			w.VariantOnAnyNode(variant)
+			e := endpoints[variant]
+			e.AllowIndexDeletion = ptr.To(true)
+			w.Spec.Variants[len(w.Spec.Variants)-1].Endpoint = &e
 		}
 		return w
+	}
+	secured := func(login, ca string) v1alpha1.Endpoint {
+		return v1alpha1.Endpoint{URL: "https://search." + ns + ".svc:9200", CredentialsSecret: login, CASecret: ca}
+	}
+	bulk := v1alpha1.Workload{
+		Index: v1alpha1.Index{Name: "nyc_taxis"},
+		Bulk:  &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"},
+	}
+	hidden := func(ctx context.Context) {
+		GinkgoHelper()
+		Expect(kubectl(ctx, "-n", ns, "get", "bcamp,job,cm,pod,events", "-o", "yaml")).NotTo(ContainSubstring("k3epM3"))
 	}
 	measures := func(ctx SpecContext, w *wrappers.Campaign) {
 		GinkgoHelper()
@@ -129,26 +193,49 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 		Eventually(ready(ctx, c)).WithTimeout(8 * time.Minute).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
 		Expect(ready(ctx, c)()).To(HavePrefix("True/Finished"))
 		all := records(ctx, ns)
-		Expect(len(all)-before).To(Equal(4), "a Warmup and a Final at each URL")
+		Expect(len(all)-before).To(Equal(2*len(w.Spec.Variants)), "a Warmup and a Final at each URL")
 		for _, r := range finals(all) {
 			Expect(r.Ingest.Count).To(BeNumerically(">", 0))
 			Expect(r.Ingest.Count).To(Equal(r.Ingest.TotalIndexed))
 			Expect(r.Nodes).To(HaveLen(1))
 			Expect(r.Nodes[0].CPU).To(BeNil(), "nobody can look at its machine: absent, not zero")
 		}
-		Expect(kubectl(ctx, "-n", ns, "get", "bcamp,job,cm,pod", "-o", "yaml")).NotTo(ContainSubstring("k3epM3"))
+		hidden(ctx)
 	}
 
-	It("is measured by opensearch-benchmark, with and without authentication", func(ctx SpecContext) {
-		measures(ctx, at("endpoint-osb"))
+	It("is measured by opensearch-benchmark as a user with the documented permissions, over TLS", func(ctx SpecContext) {
+		measures(ctx, at("endpoint-osb", map[string]v1alpha1.Endpoint{"secured": secured("bench-login", "search-ca")}))
 	}, SpecTimeout(10*time.Minute))
 
 	It("is measured by Knee's own loader, with and without authentication", func(ctx SpecContext) {
-		w := at("endpoint-bulk")
-		w.Spec.Workload = v1alpha1.Workload{
-			Index: v1alpha1.Index{Name: "small"},
-			Bulk:  &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"},
-		}
+		w := at("endpoint-bulk", map[string]v1alpha1.Endpoint{
+			"open": {URL: "http://open." + ns + ".svc:9200"}, "secured": secured("bench-login", "search-ca"),
+		})
+		w.Spec.Workload = bulk
 		measures(ctx, w)
 	}, SpecTimeout(10*time.Minute))
+
+	It("refuses a wrong password, a user without rights and an unknown authority, and the record says what to correct", func(ctx SpecContext) {
+		w := at("endpoint-refused", map[string]v1alpha1.Endpoint{
+			"password": secured("wrong-login", "search-ca"), "rights": secured("guest-login", "search-ca"), "authority": secured("bench-login", "other-ca"),
+		})
+		w.Spec.Workload = bulk
+		c := start(ctx, w)
+		Eventually(ready(ctx, c)).WithTimeout(4 * time.Minute).Should(HavePrefix("False/NothingMeasured"))
+		said := map[string]string{}
+		for _, r := range records(ctx, ns) {
+			if r.Error != nil {
+				Expect(r.Error.Reason).To(Equal(record.ReasonClusterNotReady))
+				said[r.Trial.Variant] = r.Error.Message
+				AddReportEntry(r.Trial.Variant, r.Error.Message)
+			}
+		}
+		Expect(said).To(HaveKeyWithValue("password", And(ContainSubstring("status 401"),
+			ContainSubstring("keys username and password of Secret wrong-login"), ContainSubstring("endpoint.credentialsSecret"))))
+		Expect(said).To(HaveKeyWithValue("rights", And(ContainSubstring("status 403"),
+			ContainSubstring("user of Secret guest-login"), ContainSubstring("cluster:monitor/"))))
+		Expect(said).To(HaveKeyWithValue("authority", And(ContainSubstring("unknown authority"),
+			ContainSubstring("key ca.crt of Secret other-ca"), ContainSubstring("endpoint.caSecret"))))
+		hidden(ctx)
+	}, SpecTimeout(5*time.Minute))
 })

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -27,6 +28,7 @@ func campaign(namespace string) *v1alpha1.BenchmarkCampaign {
 	GinkgoHelper()
 	w := wrappers.MakeCampaign("small").Namespace(namespace).VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(1)
 	w.Spec.OpenSearch.Storage.Size = "1Gi"
+	w.Spec.OpenSearch.Security = ptr.To(true) // its Secret is created for each of the two, and read for none
 	w.Spec.Loader.Cache.Size = "1Gi"
 	w.Spec.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "body", Key: "index.json"}
 	w.Spec.Artifacts = &v1alpha1.Artifacts{ClaimName: "artifacts"}

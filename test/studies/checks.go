@@ -10,7 +10,7 @@ import (
 // where names a figure of comparison.csv.
 type where struct{ variant, at, figure string }
 
-// figure checks a published figure against one that was worked out, to so many decimals, or to the six significant digits
+// figure compares a published figure with the one in the report, to so many decimals, or to the six significant digits
 // that a record keeps.
 func (r *Result) figure(name string, published, got float64, decimals int) {
 	tolerance := 0.5 * math.Pow10(-decimals)
@@ -23,26 +23,25 @@ func (r *Result) figure(name string, published, got float64, decimals int) {
 	})
 }
 
-// word checks a published word.
-func (r *Result) word(name, published, got string) {
-	r.Checks = append(r.Checks, Check{name, published, got, got == published})
+// derived is figure for one that the study does not print, but that its printed figures come to.
+func (r *Result) derived(name string, worked, got float64, decimals int) {
+	r.figure(name, worked, got, decimals)
+	r.Checks[len(r.Checks)-1].Derived = true
 }
 
-// says checks that the report has a text.
+// word checks a published word.
+func (r *Result) word(name, published, got string) {
+	r.Checks = append(r.Checks, Check{Figure: name, Published: published, Reproduced: got, OK: got == published})
+}
+
+// says checks that the report has a text, which the study does not print.
 func (r *Result) says(name, text string) {
 	got := "not in report.md"
 	if strings.Contains(r.Files["report.md"], text) {
 		got = text
 	}
 	r.word(name, text, got)
-}
-
-// within checks that a published figure can be, given what it is worked out of and how that was rounded.
-func (r *Result) within(name string, published, low, high float64, decimals int) {
-	r.Checks = append(r.Checks, Check{
-		Figure: name, Published: shown(published, decimals), Reproduced: fmt.Sprintf("%s to %s", shown(low, decimals+1), shown(high, decimals+1)),
-		OK: published >= low && published <= high,
-	})
+	r.Checks[len(r.Checks)-1].Derived = true
 }
 
 func (r *Result) correct(says, comes string, args ...any) {

@@ -1,23 +1,28 @@
 package studies
 
 import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/studies/data"
 )
 
 var streamTransport = Study{
 	Number: 2, Name: "the stream transport against the regular one", Sample: "stream-transport.yaml",
-	Left: "One reply of the stream transport at parallel_requests 10 is published, none of the regular transport: there is nothing to compare.",
+	Left: "One reply of each transport at parallel_requests 10 is published: one run each, and so no interval.",
 	adapt: func(c *v1alpha1.BenchmarkCampaign) {
-		only(c, "stream")
 		c.Spec.Sweep = v1alpha1.Sweep{Mode: v1alpha1.SweepFixed, Clients: []int32{10}}
 		c.Spec.Final.Repetitions = ptr.To[int32](1)
 	},
-	record: func(record.Trial) (record.Record, error) {
-		reply, params, err := streamReply()
+	record: func(t record.Trial) (record.Record, error) {
+		reply, params, err := streamReply(t.Variant)
 		if err != nil {
 			return record.Record{}, err
 		}
@@ -26,9 +31,9 @@ var streamTransport = Study{
 	checks: streamTransportChecks,
 }
 
-// streamReply is the published reply, checked against the request that it was of.
-func streamReply() (driver.StreamReply, driver.StreamParams, error) {
-	text, err := data.ReadFile("data/2-stream-reply.json")
+// streamReply is the published reply of a transport, checked against the request that it answers.
+func streamReply(transport string) (driver.StreamReply, driver.StreamParams, error) {
+	text, err := data.Files.ReadFile("2-" + transport + "-reply.json")
 	if err != nil {
 		return driver.StreamReply{}, driver.StreamParams{}, err
 	}
@@ -37,7 +42,7 @@ func streamReply() (driver.StreamReply, driver.StreamParams, error) {
 		return reply, driver.StreamParams{}, err
 	}
 	params, err := driver.ParseStreamParams(map[string]string{
-		"rows": "100000", "parallel_requests": "10", "total_requests": "600", "batch_size": "10000", "use_stream_transport": "true",
+		"rows": "100000", "parallel_requests": "10", "total_requests": "600", "batch_size": "10000", "use_stream_transport": strconv.FormatBool(transport == "stream"),
 	})
 	if err != nil {
 		return reply, params, err
@@ -45,35 +50,84 @@ func streamReply() (driver.StreamReply, driver.StreamParams, error) {
 	return reply, params, reply.Check(params)
 }
 
+// publishedReply is what the study prints of one transport.
+type publishedReply struct {
+	transport                                  string
+	seconds, mean, p5, p25, p50, p75, p90, p99 float64
+	highest                                    float64
+}
+
 func streamTransportChecks(r *Result) error {
-	reply, params, err := streamReply()
+	for _, p := range []publishedReply{
+		{transport: "stream", seconds: 47.730, mean: 1578, p5: 1134, p25: 1495, p50: 1622, p75: 1717, p90: 1791, p99: 1838, highest: 1862},
+		{transport: "regular", seconds: 52.100, mean: 1723, p5: 1245, p25: 1645, p50: 1756, p75: 1834, p90: 1923, p99: 1987, highest: 2012},
+	} {
+		if err := r.checkReply(p); err != nil {
+			return err
+		}
+	}
+	r.derived("stream / regular, rows/s", 52.100/47.730, r.compared(where{"stream", "final", "rate"}, "ratio"), 4)
+	return streamTransportCorrections(r)
+}
+
+func (r *Result) checkReply(p publishedReply) error {
+	reply, params, err := streamReply(p.transport)
 	if err != nil {
 		return err
 	}
-	row := map[string]string{"phase": "Final"}
+	row := map[string]string{"phase": "Final", "variant": p.transport}
 	of := func(column string) float64 { return r.cell("results.csv", column, row) }
-	r.figure("rows/s", 1257071.02, of("rate"), 2)
-	r.word("unit", "rows/s", r.text("results.csv", "unit", row))
-	r.figure("total_rows", 60_000_000, of("operations"), 0)
-	r.figure("throughput_mb_per_sec", 1158.28, of("payload_mib_per_second"), 2)
-	r.figure("duration, s", 47.730, of("seconds"), 3)
-	r.figure("latency p50, ms", 1622, of("latency_p50_ms"), 0)
-	r.figure("latency p90, ms", 1791, of("latency_p90_ms"), 0)
-	r.figure("latency p99, ms", 1838, of("latency_p99_ms"), 0)
-	r.figure("latency max, ms", 1862, of("latency_max_ms"), 0)
-	r.figure("latency avg, ms", 1578, of("latency_mean_ms"), 0)
-	r.figure("latency p5, ms", 1134, of("metric_p5"), 0)
-	r.figure("latency p25, ms", 1495, of("metric_p25"), 0)
-	r.figure("latency p75, ms", 1717, of("metric_p75"), 0)
-	r.figure("total_rows = rows x requests", float64(reply.TotalRows), float64(params.Rows*params.Requests()), 0)
-	r.word("figures that contradict each other", "", r.text("results.csv", "corrections", row))
+	at := p.transport + ": "
+	r.figure(at+"total_rows", 60_000_000, of("operations"), 0)
+	r.figure(at+"duration, s", p.seconds, of("seconds"), 3)
+	r.word(at+"unit", "rows/s", r.text("results.csv", "unit", row))
+	if p.transport == "stream" {
+		r.figure(at+"rows/s", 1257071.02, of("rate"), 2)
+		r.figure(at+"throughput_mb_per_sec", 1158.28, of("payload_mib_per_second"), 2)
+	} else { // the printed rates are not those of the printed rows, bytes and milliseconds
+		r.derived(at+"rows/s", 60e6/p.seconds, of("rate"), 2)
+		r.derived(at+"MiB/s", 57.97e9/(1<<20)/p.seconds, of("payload_mib_per_second"), 2)
+	}
+	for _, f := range []struct {
+		name      string
+		published float64
+		column    string
+	}{{"avg", p.mean, "latency_mean_ms"}, {"max", p.highest, "latency_max_ms"}, {"p5", p.p5, "metric_p5"}, {"p25", p.p25, "metric_p25"}, {"p50", p.p50, "latency_p50_ms"},
+		{"p75", p.p75, "metric_p75"}, {"p90", p.p90, "latency_p90_ms"}, {"p99", p.p99, "latency_p99_ms"}} {
+		r.figure(at+"latency "+f.name+", ms", f.published, of(f.column), 0)
+	}
+	r.figure(at+"total_rows = rows x requests", float64(reply.TotalRows), float64(params.Rows*params.Requests()), 0)
+	corrections := r.text("results.csv", "corrections", row)
+	if p.transport == "stream" {
+		r.word(at+"figures that contradict each other", "", corrections)
+	} else {
+		r.word(at+"the report says that a printed rate is another", "true", strconv.FormatBool(strings.Contains(corrections, "1061.45")))
+	}
+	return nil
+}
 
-	seconds := float64(reply.DurationMillis) / 1000
-	r.correct("throughput_mb_per_sec 1158.28", "%.2f MiB/s: in MB/s (10^6 bytes) it is %.2f", float64(reply.TotalBytes)/seconds/(1<<20), float64(reply.TotalBytes)/seconds/1e6)
+func streamTransportCorrections(r *Result) error {
+	for _, transport := range []string{"stream", "regular"} {
+		reply, params, err := streamReply(transport)
+		if err != nil {
+			return err
+		}
+		seconds := float64(reply.DurationMillis) / 1000
+		mib := float64(reply.TotalBytes) / seconds / (1 << 20)
+		r.correct(fmt.Sprintf("%s: throughput_mb_per_sec %.2f", transport, reply.PrintedMiBs), "%.2f MiB/s by bytes over milliseconds: in MB/s (10^6 bytes) it is %.2f", mib, float64(reply.TotalBytes)/seconds/1e6)
+		if rows := float64(reply.TotalRows) / seconds; math.Abs(rows-reply.PrintedRows) > 0.005 {
+			r.correct(fmt.Sprintf("%s: throughput_rows_per_sec %.2f", transport, reply.PrintedRows), "%.2f rows/s by rows over milliseconds: this reply's two rates come from two other durations, %.3f and %.3f s, than the %.3f s printed",
+				rows, float64(reply.TotalRows)/reply.PrintedRows, float64(reply.TotalBytes)/(1<<20)/reply.PrintedMiBs, seconds)
+		}
+		inFlight := float64(params.Requests()) / seconds * float64(reply.Latency["avg"]) / 1000
+		r.correct(transport+": parallel_requests 10", "%.2f requests/s x %.3f s = %.1f requests in flight: twice as many as the parameter says, as the API keeps them",
+			float64(params.Requests())/seconds, float64(reply.Latency["avg"])/1000, inFlight)
+	}
+	reply, _, err := streamReply("stream")
+	if err != nil {
+		return err
+	}
 	perRow := float64(reply.TotalBytes) / float64(reply.TotalRows)
-	r.correct("10 columns of 100 bytes in the mean (the defaults)", "%.2f bytes a row, %.1f %% fewer than 1000: what was asked for is not quite what was sent", perRow, 100*(1-perRow/1000))
-	inFlight := float64(params.Requests()) / seconds * float64(reply.Latency["avg"]) / 1000
-	r.correct("parallel_requests 10", "%.2f requests/s x %.3f s = %.1f requests in flight: twice as many as the parameter says, as the API's code has it",
-		float64(params.Requests())/seconds, float64(reply.Latency["avg"])/1000, inFlight)
+	r.correct("10 columns of 100 bytes in the mean (the defaults)", "%.2f bytes a row in both replies, %.1f %% fewer than 1000: what was asked for is not quite what was sent", perRow, 100*(1-perRow/1000))
 	return nil
 }

@@ -1,11 +1,9 @@
-// Package studies runs the figures that five studies published through Knee's own records, analysis and report, and holds
-// what comes out against what the studies printed. Nothing of it is a measurement: data/README.md says where figures are from.
+// Package studies runs the figures that five studies published through Knee's own records, analysis and report, and
+// compares the outcome with what the studies printed. Nothing is measured: data/README.md says where the figures are from.
 package studies
 
 import (
-	"embed"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,26 +18,34 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/test/studies/data"
 )
 
-//go:embed data
-var data embed.FS
-
-// Study is one of the studies: how its campaign is changed for what was published, and what is held against what.
+// Study is one of the studies: how its campaign is adapted to what was published, and what its report is compared with.
 type Study struct {
-	Number int
-	Name   string
-	Sample string // below config/samples
-	Left   string // what of the sample was left out, for nobody published figures of it
+	Number   int
+	Part     string // of a study that has several campaigns; empty for the first
+	Name     string
+	Sample   string // below config/samples
+	Campaign string // name of the campaign in the sample; empty for the first
+	Left     string // what the study did not publish, and what stands in its place
 
 	adapt  func(*v1alpha1.BenchmarkCampaign)
 	record func(record.Trial) (record.Record, error)
 	checks func(*Result) error // adds checks and corrections
 }
 
-// All are the five studies.
+// All returns the five studies.
 func All() []Study {
-	return []Study{armVsIntel, streamTransport, instanceTypes, bulkIndexer, ozoneFreon}
+	return []Study{armVsIntel, streamTransport, instanceTypes, bulkSmall, bulkHTTPLog, ozoneFreon}
+}
+
+// Folder is the name of the folder that the study's report is written to.
+func (s Study) Folder() string {
+	if s.Part == "" {
+		return strconv.Itoa(s.Number)
+	}
+	return fmt.Sprintf("%d-%s", s.Number, s.Part)
 }
 
 // Result is what came of a study.
@@ -47,14 +53,15 @@ type Result struct {
 	Study       Study
 	Files       map[string]string // the report's
 	Checks      []Check
-	Corrections []Correction // where the study contradicts itself, or says more than its figures do
+	Corrections []Correction // what a reader of the study should know of its figures
 
 	input report.Input
 }
 
-// Check holds a published figure against the one that Knee's report has.
+// Check compares a published figure with the one that Knee's report has.
 type Check struct {
 	Figure, Published, Reproduced string
+	Derived                       bool // Published is not printed, but worked out of figures that are
 	OK                            bool
 }
 
@@ -63,7 +70,7 @@ type Correction struct{ Says, Comes string }
 
 // Run makes the records and the report of a study, and checks it. samples is the folder of the sample campaigns.
 func (s Study) Run(samples string) (*Result, error) {
-	c, err := campaign(filepath.Join(samples, s.Sample))
+	c, err := campaign(filepath.Join(samples, s.Sample), s.Campaign)
 	if err != nil {
 		return nil, err
 	}
@@ -95,20 +102,28 @@ func (r *Result) OK() bool {
 	return len(r.Checks) > 0
 }
 
-// campaign is the first campaign of a sample.
-func campaign(path string) (*v1alpha1.BenchmarkCampaign, error) {
+// campaign reads a campaign of a sample: the one of the name, or the first if the name is empty.
+func campaign(path, name string) (*v1alpha1.BenchmarkCampaign, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	first, _, _ := strings.Cut(string(text), "\n---\n")
-	c := &v1alpha1.BenchmarkCampaign{}
-	if err := yaml.UnmarshalStrict([]byte(first), c); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	for _, document := range strings.Split(string(text), "\n---\n") {
+		c := &v1alpha1.BenchmarkCampaign{}
+		if err := yaml.Unmarshal([]byte(document), c); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if c.Kind != "BenchmarkCampaign" || name != "" && c.Name != name {
+			continue
+		}
+		if err := yaml.UnmarshalStrict([]byte(document), &v1alpha1.BenchmarkCampaign{}); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		c.Namespace, c.UID = "published", "00000000-0000-0000-0000-000000000000"
+		c.Spec.Retries = ptr.To[int32](0) // nobody can measure again
+		return c, nil
 	}
-	c.Namespace, c.UID = "published", "00000000-0000-0000-0000-000000000000"
-	c.Spec.Retries = ptr.To[int32](0) // nobody can measure again
-	return c, nil
+	return nil, fmt.Errorf("%s has no campaign %q", path, name)
 }
 
 // records are those of every trial that the plan asks for, as they would come back from where Knee keeps them. A Warmup's
@@ -124,11 +139,11 @@ func (s Study) records(c *v1alpha1.BenchmarkCampaign, p plan.Plan) ([]record.Rec
 					if a.Outcomes[t].Done {
 						continue
 					}
-					t.Attempt = 1
 					r, err := s.record(t)
 					if err != nil {
 						return nil, err
 					}
+					t.Attempt = 1
 					r.Version, r.Trial = record.Version, t
 					if r, err = kept(r); err != nil {
 						return nil, err
@@ -167,25 +182,9 @@ func failed(message string) record.Record {
 	return record.Record{Error: &record.Error{Reason: record.ReasonDriverFailed, Message: message}}
 }
 
-// only keeps the named variants of a campaign.
-func only(c *v1alpha1.BenchmarkCampaign, names ...string) {
-	var left []v1alpha1.Variant
-	for _, v := range c.Spec.Variants {
-		for _, name := range names {
-			if string(v.Name) == name {
-				left = append(left, v)
-			}
-		}
-	}
-	c.Spec.Variants = left
-	if len(left) == 1 {
-		c.Spec.Baseline = ""
-	}
-}
-
 // table reads a CSV file of data into a map a row, by column.
 func table(name string) ([]map[string]string, error) {
-	text, err := data.ReadFile("data/" + name)
+	text, err := data.Files.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
@@ -209,15 +208,6 @@ func rows(text string) ([]map[string]string, error) {
 		out = append(out, row)
 	}
 	return out, nil
-}
-
-// object reads a JSON file of data.
-func object(name string, into any) error {
-	text, err := data.ReadFile("data/" + name)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, into)
 }
 
 func number(text string) (float64, error) { return strconv.ParseFloat(text, 64) }

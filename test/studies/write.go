@@ -9,7 +9,7 @@ import (
 
 // Write leaves the report of a study and figures.md in a folder of its own below dir.
 func (r *Result) Write(dir string) error {
-	folder := filepath.Join(dir, fmt.Sprint(r.Study.Number))
+	folder := filepath.Join(dir, r.Study.Folder())
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}
@@ -31,14 +31,19 @@ func (r *Result) Write(dir string) error {
 // Markdown is the table of figures and the corrections.
 func (r *Result) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Study %d: %s\n\nPublished figures, not measured here, beside what Knee's report makes of them (config/samples/%s).\n\n",
+	fmt.Fprintf(&b, "# Study %d: %s\n\nPublished figures, not measured here, beside those of the report that Knee makes of them (config/samples/%s). "+
+		"A figure that the study does not print, but that its figures come to, is marked as worked out.\n\n",
 		r.Study.Number, r.Study.Name, r.Study.Sample)
-	b.WriteString("| figure | published | reproduced | ok |\n| --- | ---: | ---: | --- |\n")
+	b.WriteString("| figure | published | in the report | ok |\n| --- | ---: | ---: | --- |\n")
 	for _, c := range r.Checks {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escaped(c.Figure), escaped(c.Published), escaped(c.Reproduced), yes(c.OK))
+		published := escaped(c.Published)
+		if c.Derived {
+			published += " (worked out)"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escaped(c.Figure), published, escaped(c.Reproduced), yes(c.OK))
 	}
 	if len(r.Corrections) > 0 {
-		b.WriteString("\n## Corrections\n\n| the study says | its figures come to |\n| --- | --- |\n")
+		b.WriteString("\n## Corrections\n\n| the study | what its figures come to |\n| --- | --- |\n")
 		for _, c := range r.Corrections {
 			fmt.Fprintf(&b, "| %s | %s |\n", escaped(c.Says), escaped(c.Comes))
 		}

@@ -1,15 +1,20 @@
 #!/bin/bash
-# build.sh TAG: the OpenSearch image, from the root file system, the jars and
-# the Java runtime.
+# build.sh [TAG]: the image of OpenSearch OPENSEARCH_VERSION, from the root file
+# system, the jars, the plugins and the Java runtime.
 source "$(dirname "$0")/../lib.sh"
-TAG=${1:-knee.local/opensearch:3.1.0}
 export OPENSEARCH_VERSION=${OPENSEARCH_VERSION:-3.1.0}
+TAG=${1:-knee.local/opensearch:$OPENSEARCH_VERSION}
 DIR=$HERE/opensearch
 OUT=$(image_file "$TAG")
 "$HERE/rootfs/build.sh"
 "$DIR/jars.sh"
 "$DIR/jre.sh"
-key=$(fingerprint "$DIR" "$HERE/mkimage" "$HERE/lib.sh" "$CACHE"/{rootfs-$ARCH.tar,opensearch-$OPENSEARCH_VERSION/repository,jre-$ARCH}.inputs -- "$TAG" "$OPENSEARCH_VERSION")
+own_plugins=() # the project's own, which are built for one version each
+if grep -qx "opensearch.version=$OPENSEARCH_VERSION" "$ROOT/plugins/stream-benchmark/plugin-descriptor.properties"; then
+  "$ROOT/plugins/stream-benchmark/build.sh"
+  own_plugins=("$CACHE/stream-benchmark/stream-benchmark.zip")
+fi
+key=$(fingerprint "$DIR" "$HERE/mkimage" "$HERE/lib.sh" ${own_plugins[@]+"${own_plugins[@]/%/.inputs}"} "$CACHE"/{rootfs-$ARCH.tar,opensearch-$OPENSEARCH_VERSION/repository,jre-$ARCH}.inputs -- "$TAG" "$OPENSEARCH_VERSION")
 fresh "$OUT" "$key" && exit 0
 start=$SECONDS
 STAGE=$CACHE/opensearch-$OPENSEARCH_VERSION/context-$ARCH
@@ -24,23 +29,53 @@ take() {
   for pattern; do find . -path "./$pattern/*.jar" -exec mv -t "$to" {} +; done
 }
 
-# module NAME CLASS PATTERN...: one folder of modules/, as OpenSearch expects it
-# (a jar that is in lib/ as well stops the start).
-module() {
-  local name=$1 class=$2 to=$STAGE/home/modules/$1; shift 2
-  mkdir "$to"
-  take "$to" "$@"
-  cat > "$to/plugin-descriptor.properties" <<D
-name=$name
-description=OpenSearch's module $name
+# share FOLDER PATTERN...: links the jars of these artifacts there; others take
+# them as well.
+share() {
+  local to=$1 pattern; shift
+  for pattern; do find . -path "./$pattern/*.jar" -exec ln -t "$to" {} +; done
+}
+
+# descriptor FOLDER CLASS EXTENDED: describes a module or a plugin to OpenSearch.
+descriptor() {
+  cat > "$1/plugin-descriptor.properties" <<D
+name=${1##*/}
+description=OpenSearch's ${1##*/}
 version=$OPENSEARCH_VERSION
 opensearch.version=$OPENSEARCH_VERSION
 java.version=21
-classname=$class
-extended.plugins=
+classname=$2
+extended.plugins=$3
 has.native.controller=false
 D
 }
+
+# module NAME CLASS PATTERN...: one folder of modules/, as OpenSearch expects it
+# (a jar that is in lib/ as well stops the start).
+module() {
+  local class=$2 to=$STAGE/home/modules/$1; shift 2
+  mkdir "$to"
+  take "$to" "$@"
+  descriptor "$to" "$class" ''
+}
+
+# arrow_plugins: the stream transport, of whose two plugins Maven Central has the
+# jars. Each plugin has a class loader of its own, and so its own Netty.
+arrow_plugins() {
+  local base=$STAGE/home/plugins/arrow-base flight=$STAGE/home/plugins/arrow-flight-rpc name
+  mkdir "$base" "$flight"
+  share "$base" io/netty/netty-{common,buffer} org/slf4j commons-codec
+  take "$base" org/opensearch/plugin/arrow-base org/apache/arrow/arrow-{memory-core,memory-netty,memory-netty-buffer-patch,vector,format} \
+    com/google/flatbuffers com/fasterxml/jackson/core/jackson-{annotations,databind} com/fasterxml/jackson/datatype
+  share "$flight" io/netty/netty-{codec,codec-base,codec-compression,codec-http,codec-http2,handler,resolver,transport,transport-native-unix-common}
+  take "$flight" org/opensearch/plugin/arrow-flight-rpc org/apache/arrow/flight-core io/grpc io/perfmark io/netty/netty-{tcnative-classes,transport-classes-epoll} \
+    org/apache/parquet com/google/guava com/google/code/findbugs
+  descriptor "$base" org.opensearch.arrow.allocator.ArrowBasePlugin ''
+  descriptor "$flight" org.opensearch.arrow.flight.transport.FlightStreamPlugin arrow-base
+  for name in "$base" "$flight"; do cp "$DIR/arrow.policy" "$name/plugin-security.policy"; done
+}
+
+if [ -d org/opensearch/plugin/arrow-flight-rpc ]; then arrow_plugins; fi
 
 module transport-netty4 org.opensearch.transport.Netty4ModulePlugin 'io/netty' 'org/opensearch/plugin/transport-netty4-client'
 cp "$DIR/transport-netty4.policy" "$STAGE/home/modules/transport-netty4/plugin-security.policy"
@@ -51,6 +86,29 @@ module reindex org.opensearch.index.reindex.ReindexModulePlugin 'org/opensearch/
   'org/apache/httpcomponents' 'commons-codec' 'commons-logging' 'org/slf4j' 'org/opensearch/opensearch-ssl-config'
 module analysis-common org.opensearch.analysis.common.CommonAnalysisModulePlugin 'org/opensearch/plugin/analysis-common'
 sed -i 's/^extended.plugins=$/extended.plugins=lang-painless/' "$STAGE/home/modules/analysis-common/plugin-descriptor.properties"
+# plugin ZIP: one folder of plugins/, as opensearch-plugin would unpack it.
+plugin() {
+  local to=$STAGE/home/plugins/.new name
+  python3 -m zipfile -e "$1" "$to"
+  name=$(sed -n 's/^name=//p' "$to/plugin-descriptor.properties")
+  mv "$to" "$STAGE/home/plugins/$name"
+  to=$STAGE/home/plugins/$name
+  if [ -d "$to/config" ]; then mv "$to/config" "$STAGE/home/config/$name"; fi
+  if [ -d "$to/bin" ]; then mv "$to/bin" "$STAGE/home/bin/$name"; fi
+  if [ "$name" = opensearch-security ]; then complete_security "$to"; fi
+}
+
+# complete_security FOLDER: makes the security plugin start with what Maven
+# Central has. It extends workload-management, which is not there; and its zip
+# lacks commons-collections4.
+complete_security() {
+  take "$1" 'org/apache/commons/commons-collections4'
+  sed -i 's/^extended.plugins=.*/extended.plugins=/' "$1/plugin-descriptor.properties"
+  python3 "$DIR/remove_entries.py" "$1/opensearch-security-"[0-9]*.jar META-INF/services/org.opensearch.plugin.wlm.spi.AttributeExtractorExtension \
+    META-INF/services/org.opensearch.rule.spi.AttributesExtension
+}
+
+for zip in $(find . -name '*.zip') ${own_plugins[@]+"${own_plugins[@]}"}; do plugin "$zip"; done
 take "$STAGE/home/agent" 'org/opensearch/opensearch-agent' 'org/opensearch/opensearch-agent-bootstrap' 'net/bytebuddy'
 find . -name '*.jar' -exec mv -t "$STAGE/home/lib" {} +
 cd "$STAGE"

@@ -6,7 +6,7 @@
 # out on any day; otherwise they change when Debian publishes an update.
 source "$(dirname "$0")/../lib.sh"
 SUITE=bookworm # its Python is 3.11, as in the official opensearch-benchmark image
-PACKAGES=ca-certificates,git,libpython3-stdlib,pbzip2,procps,python3-minimal
+PACKAGES=ca-certificates,curl,git,libpython3-stdlib,pbzip2,procps,python3-minimal
 OUT=$CACHE/rootfs-$ARCH.tar
 key=$(fingerprint "$HERE/rootfs" -- "${DEBIAN_MIRROR:-}")
 fresh "$OUT" "$key" && exit 0

@@ -160,8 +160,10 @@ func (m *measuring) start(group int, turn plan.Turn, next record.Trial) {
 	if before.Cell == turn.Cell && before.Placement() == turn.Placement() && (before.Block == turn.Block || !turn.Fresh) {
 		return
 	}
-	m.starts[turn.Cell]++
-	m.attempt(m.plan.WarmupTrial(m.plan.Cells[turn.Cell], next, m.starts[turn.Cell]), 1)
+	for range m.plan.Cells[turn.Cell].Spec.WarmupTrials() {
+		m.starts[turn.Cell]++
+		m.attempt(m.plan.WarmupTrial(m.plan.Cells[turn.Cell], next, m.starts[turn.Cell]), 1)
+	}
 }
 
 // try makes attempts until one is valid or as many as the retries allow have failed.

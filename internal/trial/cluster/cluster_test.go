@@ -46,7 +46,7 @@ func fakeCluster(t *testing.T, answers map[string]string) *Client {
 
 func TestNodes(t *testing.T) {
 	for file, want := range map[string]Node{
-		"pressure.after": {ID: "PXskz3BjSwOCYZPYvaQYvw", Name: "node-1", Indexed: 40000, HeapUsed: 225443840, GCCount: 33, GCMillis: 260, MemoryRejected: 16},
+		"pressure.after": {ID: "PXskz3BjSwOCYZPYvaQYvw", Name: "node-1", Indexed: 40000, HeapUsed: 225443840, GCCount: 33, GCMillis: 260, MemoryRejected: 16, HasAdmission: true, HasReplication: true},
 		"queue.after":    {Name: "node-1", WriteRejected: 193},
 	} {
 		c := fakeCluster(t, map[string]string{"GET /_nodes/stats": "testdata/" + file + ".json"})
@@ -75,7 +75,7 @@ func TestOtherRejections(t *testing.T) {
 	if err != nil || missing != 1 {
 		t.Fatalf("%d missing, %v", missing, err)
 	}
-	want := []Node{{ID: "a", Name: "n1", MemoryRejected: 3, ShardRejected: 3}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3, ReplicationRejected: 5}, {ID: "c", Name: "n3"}, {ID: "d", Name: "n4", ShardRejected: 8}}
+	want := []Node{{ID: "a", Name: "n1", MemoryRejected: 3, ShardRejected: 3}, {ID: "b", Name: "n2", AdmissionRejected: 8, BreakersTripped: 3, ReplicationRejected: 5, HasAdmission: true, HasReplication: true}, {ID: "c", Name: "n3"}, {ID: "d", Name: "n4", ShardRejected: 8}}
 	if !reflect.DeepEqual(nodes, want) {
 		t.Errorf("%+v, want %+v", nodes, want)
 	}
@@ -88,7 +88,7 @@ func TestNodeInfos(t *testing.T) {
 	})
 	infos, err := c.NodeInfos(t.Context())
 	want := []NodeInfo{{ID: "pRyxzcbyTYms7wPRF3f74A", Name: "node-1", Version: "3.1.0 8ff7c6ee924a", JVM: "Eclipse Adoptium 25.0.3+9-LTS",
-		Started: 1795212132254, HeapMax: 1 << 30, Processors: 2, MaxFiles: 20000, Arch: "amd64"}}
+		Started: 1795212132254, HeapMax: 1 << 30, Processors: 2, MaxFiles: 20000, Arch: "amd64", OS: "Debian GNU/Linux 12 (bookworm)"}}
 	if err != nil || !reflect.DeepEqual(infos, want) {
 		t.Errorf("%+v, %v, want %+v", infos, err, want)
 	}

@@ -16,6 +16,9 @@ import (
 
 // DeleteIndex deletes an index; none there is as good.
 func (c *Client) DeleteIndex(ctx context.Context, index string) error {
+	if isPattern(index) {
+		return c.deleteMatching(ctx, index)
+	}
 	err := c.call(ctx, http.MethodDelete, "/"+url.PathEscape(index)+"?ignore_unavailable=true&timeout=10s", nil, nil)
 	if NotFound(err) {
 		return nil
@@ -25,6 +28,10 @@ func (c *Client) DeleteIndex(ctx context.Context, index string) error {
 
 // IndexExists says whether an index is there.
 func (c *Client) IndexExists(ctx context.Context, index string) (bool, error) {
+	if isPattern(index) {
+		names, err := c.matching(ctx, index)
+		return len(names) > 0, err
+	}
 	err := c.call(ctx, http.MethodHead, "/"+url.PathEscape(index), nil, nil)
 	if NotFound(err) {
 		return false, nil
@@ -77,7 +84,7 @@ func (c *Client) DeleteTemplate(ctx context.Context, index string) error {
 	return err
 }
 
-func templateName(index string) string { return "knee-" + index }
+func templateName(index string) string { return "knee-" + strings.TrimSuffix(index, "*") }
 
 // CreateIndex creates an index from a body that IndexBody made.
 func (c *Client) CreateIndex(ctx context.Context, index string, body map[string]any) error {
@@ -151,7 +158,8 @@ type indexAnswer struct {
 	DataStream string         `json:"data_stream"` // of which it is a backing index; empty: of none
 }
 
-// ReadIndex reads back what an index is, or the backing indices of a data stream; an alias or a pattern is neither.
+// ReadIndex reads back what an index is, or the backing indices of a data stream, or all indices of a pattern; an alias is
+// none of these.
 func (c *Client) ReadIndex(ctx context.Context, index string) (Made, error) {
 	var answer map[string]indexAnswer
 	path := "/" + url.PathEscape(index)
@@ -160,6 +168,9 @@ func (c *Client) ReadIndex(ctx context.Context, index string) (Made, error) {
 	}
 	if got, ok := answer[index]; ok {
 		return got.made()
+	}
+	if isPattern(index) {
+		return alike(index, answer)
 	}
 	return newest(index, answer)
 }

@@ -22,6 +22,10 @@ type Node struct {
 	BreakersTripped   int64
 
 	ReplicationRejected int64 // by the backpressure of segment replication
+	RemoteStoreRejected int64 // by the backpressure of the remote store, over the primaries that the node has now
+
+	// False where the node's statistics do not have the counter: its 0 is then no count.
+	HasAdmission, HasReplication, HasRemoteStore bool
 }
 
 type nodeStats struct {
@@ -37,6 +41,15 @@ type nodeStats struct {
 			Merges struct {
 				Current int64 `json:"current"`
 			} `json:"merges"`
+			Segments struct {
+				RemoteStore struct {
+					Upload struct {
+						Pressure struct {
+							Rejected *int64 `json:"total_rejections"`
+						} `json:"pressure"`
+					} `json:"upload"`
+				} `json:"remote_store"`
+			} `json:"segments"`
 		} `json:"indices"`
 		JVM struct {
 			Mem struct {
@@ -63,7 +76,7 @@ type nodeStats struct {
 			Breakup map[string]int64 `json:"total_rejections_breakup"`
 		} `json:"shard_indexing_pressure"`
 		ReplicationPressure struct {
-			Rejected int64 `json:"total_rejected_requests"`
+			Rejected *int64 `json:"total_rejected_requests"`
 		} `json:"segment_replication_backpressure"`
 		Breakers map[string]struct {
 			Tripped int64 `json:"tripped"`
@@ -81,7 +94,7 @@ type nodeStats struct {
 const nodeFilter = "_nodes.failed,nodes.*.name,nodes.*.indices.indexing.index_total,nodes.*.indices.merges.current," +
 	"nodes.*.jvm.mem.heap_used_in_bytes,nodes.*.jvm.gc.collectors,nodes.*.thread_pool.write.rejected," +
 	"nodes.*.indexing_pressure.memory.total,nodes.*.shard_indexing_pressure.total_rejections_breakup,nodes.*.admission_control,nodes.*.breakers.*.tripped," +
-	"nodes.*.segment_replication_backpressure.total_rejected_requests"
+	"nodes.*.segment_replication_backpressure.total_rejected_requests,nodes.*.indices.segments.remote_store.upload.pressure.total_rejections"
 
 // Nodes asks every node for its counters, ordered by name. incomplete is the number of nodes that did not answer.
 func (c *Client) Nodes(ctx context.Context) (nodes []Node, incomplete int, err error) {
@@ -96,7 +109,9 @@ func (s nodeStats) nodes() []Node {
 	var out []Node
 	for id, n := range s.Nodes {
 		node := Node{ID: id, Name: n.Name, Indexed: n.Indices.Indexing.Total, Merges: n.Indices.Merges.Current,
-			HeapUsed: n.JVM.Mem.HeapUsed, WriteRejected: n.ThreadPool.Write.Rejected, ReplicationRejected: n.ReplicationPressure.Rejected}
+			HeapUsed: n.JVM.Mem.HeapUsed, WriteRejected: n.ThreadPool.Write.Rejected, HasAdmission: n.Admission != nil}
+		node.ReplicationRejected, node.HasReplication = counter(n.ReplicationPressure.Rejected)
+		node.RemoteStoreRejected, node.HasRemoteStore = counter(n.Indices.Segments.RemoteStore.Upload.Pressure.Rejected)
 		for _, gc := range n.JVM.GC.Collectors {
 			node.GCCount += gc.Count
 			node.GCMillis += gc.Millis
@@ -121,6 +136,14 @@ func (s nodeStats) nodes() []Node {
 	return out
 }
 
+// counter is the value of a counter, and whether the node has it.
+func counter(n *int64) (value int64, known bool) {
+	if n == nil {
+		return 0, false
+	}
+	return *n, true
+}
+
 // NodeInfo is what one node says of itself.
 type NodeInfo struct {
 	ID         string
@@ -133,6 +156,7 @@ type NodeInfo struct {
 	Mlockall   bool
 	MaxFiles   int64
 	Arch       string
+	OS         string // that OpenSearch sees: in a container that of its image
 }
 
 // NodeInfos asks every node what it is, ordered by name.
@@ -145,6 +169,7 @@ func (c *Client) NodeInfos(ctx context.Context) ([]NodeInfo, error) {
 			OS      struct {
 				Arch       string `json:"arch"`
 				Processors int    `json:"allocated_processors"`
+				Name       string `json:"pretty_name"`
 			} `json:"os"`
 			Process struct {
 				Mlockall bool `json:"mlockall"`
@@ -177,7 +202,7 @@ func (c *Client) NodeInfos(ctx context.Context) ([]NodeInfo, error) {
 	for id, n := range info.Nodes {
 		out = append(out, NodeInfo{ID: id, Name: n.Name, Version: n.Version + " " + n.Hash[:min(12, len(n.Hash))],
 			JVM: n.JVM.Vendor + " " + n.JVM.VMVersion, Started: n.JVM.Started, HeapMax: n.JVM.Mem.HeapMax,
-			Processors: n.OS.Processors, Mlockall: n.Process.Mlockall, MaxFiles: files.Nodes[id].Process.MaxFiles, Arch: goArch(n.OS.Arch)})
+			Processors: n.OS.Processors, Mlockall: n.Process.Mlockall, MaxFiles: files.Nodes[id].Process.MaxFiles, Arch: goArch(n.OS.Arch), OS: n.OS.Name})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
 	return out, nil

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/load"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// The sample's own command, sent to the sink's handler instead of its Deployment, and read by the sample's own paths, gives
+// the 52 requests that the study's program needed for as many documents. Nothing is flushed, and the figures say so.
+func TestBulkIndexerMock_sampleRunsOnTheSink(t *testing.T) {
+	text, err := os.ReadFile("../../config/samples/bulk-indexer-mock.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, _, _ := strings.Cut(string(text), "\n---\n")
+	campaign := &v1alpha1.BenchmarkCampaign{}
+	if err := yaml.UnmarshalStrict([]byte(document), campaign); err != nil {
+		t.Fatal(err)
+	}
+	p := plan.Build(campaign)
+	if errs := append(plan.Validate(campaign), resources.Validate(campaign, resources.Options{})...); len(errs) > 0 || len(p.Cells) != 1 {
+		t.Fatalf("%d cells, %v", len(p.Cells), errs)
+	}
+	config := resources.Config(campaign, p, p.Cells[0], record.Trial{Phase: record.Final, Clients: 8, Repetition: 1, Attempt: 1}, resources.Running{})
+	if config.WaitSeconds != 1 || p.Cells[0].Spec.WarmupTrials() != 0 || !strings.HasPrefix(config.Endpoint, "http://bulk-sink:9200") {
+		t.Errorf("wait %d s, %d Warmups, endpoint %s", config.WaitSeconds, p.Cells[0].Spec.WarmupTrials(), config.Endpoint)
+	}
+	if config.Command.Command[0] != record.AgentPath || config.Command.Command[1] != "load" {
+		t.Fatalf("%q", config.Command.Command)
+	}
+
+	sink := load.NewSink()
+	server := httptest.NewServer(sink)
+	defer server.Close()
+	args := []string{"load"}
+	for _, arg := range config.Command.Args {
+		args = append(args, driver.Expand(arg, map[string]string{"KNEE_ENDPOINT": server.URL, "KNEE_CLIENTS": "8"}))
+	}
+	out, code := agent(t, nil, args...)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, out)
+	}
+	got, err := driver.ParseJSONFigures(out, *config.Command.JSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Rate <= 0 || got.Unit != "docs/s added" || got.Operations != 1_000_000 || len(got.Notes) > 0 {
+		t.Errorf("%+v", got)
+	}
+	metrics := map[string]float64{}
+	for _, m := range got.Metrics {
+		metrics[m.Name] = *m.Value
+	}
+	if metrics["flushed"] != 0 || metrics["requests"] != 52 || len(metrics) != 2 {
+		t.Errorf("%v", metrics)
+	}
+	if s := sink.Stats(); s.Documents != 1_000_000 || s.Requests != 52 || s.Stored != 0 || s.Refused != 0 {
+		t.Errorf("the sink received %+v", s)
+	}
+}

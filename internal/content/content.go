@@ -1,0 +1,114 @@
+// Package content identifies files by what is in them: those that a ConfigMap holds and those of a folder, by the same
+// digest, so that the manager, which sees the ConfigMap, and the agent, which sees the mounted files, can compare.
+package content
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Large is the size in bytes from which a file counts by its name and size alone: it is a corpus, which takes minutes to
+// read.
+const Large = 1 << 20
+
+// length is how many characters of [a-z2-7] a digest has.
+const length = 16
+
+// Digest identifies one text.
+func Digest(data []byte) string {
+	h := sha256.New()
+	h.Write(data)
+	return encode(h)
+}
+
+// Files identifies files by their names and contents.
+func Files(files map[string][]byte) string {
+	h := sha256.New()
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		add(h, name, int64(len(files[name])), files[name])
+	}
+	return encode(h)
+}
+
+// Folder identifies the files below a folder, as Files identifies those of a ConfigMap that is mounted there. Links count
+// as what they lead to. Names that begin with ".." (links of the kubelet's own) and .git are left out.
+func Folder(folder string) (string, error) {
+	var names []string
+	if err := list(folder, "", &names); err != nil {
+		return "", err
+	}
+	return Named(folder, names)
+}
+
+// Named identifies those files below a folder that are named.
+func Named(folder string, names []string) (string, error) {
+	h := sha256.New()
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		path := filepath.Join(folder, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		var data []byte
+		if info.Size() < Large {
+			if data, err = os.ReadFile(path); err != nil {
+				return "", err
+			}
+		}
+		add(h, name, info.Size(), data)
+	}
+	return encode(h), nil
+}
+
+// list appends the paths of all files below a folder, with slashes.
+func list(folder, below string, names *[]string) error {
+	entries, err := os.ReadDir(filepath.Join(folder, below))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "..") || e.Name() == ".git" {
+			continue
+		}
+		name := path.Join(filepath.ToSlash(below), e.Name())
+		info, err := os.Stat(filepath.Join(folder, name))
+		if err != nil {
+			return err
+		}
+		switch {
+		case info.IsDir():
+			err = list(folder, name, names)
+		case info.Mode()&fs.ModeType == 0:
+			*names = append(*names, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes a file in. A large file's content is left out.
+func add(h hash.Hash, name string, size int64, data []byte) {
+	fmt.Fprintf(h, "%q %d\n", name, size)
+	if size < Large {
+		h.Write(data)
+	}
+}
+
+func encode(h hash.Hash) string {
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)))[:length]
+}

@@ -1,0 +1,36 @@
+package plan
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
+
+// ZoneLabel is the node label that holds the zone.
+const ZoneLabel = "topology.kubernetes.io/zone"
+
+// zones finds topologies whose nodes Knee cannot spread over zones, because another operator makes their pods.
+func zones(p Plan, s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i, t := range s.Topologies {
+		operated := func(c Cell) bool { return c.Topology() == string(t.Name) && c.Operated() }
+		if t.Zones != nil && slices.ContainsFunc(p.Cells, operated) {
+			errs = append(errs, field.Forbidden(path.Index(i).Child("zones"),
+				"the pods of provisioner OpenSearchCluster are made by the opensearch-k8s-operator, and Knee does not spread them: "+
+					"leave zones out, or use provisioner StatefulSet"))
+		}
+	}
+	return errs
+}
+
+// coldStarts finds campaigns without Warmup trials whose OpenSearch Knee starts: its first trials would measure a cold JVM.
+func coldStarts(p Plan, path *field.Path) field.ErrorList {
+	cold := func(c Cell) bool { return c.Provisioned() && c.Spec.WarmupTrials() == 0 }
+	if !slices.ContainsFunc(p.Cells, cold) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, 0,
+		"Knee starts OpenSearch here, and its JVM is cold at first: ask for 1 or more, or leave it out")}
+}

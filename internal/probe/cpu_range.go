@@ -1,0 +1,35 @@
+package probe
+
+import (
+	"time"
+
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// rangeSpan is the length of the means between which CPURange finds the lowest and the highest.
+const rangeSpan = 10 * time.Second
+
+// CPURange returns the lowest and the highest mean of user + sys over 10 s within a window, in percent of all cores. The
+// means follow each other from the window's start; what is left at its end is in none. Nil of a window with fewer than two.
+func (r *Ring) CPURange(from, to time.Time) *record.Range {
+	if to.Sub(from) < 2*rangeSpan {
+		return nil
+	}
+	out := record.Range{Seconds: rangeSpan.Seconds()}
+	n := 0
+	for at := from; !at.Add(rangeSpan).After(to); at = at.Add(rangeSpan) {
+		a, b, err := r.Between(at, at.Add(rangeSpan))
+		if err != nil {
+			return nil
+		}
+		busy := CPU(a, b).Busy()
+		if n == 0 || busy < out.Min {
+			out.Min = busy
+		}
+		if n == 0 || busy > out.Max {
+			out.Max = busy
+		}
+		n++
+	}
+	return &out
+}

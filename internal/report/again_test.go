@@ -1,0 +1,83 @@
+package report_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
+)
+
+func TestPointMeasuredAgainIsMarked(t *testing.T) {
+	c := twoVariants("t")
+	clients := c.Spec.Sweep.Clients[0]
+	in := finished(c, plain)
+	c.Spec.Sweep.Rerun = []v1alpha1.PointRerun{{Variant: "b", Topology: "t", Clients: clients, Token: "by-hand"}}
+	in.Spec, in.Plan = c.Spec, plan.Build(c)
+	for _, cell := range in.Plan.Cells {
+		if cell.Variant() == "b" {
+			in.Records = append(in.Records, analysistest.Measured(in.Plan.SweepTrial(cell, clients, 1), 12_345))
+		}
+	}
+	in.Assessment = analysis.Assess(in.Plan, in.Spec, in.Records)
+	files := report.Files(in)
+
+	marked := 0
+	for _, row := range rows(t, files["results.csv"]) {
+		if row["measured_again"] == "" {
+			continue
+		}
+		marked++
+		if row["measured_again"] != "by-hand" || row["variant"] != "b" || row["docs_per_second"] != "12345" {
+			t.Errorf("marked: %v", row)
+		}
+	}
+	if marked != 1 {
+		t.Errorf("%d rows of results.csv are marked, want 1", marked)
+	}
+	for _, want := range []string{"measured again by hand (by-hand)", "Measured again by hand (spec.sweep.rerun, token by-hand)", "which counts no more, was"} {
+		if !strings.Contains(string(files["report.md"]), want) {
+			t.Errorf("report.md lacks %q", want)
+		}
+	}
+	for _, cell := range report.Status(in).Cells {
+		want := []int32(nil)
+		if cell.Variant == "b" {
+			want = []int32{clients}
+		}
+		if !slices.Equal(cell.MeasuredAgain, want) {
+			t.Errorf("status of %s: %v, want %v", cell.Variant, cell.MeasuredAgain, want)
+		}
+	}
+}
+
+func TestCPURangeOfEachNode(t *testing.T) {
+	in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
+		r := plain(trial)
+		if trial.Variant == "b" {
+			other := r.Nodes[0]
+			other.Name = "os-1"
+			r.Nodes[0].CPURange = &record.Range{Min: 60 - float64(trial.Repetition), Max: 90, Seconds: 10}
+			other.CPURange = &record.Range{Min: 70, Max: 91 + float64(trial.Repetition), Seconds: 10}
+			r.Nodes = append(r.Nodes, other)
+		}
+		return r
+	})
+	files := report.Files(in)
+	for _, row := range rows(t, files["results.csv"]) {
+		if known := row["cpu_busy_min_percent"] != "" && row["cpu_busy_max_percent"] != ""; known != (row["variant"] == "b") {
+			t.Errorf("%s: from %q to %q", row["variant"], row["cpu_busy_min_percent"], row["cpu_busy_max_percent"])
+		}
+		if row["variant"] == "b" && row["phase"] == "Final" && row["repetition"] == "2" && (row["cpu_busy_min_percent"] != "58" || row["cpu_busy_max_percent"] != "93" || row["cpu_busy_range_seconds"] != "10") {
+			t.Errorf("from %s to %s over %s s", row["cpu_busy_min_percent"], row["cpu_busy_max_percent"], row["cpu_busy_range_seconds"])
+		}
+	}
+	if text := string(files["report.md"]); !strings.Contains(text, "| os-0 |") || !strings.Contains(text, "| os-1 |") || !strings.Contains(text, "highest %") {
+		t.Errorf("no row of each node in %s", text)
+	}
+}

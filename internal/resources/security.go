@@ -1,0 +1,148 @@
+package resources
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/security"
+)
+
+const (
+	securityVolume = "security"
+	usersFile      = "internal_users.yml"
+	certificates   = "certificates" // folder in OpenSearch's config folder
+	pluginFolder   = openSearchHome + "/plugins/opensearch-security"
+	// securityHealth answers 200 without a password once the plugin has its users, and 503 before.
+	securityHealth = "/_plugins/_security/health"
+)
+
+// SecuritySecretName is the name of the Secret of a campaign's secured clusters. A digest of the campaign's UID keeps a
+// later campaign of the same name from taking it over.
+func SecuritySecretName(c *v1alpha1.BenchmarkCampaign) string {
+	name := c.Name
+	if len(name) > 200 {
+		name = strings.TrimRight(name[:200], ".-")
+	}
+	return name + "-security-" + plan.Digest(string(c.UID), 10)
+}
+
+// SecuritySecret holds the certificates, the user and the password of all secured clusters of a campaign. One Secret
+// holds everything, because the manager cannot read a Secret: two could not be made to match again after a restart between
+// them.
+func SecuritySecret(c *v1alpha1.BenchmarkCampaign, b security.Bundle) *corev1.Secret {
+	return &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: owned(c, SecuritySecretName(c), ComponentOpenSearch),
+		Immutable:  ptr.To(true),
+		Data: map[string][]byte{
+			record.UsernameKey: []byte(b.Username), record.PasswordKey: []byte(b.Password), record.CAKey: b.CA,
+			record.CertificateKey: b.Certificate, record.PrivateKeyKey: b.Key, usersFile: b.Users,
+		},
+	}
+}
+
+// SecurityNames are the DNS names of a campaign's secured clusters: those of all Services in its namespace, because later
+// changes of the campaign add cells.
+func SecurityNames(c *v1alpha1.BenchmarkCampaign) []string {
+	return []string{"*." + c.Namespace + ".svc"}
+}
+
+// securedEndpoint is how trials reach a secured cluster of Knee's own.
+func securedEndpoint(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *plan.Endpoint {
+	name := SecuritySecretName(c)
+	return &plan.Endpoint{
+		URL:    fmt.Sprintf("https://%s.%s.svc:%d", cell.Name, c.Namespace, HTTPPort),
+		Access: v1alpha1.Endpoint{CredentialsSecret: name, CASecret: name, AllowIndexDeletion: ptr.To(true)},
+	}
+}
+
+// securitySettings are the lines of opensearch.yml that switch security on. Paths are below the config folder.
+func securitySettings() map[string]any {
+	out := map[string]any{
+		"plugins.security.ssl.http.enabled":                            true,
+		"plugins.security.ssl.transport.enforce_hostname_verification": false, // nodes connect to addresses of pods
+		"plugins.security.nodes_dn":                                    []string{"CN=" + security.NodeName},
+		"plugins.security.allow_default_init_securityindex":            true, // from the files in config/opensearch-security
+	}
+	for _, layer := range []string{"http", "transport"} {
+		at := "plugins.security.ssl." + layer + "."
+		out[at+"pemcert_filepath"] = certificates + "/" + record.CertificateKey
+		out[at+"pemkey_filepath"] = certificates + "/" + record.PrivateKeyKey
+		out[at+"pemtrustedcas_filepath"] = certificates + "/" + record.CAKey
+	}
+	return out
+}
+
+// secure switches security on in the pod of a node.
+func secure(spec *corev1.PodSpec, c *v1alpha1.BenchmarkCampaign) {
+	os := &spec.Containers[0]
+	os.Env = slices.DeleteFunc(os.Env, func(e corev1.EnvVar) bool { return e.Name == disableSecurity })
+	var items []corev1.KeyToPath
+	for _, key := range []string{record.CAKey, record.CertificateKey, record.PrivateKeyKey, usersFile} {
+		items = append(items, corev1.KeyToPath{Key: key, Path: key})
+	}
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: securityVolume, VolumeSource: corev1.VolumeSource{
+		Secret: &corev1.SecretVolumeSource{SecretName: SecuritySecretName(c), Items: items, DefaultMode: ptr.To[int32](secretMode), Optional: ptr.To(false)},
+	}})
+	config := openSearchHome + "/config/"
+	os.VolumeMounts = append(os.VolumeMounts,
+		corev1.VolumeMount{Name: securityVolume, MountPath: config + certificates, ReadOnly: true},
+		corev1.VolumeMount{Name: securityVolume, MountPath: config + "opensearch-security/" + usersFile, SubPath: usersFile, ReadOnly: true})
+	// The kubelet sends no password and does not verify the certificate.
+	get := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: corev1.URISchemeHTTPS, Path: securityHealth, Port: intstr.FromInt32(HTTPPort)}}
+	os.StartupProbe.ProbeHandler, os.ReadinessProbe.ProbeHandler = get, get
+	spec.InitContainers = append([]corev1.Container{pluginCheck(os.Image)}, spec.InitContainers...)
+}
+
+// pluginCheck fails with a clear text where the image has no security plugin. OpenSearch itself would only name a setting
+// that it does not know.
+func pluginCheck(image string) corev1.Container {
+	return corev1.Container{
+		Name: "security", Image: image,
+		Command: []string{"sh", "-c", "[ -d " + pluginFolder + " ] || { echo 'opensearch.security is true, but the image has no security plugin in " +
+			pluginFolder + ": set opensearch.image or opensearch.version to an image with the plugin, or remove opensearch.security' >&2; exit 1; }"},
+		SecurityContext:          restrictedContainer(true),
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// validateSecurity finds a variant that sets security where the provisioner always has it on, and settings that contradict
+// it. The schema does not see a variant together with the campaign's defaults.
+func validateSecurity(c *v1alpha1.BenchmarkCampaign, spec *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	reserved := securitySettings()
+	reserved["plugins.security.disabled"] = true
+	defaults := spec.Child("opensearch")
+	for i, v := range c.Spec.Variants {
+		variant := spec.Child("variants").Index(i).Child("opensearch")
+		if v.OpenSearch.Security != nil && cmp.Or(v.OpenSearch.Provisioner, c.Spec.OpenSearch.Provisioner) == v1alpha1.ProvisionOpenSearchCluster {
+			errs = append(errs, field.Forbidden(variant.Child("security"), "security is always on with provisioner OpenSearchCluster: leave it out"))
+		}
+		if !ptr.Deref(cmp.Or(v.OpenSearch.Security, c.Spec.OpenSearch.Security), false) {
+			continue
+		}
+		for _, from := range []struct {
+			settings map[string]v1alpha1.ParamValue
+			at       *field.Path
+		}{{c.Spec.OpenSearch.Settings, defaults}, {v.OpenSearch.Settings, variant}} {
+			for _, name := range slices.Sorted(maps.Keys(from.settings)) {
+				if _, set := reserved[name]; set {
+					errs = append(errs, field.Forbidden(from.at.Child("settings").Key(name), "Knee sets it where opensearch.security is true: leave it out"))
+				}
+			}
+		}
+	}
+	return errs
+}

@@ -1,0 +1,115 @@
+// Package security makes what a secured OpenSearch of Knee's own starts with: certificates, one user and that user's
+// password. It keeps nothing: the caller stores the result in a Secret.
+package security
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	// User is the only user. The security plugin's own roles give it every right by its backend role admin.
+	User = "admin"
+	// NodeName is the common name of the nodes' certificate, by which nodes accept each other.
+	NodeName = "knee-node"
+
+	// validity is longer than any campaign: nothing renews the certificates.
+	validity = 10 * 365 * 24 * time.Hour
+	// skew allows for clocks of nodes that are behind the manager's.
+	skew = time.Hour
+	// passwordBytes is the password's entropy. bcrypt takes 72 characters at most.
+	passwordBytes = 24
+)
+
+// Bundle is what Generate makes.
+type Bundle struct {
+	Username, Password string
+	CA                 []byte // certificate of the authority, PEM; its private key is not kept
+	Certificate, Key   []byte // of all nodes, for REST and transport, PEM; the key is PKCS #8, which the plugin requires
+	Users              []byte // internal_users.yml, which holds a bcrypt hash of the password
+}
+
+// Generate makes a new authority, one certificate for all nodes with the given DNS names, and the user with a random
+// password.
+func Generate(now time.Time, dnsNames ...string) (Bundle, error) {
+	password, err := newPassword()
+	if err != nil {
+		return Bundle{}, err
+	}
+	b := Bundle{Username: User, Password: password}
+	if b.Users, err = users(password); err != nil {
+		return Bundle{}, err
+	}
+	authority := template(now, "Knee")
+	authority.IsCA, authority.BasicConstraintsValid, authority.KeyUsage = true, true, x509.KeyUsageCertSign
+	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Bundle{}, err
+	}
+	if b.CA, err = sign(authority, authority, &authorityKey.PublicKey, authorityKey); err != nil {
+		return Bundle{}, err
+	}
+	node := template(now, NodeName)
+	node.DNSNames = dnsNames
+	node.KeyUsage = x509.KeyUsageDigitalSignature
+	node.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Bundle{}, err
+	}
+	if b.Certificate, err = sign(node, authority, &key.PublicKey, authorityKey); err != nil {
+		return Bundle{}, err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return Bundle{}, err
+	}
+	b.Key = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	return b, nil
+}
+
+func newPassword() (string, error) {
+	random := make([]byte, passwordBytes)
+	if _, err := rand.Read(random); err != nil {
+		return "", fmt.Errorf("random bytes for a password: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(random), nil
+}
+
+// users is internal_users.yml. It replaces that of the image, whose demo users have well-known passwords.
+func users(password string) ([]byte, error) {
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
+	if err != nil {
+		return nil, err
+	}
+	return yaml.Marshal(map[string]any{
+		"_meta": map[string]any{"type": "internalusers", "config_version": 2},
+		User:    map[string]any{"hash": string(hash), "reserved": true, "backend_roles": []string{"admin"}},
+	})
+}
+
+func template(now time.Time, name string) *x509.Certificate {
+	return &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: now.Add(-skew), NotAfter: now.Add(validity),
+	}
+}
+
+func sign(certificate, by *x509.Certificate, key *ecdsa.PublicKey, with *ecdsa.PrivateKey) ([]byte, error) {
+	der, err := x509.CreateCertificate(rand.Reader, certificate, by, key, with)
+	if err != nil {
+		return nil, fmt.Errorf("certificate of %s: %w", certificate.Subject.CommonName, err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
+}

@@ -1,0 +1,157 @@
+package dev.knee.benchmark;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+import org.opensearch.core.common.io.stream.StreamInput;
+import org.opensearch.core.common.io.stream.StreamOutput;
+import org.opensearch.core.common.unit.ByteSizeValue;
+
+/** The seven parameters of the Benchmark API. */
+record Load(
+    int rows,
+    int columns,
+    int avgColumnLength,
+    int parallelRequests,
+    int totalRequests,
+    int batchSize,
+    boolean useStreamTransport
+) {
+
+    /** The response pool has a thread for each request in flight, two for each of these. */
+    static final int MAX_PARALLEL_REQUESTS = 500;
+    /** Each request's latency is kept until the end: 8 bytes each. */
+    static final int MAX_TOTAL_REQUESTS = 1_000_000;
+    /** What one message holds at most: it is one array of bytes. */
+    static final long MAX_MESSAGE_BYTES = 1L << 30;
+
+    /**
+     * parse reads the parameters, with the documented defaults.
+     *
+     * @param param gives the text of a parameter, or null
+     * @throws IllegalArgumentException that names each parameter with a wrong value
+     */
+    static Load parse(UnaryOperator<String> param) {
+        List<String> errors = new ArrayList<>();
+        Load load = new Load(
+            number(param, "rows", 100, 1, Integer.MAX_VALUE, errors),
+            number(param, "columns", 10, 1, Integer.MAX_VALUE, errors),
+            number(param, "avg_column_length", 100, 1, Integer.MAX_VALUE, errors),
+            number(param, "parallel_requests", 1, 1, MAX_PARALLEL_REQUESTS, errors),
+            number(param, "total_requests", 0, 0, MAX_TOTAL_REQUESTS, errors),
+            number(param, "batch_size", 100, 1, Integer.MAX_VALUE, errors),
+            bool(param, "use_stream_transport", true, errors)
+        );
+        if (errors.isEmpty() && saturatedProduct(load.requests(), load.rows, load.rowBytes()) == Long.MAX_VALUE) {
+            errors.add("[rows] x [columns] x [avg_column_length] x the number of requests must be less than 2^63 bytes");
+        }
+        if (errors.isEmpty() == false) {
+            throw new IllegalArgumentException(String.join("; ", errors));
+        }
+        return load;
+    }
+
+    private static int number(UnaryOperator<String> param, String name, int defaultValue, int min, int max, List<String> errors) {
+        String text = param.apply(name);
+        if (text == null) {
+            return defaultValue;
+        }
+        try {
+            int value = Integer.parseInt(text);
+            if (value >= min && value <= max) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // reported below
+        }
+        errors.add("[" + name + "] must be a whole number from " + min + " to " + max + ", not [" + text + "]");
+        return defaultValue;
+    }
+
+    private static boolean bool(UnaryOperator<String> param, String name, boolean defaultValue, List<String> errors) {
+        String text = param.apply(name);
+        if (text == null) {
+            return defaultValue;
+        }
+        if (text.equals("true") == false && text.equals("false") == false) {
+            errors.add("[" + name + "] must be true or false, not [" + text + "]");
+        }
+        return text.equals("true");
+    }
+
+    Load(StreamInput in) throws IOException {
+        this(in.readVInt(), in.readVInt(), in.readVInt(), in.readVInt(), in.readVInt(), in.readVInt(), in.readBoolean());
+    }
+
+    void writeTo(StreamOutput out) throws IOException {
+        out.writeVInt(rows);
+        out.writeVInt(columns);
+        out.writeVInt(avgColumnLength);
+        out.writeVInt(parallelRequests);
+        out.writeVInt(totalRequests);
+        out.writeVInt(batchSize);
+        out.writeBoolean(useStreamTransport);
+    }
+
+    /** requests returns how many requests the benchmark sends. */
+    int requests() {
+        return totalRequests > 0 ? totalRequests : parallelRequests;
+    }
+
+    /** inFlight returns how many requests wait for their reply at the same time. */
+    int inFlight() {
+        return Math.min(2 * parallelRequests, requests());
+    }
+
+    /** rowBytes returns the size of a row, whose columns all have the average length. */
+    long rowBytes() {
+        return (long) columns * avgColumnLength;
+    }
+
+    /** messageRows returns the rows of one message: a batch of the stream transport, a whole reply of the regular transport. */
+    int messageRows() {
+        return useStreamTransport ? Math.min(batchSize, rows) : rows;
+    }
+
+    /**
+     * checkMemory refuses a load whose messages in flight could exhaust a node. The regular transport holds whole replies on the
+     * heap, of which they may take half. The stream transport holds batches in direct memory, of which they may take an eighth:
+     * each node holds about three copies, in buffers of up to twice the size.
+     *
+     * @throws IllegalArgumentException that names the parameters to lower
+     */
+    void checkMemory(long heapBytes, long directBytes) {
+        long message = saturatedProduct(messageRows(), rowBytes());
+        String what = useStreamTransport ? "a batch ([batch_size] x [columns] x [avg_column_length])"
+            : "a reply of the regular transport ([rows] x [columns] x [avg_column_length])";
+        String lower = useStreamTransport ? "lower [batch_size] or [parallel_requests]"
+            : "lower [rows] or [parallel_requests], or set [use_stream_transport] to true, which sends batches";
+        if (message > MAX_MESSAGE_BYTES) {
+            throw new IllegalArgumentException(what + " has " + size(message) + ", more than " + size(MAX_MESSAGE_BYTES) + "; " + lower);
+        }
+        long limit = useStreamTransport ? directBytes / 8 : heapBytes / 2;
+        if (saturatedProduct(message, inFlight()) > limit) {
+            String memory = useStreamTransport ? "an eighth of the direct memory" : "half the heap";
+            throw new IllegalArgumentException(what + " has " + size(message) + " and " + inFlight()
+                + " are in flight (twice [parallel_requests]), more than " + size(limit) + ", " + memory + "; " + lower);
+        }
+    }
+
+    private static ByteSizeValue size(long bytes) {
+        return new ByteSizeValue(bytes);
+    }
+
+    private static long saturatedProduct(long... factors) {
+        long product = 1;
+        for (long factor : factors) {
+            try {
+                product = Math.multiplyExact(product, factor);
+            } catch (ArithmeticException e) {
+                return Long.MAX_VALUE;
+            }
+        }
+        return product;
+    }
+}

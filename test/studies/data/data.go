@@ -1,0 +1,10 @@
+// Package data holds what five documents published about their benchmarks: numbers and short labels. README.md
+// describes the files.
+package data
+
+import "embed"
+
+// Files are the files of this folder.
+//
+//go:embed *.csv *.json *.txt
+var Files embed.FS
