@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -43,9 +44,10 @@ type CampaignReconciler struct {
 	Options       resources.Options
 	Namespace     string // that it looks after; empty: all
 
-	memos    memos
-	operator operator
-	alone    sync.Mutex // held while a trial begins that needs no nodes of Knee's
+	memos     memos
+	operator  operator
+	leftovers leftovers
+	alone     sync.Mutex // held while a trial begins that needs no nodes of Knee's
 }
 
 // What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec.
@@ -72,7 +74,10 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 	var c v1alpha1.BenchmarkCampaign
 	if err := r.Get(ctx, req.NamespacedName, &c); err != nil {
 		r.memos.drop(req.NamespacedName)
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		if !apierrors.IsNotFound(err) {
+			return ctrl.Result{}, err
+		}
+		return ctrl.Result{}, r.cleanUp(ctx, req.NamespacedName)
 	}
 	if !c.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil // the children are owned: the garbage collector has them
@@ -82,6 +87,7 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		return ctrl.Result{}, err
 	}
 	p := plan.BuildWith(&c, observed.contents)
+	r.leftovers.remember(&c, p)
 	if invalid := validation.Campaign(&c, r.Options); invalid != nil {
 		return again(0, false, errors.Join(
 			r.apply(ctx, &c, p, decide.Collects(observed.world)),
