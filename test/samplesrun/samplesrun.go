@@ -35,7 +35,7 @@ func Samples(root string) ([]string, error) {
 	if len(out) == 0 {
 		return nil, fmt.Errorf("no sample has a campaign in %s", root)
 	}
-	slices.Sort(out) // the files are sorted with their extension
+	slices.Sort(out)
 	return out, nil
 }
 

@@ -15,14 +15,14 @@ import (
 var armVsIntel = Study{
 	Number: 1, Name: "OpenSearch on Arm against Intel", Sample: "arm-vs-intel.yaml",
 	Left: "The sweep's points are published, repetitions are not: there is no Final, and so no interval. 8 clients were not published either, " +
-		"nor what a loader's process used, which the sample has a gate on, nor documents, latencies and garbage collection, nor steal, which stands as 0. " +
+		"nor what a loader's process used and whether the CPU was throttled, which the sample has gates on, nor documents, latencies and garbage collection, nor steal, which stands as 0. " +
 		"Intel at 20 clients was measured again by hand, which sweep.rerun says here too; of its first measurement nothing is published. " +
 		"The study has one thread per core on both machines; which CPUs they were is not measured here.",
 	adapt: func(c *v1alpha1.BenchmarkCampaign) {
 		c.Spec.Sweep.Clients = []int32{12, 16, 20, 24, 32, 40, 48}
 		c.Spec.Sweep.Rerun = []v1alpha1.PointRerun{{Variant: "intel", Topology: "6p0r", Clients: 20, Token: "manual"}}
 		c.Spec.Final.Repetitions = ptr.To[int32](0)
-		c.Spec.Gates.Expressions = nil
+		c.Spec.Gates.Expressions, c.Spec.Gates.MaxThrottledPercent = nil, nil
 	},
 	record: armVsIntelRecord,
 	checks: armVsIntelChecks,

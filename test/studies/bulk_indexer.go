@@ -105,8 +105,7 @@ func bulkRecord(dataset string, t record.Trial) (record.Record, error) {
 	run := runs[t.Repetition-1]
 	r := ingested(run.docsPerSecond, "bulk")
 	in := r.Ingest
-	in.Requests = int64(run.requests)
-	in.Seconds, in.Primaries = bulkDocumentCount/run.docsPerSecond, 5
+	in.Seconds, in.Primaries, in.Requests = bulkDocumentCount/run.docsPerSecond, 5, int64(run.requests)
 	in.Documents, in.TotalIndexed, in.Count, in.Corpus = bulkDocumentCount, bulkDocumentCount, bulkDocumentCount, bulkDocumentCount
 	return r, nil
 }

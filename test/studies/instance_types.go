@@ -98,6 +98,7 @@ func (p publishedType) record() record.Record {
 	for i := range shape.nodes {
 		r.Nodes = append(r.Nodes, record.Node{
 			Name: fmt.Sprintf("node-%d", i), CPU: &record.CPU{User: cpu, Idle: 100 - cpu, Cores: coresOfNode},
+			CPURange:    &record.Range{Min: p.cpuLow, Max: p.cpuHigh},
 			Environment: record.Environment{Cores: coresOfNode, HeapBytes: 32 << 30, MemoryBytes: memoryGB[p.variant] * 1e9},
 		})
 	}
@@ -118,6 +119,8 @@ func instanceTypesChecks(r *Result) error {
 		r.figure(name+", kdoc/s", p.kdocs, cell("docs_per_second")/1000, 0)
 		r.figure(name+", MiB/s", p.mibs, cell("payload_mib_per_second"), 0)
 		r.figure(name+", documents", map[int32]float64{75: 225e6, 40: 120e6}[p.clients], cell("documents"), 0)
+		r.figure(name+", CPU from, %", p.cpuLow, cell("cpu_busy_min_percent"), 0)
+		r.figure(name+", CPU to, %", p.cpuHigh, cell("cpu_busy_max_percent"), 0)
 		r.derived(name+", docs/s per node", 1000*p.kdocs/float64(shapes[p.topology].nodes), cell("docs_per_second_per_node"), 0)
 		verdict := "Measured"
 		if p.rejections {
