@@ -61,6 +61,13 @@ manifests: generate ## The same as generate: code and manifests come from the sa
 
 ##@ Checks
 
+.PHONY: check-workloads
+check-workloads: build ## Check a copy of opensearch-benchmark-workloads: WORKLOADS=PATH, OSB=PROGRAM.
+	@[ -n "$(WORKLOADS)" ] || { echo "name your copy: make check-workloads WORKLOADS=path/to/opensearch-benchmark-workloads" >&2; exit 2; }
+	@for w in nyc_taxis:index geonames:index-append http_logs:index-append big5:index-append; do \
+	  echo "== $${w%%:*}"; $(BIN)/kubectl-knee workload "$(WORKLOADS)/$${w%%:*}" --ingest-task "$${w##*:}" --osb "$(or $(OSB),opensearch-benchmark)" || exit 1; \
+	done
+
 .PHONY: verify
 verify: verify-generate verify-format verify-tidy verify-manifests vet lint verify-licences verify-vulnerabilities ## Check generated files, format, go.mod, manifests, licences, known vulnerabilities; vet; lint.
 
@@ -79,6 +86,7 @@ verify-tidy: go
 verify-manifests: $(KUSTOMIZE)
 	@for overlay in config/default config/namespaced config/embedded config/samples config/studies/ozone; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
+	@$(KUSTOMIZE) build --load-restrictor LoadRestrictionsNone config/studies/ozone/campaign >/dev/null
 vet: go
 	go vet ./...
 lint: $(GOLANGCI_LINT)
@@ -109,6 +117,11 @@ bench-synthetic: go ## Sweep a synthetic OpenSearch RUNS times (200) a scenario 
 .PHONY: report-studies
 report-studies: go ## Write the reports of the five studies from their published figures to dist/studies; fails where one is not reproduced.
 	go run ./hack/report-studies -out $(ROOT)/dist/studies
+
+.PHONY: verify-operator
+verify-operator: go assets ## Check what Knee emits for the opensearch-k8s-operator against its CRD files: CRD="path...".
+	@[ -n "$(CRD)" ] || { echo "make verify-operator needs CRD=path of the operator's CRD of kind OpenSearchCluster" >&2; exit 1; }
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./hack/verify-operator $(CRD)
 
 REPORT_CHECK_DIR ?= $(ROOT)/.cache/report-check
 .PHONY: report-check report-check-host report-check-test
@@ -161,7 +174,7 @@ demo: deploy ## Run a real campaign on the embedded cluster and show what it fin
 
 .PHONY: study-ozone
 # Only the images that the study needs: neither OpenSearch nor opensearch-benchmark.
-study-ozone: go cluster-host images-host $(KUSTOMIZE) ## Compare two real releases of Ozone under freon on the embedded cluster; about 30 minutes.
+study-ozone: go cluster-host images-host $(KUSTOMIZE) ## Compare two real releases of Ozone under freon on the embedded cluster; about 20 minutes.
 	@+$(MAKE) --no-print-directory -j2 cluster-up image-knee image-ozone image-prometheus
 	$(BIN)/knee-cluster import --dir $(CLUSTER_DIR) $(call image_tar,$(KNEE_IMAGE)) $(OZONE_VERSIONS:%=$(call image_tar,knee.local/ozone:%)) $(call image_tar,$(PROMETHEUS_IMAGE))
 	$(install_knee)

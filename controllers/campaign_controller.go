@@ -140,7 +140,8 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	return r.startWatching(mgr, c)
+	r.prepareWatch(mgr, c)
+	return nil
 }
 
 // campaignOf finds the campaign of a pod, a volume or the operator's StatefulSet, which it does not own itself.

@@ -118,7 +118,6 @@ var _ = Describe("the life of a campaign", func() {
 		Eventually(func() []int32 { return get(c).Status.Cells[0].MeasuredAgain }).Should(Equal([]int32{2}))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(before+2), "the point, and the Warmup of its JVM")
-		Expect(recordsOf(ns, record.Sweep)).To(HaveLen(3), "the point once more")
 	})
 
 	It("measures anew only what an edit in mid-run changed", func() {

@@ -64,6 +64,9 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 		Records:   memo.holders,
 		Suspended: ptr.Deref(c.Spec.Suspend, false),
 	}
+	for i := range operated {
+		awaitOperator(w.Clusters, &operated[i], sets.Items)
+	}
 	for _, rec := range records {
 		w.Recorded[rec.Trial] = true
 	}
@@ -181,9 +184,6 @@ func clusters(sets []appsv1.StatefulSet, pods []corev1.Pod, claims []corev1.Pers
 		if pod.Labels[resources.LabelComponent] == resources.ComponentOpenSearch {
 			addPod(out, pod)
 		}
-	}
-	for i := range operated {
-		awaitOperator(out, &operated[i])
 	}
 	for i := range claims {
 		if _, seen := out[claims[i].Labels[resources.LabelCellName]]; !seen {

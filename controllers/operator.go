@@ -28,17 +28,20 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// operator is the opensearch-k8s-operator, which may be installed, or not, or later, and be removed: its kind is looked up
-// when a campaign asks for it, and is watched from then on until it is no longer served.
+// operator is the opensearch-k8s-operator. It may be installed or not, or be installed or removed later. Its kind is looked
+// up when the first campaign is observed, and again whenever a campaign needs it and it is not known. It is watched until
+// the API server no longer serves it.
 type operator struct {
-	mu      sync.Mutex
-	kind    *schema.GroupVersion // once found
-	watch   func(schema.GroupVersion) error
-	unwatch func(context.Context, schema.GroupVersion) error
+	mu       sync.Mutex
+	lookedUp bool                 // since the manager started
+	kind     *schema.GroupVersion // nil: not found, or no longer served
+	watch    func(schema.GroupVersion) error
+	unwatch  func(context.Context, schema.GroupVersion) error
 }
 
-// startWatching remembers how the operator's objects are watched, and begins where they are known already.
-func (r *CampaignReconciler) startWatching(mgr ctrl.Manager, c controller.Controller) error {
+// prepareWatch says how the operator's objects are watched. It does not look for the kind: a kind that is found before the
+// controller starts, and removed before its objects are listed, would keep the controller from starting.
+func (r *CampaignReconciler) prepareWatch(mgr ctrl.Manager, c controller.Controller) {
 	r.operator.watch = func(of schema.GroupVersion) error {
 		owned := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkCampaign{}, handler.OnlyControllerOwner())
 		return c.Watch(source.Kind(mgr.GetCache(), newOperated(of), owned))
@@ -46,8 +49,6 @@ func (r *CampaignReconciler) startWatching(mgr ctrl.Manager, c controller.Contro
 	r.operator.unwatch = func(ctx context.Context, of schema.GroupVersion) error {
 		return mgr.GetCache().RemoveInformer(ctx, newOperated(of))
 	}
-	_, _, err := r.findOperator(context.Background())
-	return err
 }
 
 // findOperator is the operator's kind in the group that the API server knows, the newer before the older.
@@ -55,6 +56,12 @@ func (r *CampaignReconciler) findOperator(ctx context.Context) (schema.GroupVers
 	o := &r.operator
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return r.lookUpOperator(ctx)
+}
+
+// lookUpOperator does the work of findOperator. The caller holds the lock.
+func (r *CampaignReconciler) lookUpOperator(ctx context.Context) (schema.GroupVersion, bool, error) {
+	o := &r.operator
 	if o.kind != nil {
 		return *o.kind, true, nil
 	}
@@ -70,9 +77,10 @@ func (r *CampaignReconciler) findOperator(ctx context.Context) (schema.GroupVers
 				return schema.GroupVersion{}, false, fmt.Errorf("watch %s of %s: %w", resources.OpenSearchClusterKind, of, err)
 			}
 		}
-		o.kind = &of
+		o.kind, o.lookedUp = &of, true
 		return of, true, nil
 	}
+	o.lookedUp = true
 	return schema.GroupVersion{}, false, nil
 }
 
@@ -104,11 +112,15 @@ func (r *CampaignReconciler) operatedIn(ctx context.Context, of schema.GroupVers
 // unserved tells that the API server does not know a kind whose objects were asked for.
 func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) }
 
-// knownOperator is the operator's kind if it was found before: who does not need it does not look for it.
-func (r *CampaignReconciler) knownOperator() (schema.GroupVersion, bool) {
+// knownOperator returns the operator's kind if it is known. Only the first call after the start of the manager makes API
+// requests: campaigns without such a cluster must not look for the kind again and again.
+func (r *CampaignReconciler) knownOperator(ctx context.Context) (schema.GroupVersion, bool, error) {
 	r.operator.mu.Lock()
 	defer r.operator.mu.Unlock()
-	return ptr.Deref(r.operator.kind, schema.GroupVersion{}), r.operator.kind != nil
+	if !r.operator.lookedUp {
+		return r.lookUpOperator(ctx)
+	}
+	return ptr.Deref(r.operator.kind, schema.GroupVersion{}), r.operator.kind != nil, nil
 }
 
 func newOperated(of schema.GroupVersion) *unstructured.Unstructured {
@@ -120,9 +132,9 @@ func newOperated(of schema.GroupVersion) *unstructured.Unstructured {
 // listOperated lists a campaign's OpenSearchClusters, or those of one of its cells. They went with their kind, if it was
 // removed.
 func (r *CampaignReconciler) listOperated(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell ...string) ([]unstructured.Unstructured, error) {
-	of, known := r.knownOperator()
-	if !known {
-		return nil, nil
+	of, known, err := r.knownOperator(ctx)
+	if err != nil || !known {
+		return nil, err
 	}
 	labels := client.MatchingLabels{resources.LabelCampaign: string(c.UID)}
 	if len(cell) > 0 {
@@ -176,7 +188,7 @@ func ownSets(sets []appsv1.StatefulSet, c *v1alpha1.BenchmarkCampaign) []appsv1.
 // deleteVolumes deletes the volumes of an OpenSearchCluster, which the operator leaves where they are: what is on them is of
 // a cluster that no other of the same name can join.
 func (r *CampaignReconciler) deleteVolumes(ctx context.Context, o *unstructured.Unstructured) error {
-	for i := range operatedNodes(o) {
+	for i := range resources.OperatedNodes(o) {
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: resources.OperatedClaim(o.GetName(), i)}}
 		if err := client.IgnoreNotFound(r.Delete(ctx, claim)); err != nil {
 			return refusal(err, "PersistentVolumeClaim "+claim.Name)
@@ -210,34 +222,48 @@ func addOperated(out map[string]decide.Cluster, o *unstructured.Unstructured) {
 	c := out[name]
 	c.Deleting = !o.GetDeletionTimestamp().IsZero()
 	c.Made, c.Placement = true, placement(o)
-	c.Replicas = operatedNodes(o)
+	c.Replicas = resources.OperatedNodes(o)
 	c.Since = later(c.Since, since(o))
 	c.Problem = decide.Problem{Message: resources.ReadOpenSearchCluster(o).Says}
 	out[name] = c
 }
 
-// operatedNodes is how many nodes an OpenSearchCluster asks for.
-func operatedNodes(o *unstructured.Unstructured) int32 {
-	pools, _, _ := unstructured.NestedSlice(o.Object, "spec", "nodePools")
-	nodes := int64(0)
-	for _, pool := range pools {
-		fields, _ := pool.(map[string]any)
-		n, _, _ := unstructured.NestedInt64(fields, "replicas")
-		nodes += n
-	}
-	return int32(nodes)
-}
-
-// awaitOperator keeps a cluster whose pods are ready from being loaded until its operator has done with it, too.
-func awaitOperator(out map[string]decide.Cluster, o *unstructured.Unstructured) {
+// awaitOperator keeps a cluster whose pods are ready from being loaded until its operator has finished. The operator
+// restarts every node once after the bootstrap: it changes the pod template of its StatefulSet, and deletes the pods one by
+// one. sets are the StatefulSets of all clusters.
+func awaitOperator(out map[string]decide.Cluster, o *unstructured.Unstructured, sets []appsv1.StatefulSet) {
 	name := o.GetLabels()[resources.LabelCellName]
 	c, state := out[name], resources.ReadOpenSearchCluster(o)
+	says := state.Says
 	if state.Running {
+		says = outdatedSet(o, sets)
+	}
+	if says == "" {
 		return
 	}
 	c.Ready = min(c.Ready, c.Replicas-1)
 	if c.Problem.Message == "" {
-		c.Problem = decide.Problem{Message: state.Says}
+		c.Problem = decide.Problem{Message: says}
 	}
 	out[name] = c
+}
+
+// outdatedSet says which StatefulSet of an OpenSearchCluster has pods of an older template, or has not been looked at by
+// its controller since it was changed. Empty: none.
+func outdatedSet(o *unstructured.Unstructured, sets []appsv1.StatefulSet) string {
+	found := false
+	for i := range sets {
+		s := &sets[i]
+		if !metav1.IsControlledBy(s, o) {
+			continue
+		}
+		found = true
+		if want := ptr.Deref(s.Spec.Replicas, 1); s.Status.ObservedGeneration != s.Generation || s.Status.UpdatedReplicas != want {
+			return fmt.Sprintf("StatefulSet %s: %d of %d pods are of its newest template; the operator restarts the others", s.Name, s.Status.UpdatedReplicas, want)
+		}
+	}
+	if !found {
+		return fmt.Sprintf("%s %s: its StatefulSet is not there", resources.OpenSearchClusterKind, o.GetName())
+	}
+	return ""
 }

@@ -15,6 +15,7 @@ type Gates struct {
 	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 0.0 && double(string(self)) <= 100.0",message="maxStealPercent must be from 0 to 100 percent"
 	MaxStealPercent *Decimal `json:"maxStealPercent,omitempty"`
 	// maxCPUPercent is the highest mean user+sys CPU of any OpenSearch node over the load window, in percent of all cores.
+	// Of nodes without a probe (endpoints, provisioner OpenSearchCluster) it is os.cpu.percent, as the node itself reports it.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!string(self).matches('^-?[0-9.]+$') || double(string(self)) >= 1.0 && double(string(self)) <= 100.0",message="maxCPUPercent must be from 1 to 100 percent"
 	MaxCPUPercent *Decimal `json:"maxCPUPercent,omitempty"`

@@ -167,7 +167,8 @@ type Toleration struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.security) || !has(self.provisioner) || self.provisioner != 'OpenSearchCluster'",message="security is always on with provisioner OpenSearchCluster: leave security out",fieldPath=.security
 type OpenSearch struct {
 	// provisioner makes the cluster: StatefulSet, Knee itself, without security unless security is true; or
-	// OpenSearchCluster, the opensearch-k8s-operator, with security on, which must be installed. Unset: StatefulSet.
+	// OpenSearchCluster, the opensearch-k8s-operator, with security on, which must be installed. OpenSearchCluster needs
+	// version, and at least 3 nodes in each topology. Unset: StatefulSet.
 	// +optional
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 	// security switches the security plugin on: TLS between the nodes and at the REST API, and a password. Knee makes the
@@ -255,47 +256,6 @@ type DiskLimits struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000000
 	IOPS *int32 `json:"iops,omitempty"`
-}
-
-// Resources are requested, and unless limits says otherwise they are the limits too.
-type Resources struct {
-	// cpu is in cores, such as "14" or 500m. Unset: no request and no limit.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+m?$')",message="cpu is in cores, such as 14 or 500m"
-	CPU Quantity `json:"cpu,omitempty"`
-	// memory is in bytes, such as 50Gi. Unset: no request and no limit.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="self.matches('[kMGT]i?$')",message="memory needs a unit of bytes, such as 50Gi"
-	Memory Quantity `json:"memory,omitempty"`
-	// limits says which of the requests are limits too. CPUAndMemory: both. Memory: cpu is only requested, so that the
-	// program may use every core of its node. None: memory is only requested, too, so that the kernel may use the rest of the
-	// node's memory for OpenSearch's files. Unset: CPUAndMemory.
-	// +optional
-	Limits ResourceLimits `json:"limits,omitempty"`
-}
-
-// ResourceLimits says which requests are limits too.
-//
-// +kubebuilder:validation:Enum=CPUAndMemory;Memory;None
-type ResourceLimits string
-
-// The kinds of limits.
-const (
-	LimitCPUAndMemory ResourceLimits = "CPUAndMemory"
-	LimitMemory       ResourceLimits = "Memory"
-	LimitNone         ResourceLimits = "None"
-)
-
-// Storage is a volume made from a storage class.
-type Storage struct {
-	// size of the volume, such as 1Ti.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="self.matches('[kMGT]i?$')",message="size needs a unit of bytes, such as 1Ti"
-	Size Quantity `json:"size,omitempty"`
-	// storageClassName is the class of the volume; unset means the cluster's default class.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	StorageClassName string `json:"storageClassName,omitempty"`
 }
 
 // Topology is the shape of the cluster and of the index.

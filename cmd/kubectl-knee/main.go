@@ -94,7 +94,7 @@ differs), 2 when it cannot be understood (flags, arguments, a malformed or damag
 	}
 	p.flags.AddFlags(cmd.PersistentFlags())
 	p.completeFlags(cmd)
-	cmd.AddCommand(p.planCommand(), p.watchCommand(), p.reportCommand(), p.compareCommand(), p.analyzeCommand(), p.exportCommand())
+	cmd.AddCommand(p.planCommand(), p.watchCommand(), p.reportCommand(), p.compareCommand(), p.analyzeCommand(), p.exportCommand(), p.workloadCommand())
 	for _, sub := range cmd.Commands() {
 		do := sub.RunE
 		sub.RunE = func(cmd *cobra.Command, args []string) error {

@@ -79,3 +79,14 @@ image-prometheus: image-tools image-rootfs # for `make study-ozone`
 .PHONY: images-check
 images-check: images ## Run the images: OpenSearch to green, a short load, the ways to fail.
 	@$(IMAGES_ENV) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/check.sh
+
+STREAM_IMAGE = knee.local/opensearch:3.8.0
+STREAM_UNPACKED = $(or $(KNEE_CACHE),$(ROOT)/.cache)/stream-benchmark/image
+.PHONY: plugin plugin-test
+plugin: images-host image-jre ## Build the OpenSearch plugin stream-benchmark and run its unit tests.
+	@$(IMAGES_ENV) $(ROOT)/plugins/stream-benchmark/build.sh
+	@echo "$(or $(KNEE_CACHE),$(ROOT)/.cache)/stream-benchmark/stream-benchmark.zip"
+plugin-test: images-host image-opensearch-3.8.0 ## Test the plugin on real nodes, three processes of its image.
+	@rm -rf $(STREAM_UNPACKED)
+	@python3 $(IMAGES_DIR)/bundle.py $(call image_tar,$(STREAM_IMAGE)) $(STREAM_UNPACKED)
+	KNEE_STREAM_OPENSEARCH=$(STREAM_UNPACKED)/rootfs/usr/share/opensearch go test -timeout 30m -count=1 -v ./test/streambenchmark

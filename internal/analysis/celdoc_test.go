@@ -82,7 +82,7 @@ func TestFieldsHaveTheirTypes(t *testing.T) {
 	rich := record.Record{
 		Ingest: &record.Ingest{Work: &record.Work{}, WholeDocsPerSec: 1, DrainedDocsPerSec: 1, OSBDocsPerSecond: 1, CVPercent: 1, BulkSize: 1, IndexBytes: 1, Segments: 1},
 		Nodes: []record.Node{{
-			CPU: &record.CPU{RunQueue: 1}, CPURange: &record.Range{}, Pressure: &record.Pressure{}, Disk: &record.Disk{}, Network: &record.Network{},
+			CPU: &record.CPU{RunQueue: 1}, CPURange: &record.Range{}, ReportedCPU: &record.ReportedCPU{}, Pressure: &record.Pressure{}, Disk: &record.Disk{}, Network: &record.Network{},
 			Memory: &record.Memory{OldGenMax: 1, SurvivorMax: 1, ResidentMax: 1, DirectMax: 1}, Throttled: &share, WritePool: &record.Pool{}, HeapUsedMax: 1,
 			GC: record.GC{Pauses: &record.Pauses{}}, Environment: record.Environment{Host: "h", Arch: "a", CPUModel: "m", HeapBytes: 1},
 		}},

@@ -144,11 +144,12 @@ var workFields = []viewField{
 	over("flushSeconds", cel.DoubleType, "time of flushes, over all shards", work, func(w *record.Work) float64 { return w.FlushSeconds }),
 }
 
-func cpu(v *view) *record.CPU           { return v.node.CPU }
-func cpuRange(v *view) *record.Range    { return v.node.CPURange }
-func pressure(v *view) *record.Pressure { return v.node.Pressure }
-func disk(v *view) *record.Disk         { return v.node.Disk }
-func network(v *view) *record.Network   { return v.node.Network }
+func cpu(v *view) *record.CPU                 { return v.node.CPU }
+func cpuRange(v *view) *record.Range          { return v.node.CPURange }
+func reportedCPU(v *view) *record.ReportedCPU { return v.node.ReportedCPU }
+func pressure(v *view) *record.Pressure       { return v.node.Pressure }
+func disk(v *view) *record.Disk               { return v.node.Disk }
+func network(v *view) *record.Network         { return v.node.Network }
 
 var machineFields = []viewField{
 	always("name", cel.StringType, "OpenSearch's name of the node", func(v *view) string { return v.node.Name }),
@@ -161,6 +162,9 @@ var machineFields = []viewField{
 	over("cpuPercent", cel.DoubleType, "user + sys", cpu, func(c *record.CPU) float64 { return c.Busy() }),
 	over("cpuMinPercent", cel.DoubleType, "user + sys: the lowest mean over 10 s within the window", cpuRange, func(r *record.Range) float64 { return r.Min }),
 	over("cpuMaxPercent", cel.DoubleType, "the same, the highest", cpuRange, func(r *record.Range) float64 { return r.Max }),
+	over("reportedCPUPercent", cel.DoubleType, "CPU by the node's own word, where no probe runs: mean of the readings", reportedCPU, func(c *record.ReportedCPU) float64 { return c.Mean }),
+	over("reportedCPUMinPercent", cel.DoubleType, "the same, lowest reading", reportedCPU, func(c *record.ReportedCPU) float64 { return c.Min }),
+	over("reportedCPUMaxPercent", cel.DoubleType, "the same, highest reading", reportedCPU, func(c *record.ReportedCPU) float64 { return c.Max }),
 	over("ioWaitPercent", cel.DoubleType, "iowait, of all cores", cpu, func(c *record.CPU) float64 { return c.IOWait }),
 	over("stealPercent", cel.DoubleType, "taken by the hypervisor, of all cores", cpu, func(c *record.CPU) float64 { return c.Steal }),
 	over("idlePercent", cel.DoubleType, "idle, of all cores", cpu, func(c *record.CPU) float64 { return c.Idle }),

@@ -112,6 +112,28 @@ func TestGatesThatAreReportedInstead(t *testing.T) {
 	}
 }
 
+// The CPU that a node reports of itself is judged where no probe tells it.
+func TestCPUGate_reportedByNodes(t *testing.T) {
+	campaign := onOnePool()
+	campaign.Spec.Gates = v1alpha1.Gates{MaxCPUPercent: v1alpha1.ToDecimal("80")}
+	p := plan.Build(campaign)
+	for _, tt := range []struct {
+		mean float64
+		want analysis.Verdict
+	}{{80, analysis.Measured}, {80.5, analysis.Gated}} {
+		a := analysis.Assess(p, campaign.Spec, analysistest.MeasureAll(p, campaign.Spec, func(t record.Trial) record.Record {
+			r := fingerprinted(func(*record.Record) {})(t)
+			r.Nodes[0].CPU, r.Nodes[0].ReportedCPU = nil, &record.ReportedCPU{Mean: tt.mean, Min: 10, Max: 100, Samples: 6}
+			return r
+		}))
+		for trial, o := range a.Outcomes {
+			if trial.Phase != record.Warmup && o.Judgement.Verdict != tt.want {
+				t.Errorf("%v at %v %%: %s %v", trial, tt.mean, o.Judgement.Verdict, o.Judgement.Failures)
+			}
+		}
+	}
+}
+
 func doubtsOf(a analysis.Assessment, reason string) []string {
 	var out []string
 	for _, d := range a.Doubts() {

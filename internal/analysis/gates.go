@@ -21,7 +21,7 @@ func judgeGates(r record.Record, g v1alpha1.Gates) (failed, notEvaluable []Failu
 	j.highestNode("maxIOPressurePercent", g.MaxIOPressurePercent, "io pressure", ioPressure)
 	j.highestNode("maxStealPercent", g.MaxStealPercent, "steal", cpuFigure(func(c record.CPU) float64 { return c.Steal }))
 	j.highestNode("maxThrottledPercent", g.MaxThrottledPercent, "throttled quota periods", throttled)
-	j.highestNode("maxCPUPercent", g.MaxCPUPercent, "CPU user+sys", cpuFigure(record.CPU.Busy))
+	j.highestNode("maxCPUPercent", g.MaxCPUPercent, "CPU user+sys", busyCPU)
 	j.loaderCPU(g.MaxLoaderCPUPercent)
 	j.clientUtilization(g.MinClientUtilization)
 	j.steadySeconds(g.MinSteadySeconds)
@@ -180,6 +180,15 @@ func cpuFigure(of func(record.CPU) float64) nodeFigure {
 		}
 		return of(*n.CPU), ""
 	}
+}
+
+// busyCPU is user + sys by the node's probe, or the CPU that the node itself reports where no probe runs.
+func busyCPU(_ record.Record, n record.Node) (float64, string) {
+	busy, known := n.BusyCPU()
+	if !known || math.IsNaN(busy) {
+		return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
+	}
+	return busy, ""
 }
 
 func ioPressure(_ record.Record, n record.Node) (float64, string) {

@@ -118,6 +118,16 @@ func TestFreonTimers(t *testing.T) {
 	}
 }
 
+func TestFreonOfOzone(t *testing.T) {
+	got, err := ParseFreon(readText(t, "freon-ozone-2.2.0.txt"))
+	want := Freon{Timer: "key-read-write-list", Count: 5000, MeanRate: 60.56650623007547, Rate1: 56.73736367755287, Rate5: 18.534970979858496, Rate15: 10.347282477429033,
+		Min: 3.408185, Max: 1123.901025, Mean: 99.24992638371494, StdDev: 138.599838191435, Median: 38.640891, P75: 119.414062, P95: 374.47048, P98: 575.228469, P99: 700.354914, P999: 1089.248509,
+		Seconds: 95, Successes: 5000, Resolution: got.Resolution}
+	if err != nil || got != want || got.Resolution > 1e-5 {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)
+	}
+}
+
 // The two summaries of one document, as printed there.
 func TestFreonPublishedFlows(t *testing.T) {
 	want := newFlow

@@ -64,6 +64,23 @@ func (r OSBRun) Args() ([]string, error) {
 	return args, nil
 }
 
+// InfoArgs is the command line with which the program renders the workload and says what it holds, without a cluster.
+func (r OSBRun) InfoArgs() []string {
+	args := []string{"info", "--workload-params=" + r.ParamsFile}
+	if r.WorkloadPath != "" {
+		args = append(args, "--workload-path="+r.WorkloadPath)
+	} else {
+		args = append(args, "--workload="+r.Workload)
+	}
+	if r.Procedure != "" {
+		args = append(args, "--test-procedure="+r.Procedure)
+	}
+	if r.Offline {
+		args = append(args, "--offline")
+	}
+	return args
+}
+
 // Env is what the program needs beside the environment it is started in.
 func (r OSBRun) Env(temp string) []string {
 	return append([]string{"HOME=" + r.Home, "TMPDIR=" + temp, "BENCHMARK_RUNNING_IN_DOCKER=true", "PYTHONUNBUFFERED=1"}, r.Access...)

@@ -85,6 +85,7 @@ type documentSet struct {
 	WithMeta *bool  `json:"includes-action-and-meta-data"` // absent: as the corpus says
 	Index    string `json:"target-index"`
 	Stream   string `json:"target-data-stream"`
+	Count    int64  `json:"document-count"`
 }
 
 // onlyFile finds the file of a task's corpora, as used_corpora of osbenchmark/workload/params.py chooses them.

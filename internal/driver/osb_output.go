@@ -172,3 +172,16 @@ func bound(s string, max int) string {
 	}
 	return strings.ToValidUTF8(s[:max], "")
 }
+
+var unusedParams = regexp.MustCompile(`Unused workload parameters \[([^\]]*)\]`)
+
+// UnusedOSBParams are the parameters for whose sake the program refuses a workload: no template uses them.
+func UnusedOSBParams(output string) []string {
+	var out []string
+	if m := unusedParams.FindStringSubmatch(output); m != nil {
+		for _, name := range strings.Split(m[1], ",") {
+			out = append(out, strings.Trim(name, " '\""))
+		}
+	}
+	return out
+}

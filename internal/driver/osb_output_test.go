@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -123,5 +124,18 @@ func BenchmarkRejectedLine(b *testing.B) {
 	var o OSBOutput
 	for b.Loop() {
 		_, _ = o.Write(line)
+	}
+}
+
+// The words are those of opensearch-benchmark 2.4.0.
+func TestUnusedOSBParams(t *testing.T) {
+	for output, want := range map[string][]string{
+		"[ERROR] ❌ Cannot info. Unused workload parameters ['refresh_interval'].":                  {"refresh_interval"},
+		"Cannot execute-test. Unused workload parameters ['bulk_sise', 'refresh_interval'].\nmore": {"bulk_sise", "refresh_interval"},
+		"[INFO] SUCCESS": nil,
+	} {
+		if got := UnusedOSBParams(output); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", output, got, want)
+		}
 	}
 }

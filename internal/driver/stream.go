@@ -17,11 +17,14 @@ import (
 // StreamPath is the Benchmark API.
 const StreamPath = "/_benchmark/stream"
 
-// StreamNeeds says what a cluster needs for the Benchmark API.
-const StreamNeeds = "the example plugin stream-transport-example, which brings the API, and the plugin arrow-flight-rpc, which it extends, on every node, " +
-	"and opensearch.experimental.feature.transport.stream.enabled: true for the stream transport"
+// StreamNeeds names what a cluster needs for the Benchmark API.
+const StreamNeeds = "the plugin stream-benchmark, which brings the API, on every node, and for the stream transport the plugin arrow-flight-rpc and " +
+	"opensearch.experimental.feature.transport.stream.enabled: true"
 
-// StreamParams are the API's query parameters, with its own defaults (RestBenchmarkStreamAction) for those not given.
+// NoStreamTransport is the error type with which the plugin stream-benchmark refuses use_stream_transport on a node without it.
+const NoStreamTransport = "no_stream_transport_exception"
+
+// StreamParams are the API's query parameters, with the API's defaults for those not given.
 type StreamParams struct {
 	Rows     int64
 	Parallel int64 // parallel_requests
@@ -82,7 +85,7 @@ type StreamReply struct {
 var (
 	streamFields = []string{"total_rows", "total_bytes", "total_size_bytes", "duration_ms", "throughput_rows_per_sec", "throughput_mb_per_sec",
 		"latency_ms", "parallel_requests", "used_stream_transport"}
-	// with human=true; the two others are known to the plugin and were never seen
+	// total_size: with human=true; OpenSearch's example plugin has the two others in its source, and no reply with them was seen
 	streamOptional = []string{"total_size", "thread_pool_stats", "flight_timing"}
 	streamLatency  = []string{"min", "max", "avg", "p5", "p10", "p20", "p25", "p35", "p50", "p75", "p90", "p99"}
 )
@@ -167,11 +170,12 @@ func exactly(data json.RawMessage, to any) error {
 	return nil
 }
 
-// ErrStreamTransport is of a cluster that used the regular transport where the stream transport was asked for: what it does,
-// without a word, where it has none.
+// ErrStreamTransport is the error of a reply that used the regular transport where the stream transport was requested.
+// OpenSearch's example plugin does so where there is no stream transport; the plugin stream-benchmark refuses the request.
 var ErrStreamTransport = errors.New("the stream transport was asked for and the regular one was used: this cluster has no stream transport")
 
-// ErrStreamRequests is of a load whose requests did not all succeed.
+// ErrStreamRequests is the error of a reply that lacks rows. OpenSearch's example plugin leaves out the rows of failed requests;
+// the plugin stream-benchmark answers with an error.
 var ErrStreamRequests = errors.New("requests of the Benchmark API failed")
 
 // Check says whether the reply is that of the load that was asked for.

@@ -286,3 +286,33 @@ func TestDiskLimits(t *testing.T) {
 		t.Errorf("arm %+v, intel %+v; want the variant's own limit over the campaign's", arm, intel)
 	}
 }
+
+func TestSecurity_isPartOfTheIdentityOnlyWhereItIsOn(t *testing.T) {
+	hash := func(change func(*v1alpha1.BenchmarkCampaignSpec)) string {
+		c := study()
+		change(&c.Spec)
+		return Build(c).Cells[0].Hash
+	}
+	unset := hash(func(*v1alpha1.BenchmarkCampaignSpec) {})
+	operated := hash(func(s *v1alpha1.BenchmarkCampaignSpec) {
+		s.OpenSearch.Provisioner = v1alpha1.ProvisionOpenSearchCluster
+	})
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.BenchmarkCampaignSpec)
+		like   string
+		same   bool
+	}{
+		"off": {func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Security = p(false) }, unset, true},
+		"on":  {func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Security = p(true) }, unset, false},
+		"on, and off for the variant": {func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.Security, s.Variants[0].OpenSearch.Security = p(true), p(false)
+		}, unset, true},
+		"on, where the operator always has it on": {func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.Security, s.Variants[0].OpenSearch.Provisioner = p(true), v1alpha1.ProvisionOpenSearchCluster
+		}, operated, true},
+	} {
+		if same := hash(tc.change) == tc.like; same != tc.same {
+			t.Errorf("%s: the identity is the same: %t", name, same)
+		}
+	}
+}

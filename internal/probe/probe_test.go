@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/knee-bench/knee/internal/probe/gclog"
 	"github.com/knee-bench/knee/internal/record"
 )
@@ -381,29 +379,5 @@ func TestAnswersAreWhatTheTrialReads(t *testing.T) {
 	data, err := json.Marshal(Window{Seconds: 1, CPU: record.CPU{User: 2, Cores: 4}})
 	if err != nil || string(data) != `{"seconds":1,"cpu":{"user":2,"sys":0,"iowait":0,"steal":0,"idle":0,"cores":4},"environment":{"mlockall":false}}` {
 		t.Errorf("%s, %v", data, err)
-	}
-}
-
-func TestMemlock(t *testing.T) {
-	for _, tt := range []struct {
-		name      string
-		soft      uint64
-		known     bool
-		needs     Needs
-		ok, fatal bool
-	}{
-		{"unlimited", unix.RLIM_INFINITY, true, Needs{MemoryLock: true}, true, false},
-		{"limited, not asked for", 65536, true, Needs{}, false, false},
-		{"limited, asked for by a node of several", 65536, true, Needs{MemoryLock: true}, false, true},
-		{"limited, asked for by a single node", 65536, true, Needs{MemoryLock: true, SingleNode: true}, false, false},
-		{"not known", 0, false, Needs{MemoryLock: true}, false, false},
-	} {
-		f := memlock(tt.soft, tt.known, tt.needs)
-		if f.OK != tt.ok || f.Fatal != tt.fatal || f.OK == (f.Remedy != "") {
-			t.Errorf("%s: %+v", tt.name, f)
-		}
-		if told := strings.Contains(f.Text, "bootstrap.memory_lock is true"); told != (tt.needs.MemoryLock && tt.known && !tt.ok) {
-			t.Errorf("%s: %q", tt.name, f.Text)
-		}
 	}
 }

@@ -197,6 +197,7 @@ func clone(r Record) Record {
 		n := &r.Nodes[i]
 		n.CPURange = copyOf(n.CPURange)
 		n.CPU, n.Pressure, n.Disk, n.Network = copyOf(n.CPU), copyOf(n.Pressure), copyOf(n.Disk), copyOf(n.Network)
+		n.ReportedCPU = copyOf(n.ReportedCPU)
 		n.Memory, n.Throttled, n.WritePool, n.GC.Pauses = copyOf(n.Memory), copyOf(n.Throttled), copyOf(n.WritePool), copyOf(n.GC.Pauses)
 	}
 	r.Tasks = append([]Task(nil), r.Tasks...)
@@ -208,6 +209,7 @@ func clone(r Record) Record {
 	r.Ingest, r.Error, r.Pooled, r.ClientCheck = copyOf(r.Ingest), copyOf(r.Error), copyOf(r.Pooled), copyOf(r.ClientCheck)
 	if p := r.Pooled; p != nil {
 		p.CPURange = copyOf(p.CPURange)
+		p.ReportedCPU = copyOf(p.ReportedCPU)
 		p.CPU, p.Pressure, p.Disk, p.Network, p.GC = copyOf(p.CPU), copyOf(p.Pressure), copyOf(p.Disk), copyOf(p.Network), copyOf(p.GC)
 	}
 	if r.Ingest != nil {

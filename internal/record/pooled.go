@@ -7,14 +7,15 @@ import (
 
 // Pooled holds figures over all OpenSearch nodes of a cell. It stands in a record that has no room for every node.
 type Pooled struct {
-	Nodes     int       `json:"nodes"`               // how many there were
-	CPU       *CPU      `json:"cpu,omitempty"`       // mean over the nodes, but Cores, their sum; absent unless all were measured
-	CPURange  *Range    `json:"cpuRange,omitempty"`  // lowest and highest of any node; absent unless all were measured
-	BusyCores float64   `json:"busyCores,omitempty"` // user + sys of all nodes, in cores; 0: not known
-	Pressure  *Pressure `json:"pressure,omitempty"`  // the highest of any node, each by itself; absent unless all were measured
-	Disk      *Disk     `json:"disk,omitempty"`      // sums, but BusiestPercent, the highest; absent unless all were measured
-	Network   *Network  `json:"network,omitempty"`   // sums; absent unless all were measured
-	GC        *GC       `json:"gc,omitempty"`        // sums, without pauses; absent unless all are known
+	Nodes       int          `json:"nodes"`                 // how many there were
+	CPU         *CPU         `json:"cpu,omitempty"`         // mean over the nodes, but Cores, their sum; absent unless all were measured
+	ReportedCPU *ReportedCPU `json:"reportedCPU,omitempty"` // mean over the nodes, lowest and highest reading of any; absent unless all were known
+	CPURange    *Range       `json:"cpuRange,omitempty"`    // lowest and highest of any node; absent unless all were measured
+	BusyCores   float64      `json:"busyCores,omitempty"`   // user + sys of all nodes, in cores; 0: not known
+	Pressure    *Pressure    `json:"pressure,omitempty"`    // the highest of any node, each by itself; absent unless all were measured
+	Disk        *Disk        `json:"disk,omitempty"`        // sums, but BusiestPercent, the highest; absent unless all were measured
+	Network     *Network     `json:"network,omitempty"`     // sums; absent unless all were measured
+	GC          *GC          `json:"gc,omitempty"`          // sums, without pauses; absent unless all are known
 }
 
 // NodesKnown tells whether Nodes holds every OpenSearch node, not just those that fitted.
@@ -36,7 +37,7 @@ func (r Record) Pool() (Pooled, bool) {
 	if len(r.Nodes) == 0 || !r.NodesKnown() {
 		return Pooled{}, false
 	}
-	p := Pooled{Nodes: len(r.Nodes), CPU: r.meanCPU(), CPURange: r.wholeCPURange(), Pressure: r.highestPressure(), Disk: r.allDisks(), Network: r.allNetworks(), GC: r.allCollections()}
+	p := Pooled{Nodes: len(r.Nodes), CPU: r.meanCPU(), CPURange: r.wholeCPURange(), ReportedCPU: r.reportedCPU(), Pressure: r.highestPressure(), Disk: r.allDisks(), Network: r.allNetworks(), GC: r.allCollections()}
 	if p.CPU != nil {
 		p.BusyCores = r.busyCores()
 	}

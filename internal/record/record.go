@@ -212,19 +212,20 @@ func (r Rejections) Total() int64 {
 
 // Node is one OpenSearch node over the load window.
 type Node struct {
-	Name        string      `json:"name"`
-	CPU         *CPU        `json:"cpu,omitempty"`      // absent when the probe could not be asked
-	CPURange    *Range      `json:"cpuRange,omitempty"` // of user + sys within the window, in percent of all cores; absent when the window is too short for two means
-	Pressure    *Pressure   `json:"pressure,omitempty"` // absent where the kernel tells none
-	Disk        *Disk       `json:"disk,omitempty"`     // all disks of the node together
-	Network     *Network    `json:"network,omitempty"`  // of OpenSearch's pod
-	Memory      *Memory     `json:"memory,omitempty"`
-	Throttled   *float64    `json:"throttledPercent,omitempty"` // share of the CPU quota's periods that were throttled; absent without a quota
-	WritePool   *Pool       `json:"writePool,omitempty"`
-	HeapUsedMax int64       `json:"heapUsedMaxBytes,omitempty"` // over the load
-	GC          GC          `json:"gc,omitzero"`                // Record.GCKnown tells zeros from what had no room
-	Probe       float64     `json:"probePercent,omitempty"`     // CPU that Knee's probe itself took over the window, in percent of one core; 0: not known
-	Environment Environment `json:"environment,omitzero"`
+	Name        string       `json:"name"`
+	CPU         *CPU         `json:"cpu,omitempty"`         // absent when the probe could not be asked
+	ReportedCPU *ReportedCPU `json:"reportedCPU,omitempty"` // by the node itself, where no probe tells its CPU
+	CPURange    *Range       `json:"cpuRange,omitempty"`    // of user + sys within the window, in percent of all cores; absent when the window is too short for two means
+	Pressure    *Pressure    `json:"pressure,omitempty"`    // absent where the kernel tells none
+	Disk        *Disk        `json:"disk,omitempty"`        // all disks of the node together; without a probe those of the data path, by _nodes/stats
+	Network     *Network     `json:"network,omitempty"`     // of OpenSearch's pod
+	Memory      *Memory      `json:"memory,omitempty"`
+	Throttled   *float64     `json:"throttledPercent,omitempty"` // share of the CPU quota's periods that were throttled; absent without a quota
+	WritePool   *Pool        `json:"writePool,omitempty"`
+	HeapUsedMax int64        `json:"heapUsedMaxBytes,omitempty"` // over the load
+	GC          GC           `json:"gc,omitzero"`                // Record.GCKnown tells zeros from what had no room
+	Probe       float64      `json:"probePercent,omitempty"`     // CPU that Knee's probe itself took over the window, in percent of one core; 0: not known
+	Environment Environment  `json:"environment,omitzero"`
 }
 
 // CPU is the mean over the window, in percent of all cores of the node.

@@ -107,7 +107,12 @@ func dropWork(r *Record) bool {
 // gated are the figures of a node that a gate may judge, the higher the worse. A figure that is not known is
 // infinite, for a gate fails on it; a node without a CPU quota is never throttled.
 var gated = []func(Node) float64{
-	ofCPU(CPU.Busy),
+	func(n Node) float64 {
+		if busy, known := n.BusyCPU(); known {
+			return busy
+		}
+		return math.Inf(1)
+	},
 	ofCPU(func(c CPU) float64 { return c.Steal }),
 	func(n Node) float64 {
 		if n.Throttled == nil {

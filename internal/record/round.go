@@ -38,7 +38,7 @@ func round(r *Record) {
 }
 
 func roundPooled(p *Pooled) {
-	all := Node{CPU: p.CPU, CPURange: p.CPURange, Pressure: p.Pressure, Disk: p.Disk, Network: p.Network}
+	all := Node{CPU: p.CPU, CPURange: p.CPURange, ReportedCPU: p.ReportedCPU, Pressure: p.Pressure, Disk: p.Disk, Network: p.Network}
 	for _, f := range append(nodeFigures(&all), &p.BusyCores) {
 		*f = significant(*f, 6)
 	}
@@ -51,6 +51,9 @@ func nodeFigures(n *Node) []*float64 {
 	}
 	if c := n.CPURange; c != nil {
 		out = append(out, &c.Min, &c.Max, &c.Seconds)
+	}
+	if c := n.ReportedCPU; c != nil {
+		out = append(out, &c.Mean, &c.Min, &c.Max)
 	}
 	if p := n.Pressure; p != nil {
 		out = append(out, &p.CPU, &p.Memory, &p.IO)

@@ -16,7 +16,7 @@ type column struct {
 }
 
 // resultColumns are the columns of results.csv, in order: new ones come last, so that a place keeps its meaning.
-var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns, ownColumns, clusterColumns, machineColumns, counterColumns)
+var resultColumns = slices.Concat(firstColumns, telemetryColumns, inputColumns, ownColumns, clusterColumns, machineColumns, counterColumns, reportedColumns)
 
 var firstColumns = []column{
 	{"variant", "variant of the cell", func(a attempt) string { return a.record.Trial.Variant }},

@@ -122,6 +122,10 @@ func figuresAt(in Input, where string, at func(analysis.Cell) int32) []kneeFigur
 		{"iowait " + where + ", %", 1, true, of("cpu_iowait_percent")},
 		{"efficiency " + where + ", " + unit(in) + " per busy CPU %", 1, true, of("docs_per_second_per_cpu_percent")},
 	}
+	reported := of("reported_cpu_percent")
+	if slices.ContainsFunc(in.Assessment.Cells, func(c analysis.Cell) bool { return !math.IsNaN(reported(c)) }) {
+		out = append(out, kneeFigure{"CPU as the nodes report it " + where + ", %", 1, true, reported})
+	}
 	switch {
 	case !fillsIndex(in) && !nodesKnown(in):
 		return out[:1]

@@ -62,6 +62,7 @@ var measures = []measure{
 	{"docs_per_second_per_node", "docs/s", "over the number of OpenSearch nodes", perNode},
 	{"docs_per_second_per_vcpu", "docs/s", "over the logical processors of all nodes; one of an SMT core is not a full core", perVCPU},
 	{"payload_mib_per_second", "MiB/s", "the documents accepted, as they were sent, where the driver tells their size", payload},
+	{"reported_cpu_percent", "%", "os.cpu.percent by the nodes' own word where no probe runs, of the CPUs that their JVM sees: mean over the nodes", ofReportedCPU(func(c record.ReportedCPU) float64 { return c.Mean })},
 }
 
 // rateMeasure is what cells are compared by.

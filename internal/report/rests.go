@@ -103,10 +103,13 @@ func machinesOf(in Input, r analysis.Ratio) string {
 	default:
 		s = fmt.Sprintf("%d and %s", len(x), plural(len(y), "machine"))
 	}
-	if slices.ContainsFunc(append(loaders, more...), func(h string) bool { return slices.Contains(x, h) || slices.Contains(y, h) }) {
-		s += " shared with the loader"
+	if !slices.ContainsFunc(append(loaders, more...), func(h string) bool { return slices.Contains(x, h) || slices.Contains(y, h) }) {
+		return s
 	}
-	return s
+	if len(x) == 0 || len(y) == 0 {
+		return s + ", shared with the loader"
+	}
+	return s + " shared with the loader"
 }
 
 // hostsOf are the machines of a cell's Measured Finals, and those of their loaders.

@@ -50,6 +50,13 @@ func TestSentenceOfPlacements(t *testing.T) {
 			}, nil), false},
 		{"machines not known", "4 placements each of 4 runs, on machines that are not known; machine-to-machine variation not known",
 			placed(func(record.Trial) string { return "" }, nil), false},
+		{"machines of one cell not known, the other's shared", "on machines that are not known, shared with the loader; ",
+			placed(func(t record.Trial) string {
+				if t.Variant == "a" {
+					return ""
+				}
+				return "shared"
+			}, func(r *record.Record) { r.Loader.Host = "shared" }), false},
 		{"runs that failed a gate", "4 placements each of 2 to 4 runs, 4 machines each; " + covers, placed(own, func(r *record.Record) {
 			if t := r.Trial; t.Phase == record.Final && t.Variant == "b" && t.Placement == 3 && t.Repetition > 2 {
 				r.Rejections.WritePool = 1

@@ -191,8 +191,8 @@ func TestMountsThatMustBeThere(t *testing.T) {
 	w.Spec.Artifacts = &v1alpha1.Artifacts{ClaimName: "raw"}
 	_, cell := cellOf(w)
 	want := []resources.Mount{
-		{Field: "spec.workload.index.bodyFrom", ConfigMap: "bodies", Key: "body.json"},
-		{Field: "spec.topologies[1p0r].ismPolicyFrom", ConfigMap: "policies", Key: "rollover.json"},
+		{Field: "spec.workload.index.bodyFrom", ConfigMap: "bodies", Key: "body.json", Pinned: true},
+		{Field: "spec.topologies[1p0r].ismPolicyFrom", ConfigMap: "policies", Key: "rollover.json", Pinned: true},
 		{Field: "spec.workload.bulk.files.from.volume.claimName", Claim: "corpora"},
 		{Field: "spec.artifacts.claimName", Claim: "raw"},
 	}

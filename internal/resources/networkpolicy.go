@@ -16,8 +16,9 @@ import (
 // node's own cache has an address that no selector matches.
 var dnsPorts = []int32{53, 5353}
 
-// OpenSearchPolicy says who reaches the OpenSearch of a cell, which runs without authentication: only the cell's own trials
-// reach its REST API and its probes, and only its own nodes its transport, and beyond them it reaches DNS alone.
+// OpenSearchPolicy says who reaches the OpenSearch of a cell, which runs without authentication unless opensearch.security
+// is on: only the cell's own trials reach its REST API and its probes, and only its own nodes its transport, and beyond them
+// it reaches DNS alone.
 func OpenSearchPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networkingv1.NetworkPolicy {
 	nodes, trials := peer(c, cell, ComponentOpenSearch), peer(c, cell, ComponentLoader)
 	return policy(c, cell, cell.Name, ComponentOpenSearch, networkingv1.NetworkPolicySpec{

@@ -20,11 +20,12 @@ import (
 // the same in both groups.
 const OpenSearchClusterKind = "OpenSearchCluster"
 
+// openSearchOrg is the newer API group. Only here the volumes of nodes can have labels, and the volume of the bootstrap pod
+// a storage class. Operators before 3.0 know the older group alone, and their bootstrap pod has no volume claim.
+var openSearchOrg = schema.GroupVersion{Group: "opensearch.org", Version: "v1"}
+
 // OpenSearchClusterGroups are the API groups that the operator's kind is or was in, the newer first.
-var OpenSearchClusterGroups = []schema.GroupVersion{
-	{Group: "opensearch.org", Version: "v1"},
-	{Group: "opensearch.opster.io", Version: "v1"},
-}
+var OpenSearchClusterGroups = []schema.GroupVersion{openSearchOrg, {Group: "opensearch.opster.io", Version: "v1"}}
 
 // nodesComponent is the name of the one pool of nodes of an OpenSearchCluster; its pods are NAME-nodes-0 and so on.
 const nodesComponent = "nodes"
@@ -38,9 +39,13 @@ func OperatedClaim(cluster string, node int32) string {
 // saturated: at 20 s each, an hour.
 const livenessFailures = 180
 
-// OpenSearchCluster is a cell's OpenSearch as the opensearch-k8s-operator's object: every node is cluster manager and
-// data node, as those of Knee's own StatefulSet are. With security, the operator makes the certificates and the
-// password of admin.
+// OperatedNodesMin is the lowest number of nodes that the operator bootstraps: its bootstrap pod is a voter until it is
+// deleted, and fewer nodes may be left without a majority.
+const OperatedNodesMin = 3
+
+// OpenSearchCluster returns a cell's OpenSearch as an object of the opensearch-k8s-operator in the group of. Every node is
+// cluster manager and data node, as in Knee's own StatefulSet. The operator turns security on and makes the certificates
+// and the password of admin. The field dashboards is left out: operators up to 2.8 require a version in it.
 func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.GroupVersion, on Placement, o Options, now time.Time) *unstructured.Unstructured {
 	m := meta(c, cell.Name, ComponentOpenSearch, cell)
 	pod := podMeta(m)
@@ -52,8 +57,8 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		"setVMMaxMapCount":   len(sysctlInit(cell, o)) > 0,
 		"drainDataNodes":     false,
 		"additionalConfig":   clusterSettings(os),
-		"podSecurityContext": restrictedPod(),
-		"securityContext":    restrictedContainer(false),
+		"podSecurityContext": operatedPodSecurity(),
+		"securityContext":    operatedContainerSecurity(),
 	}
 	if os.Version != "" {
 		general["version"] = os.Version
@@ -80,7 +85,10 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		pool["env"] = env
 	}
 	if os.Storage.Size != "" {
-		pvc := map[string]any{"accessModes": []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, "labels": pod.Labels, "annotations": pod.Annotations}
+		pvc := map[string]any{"accessModes": []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
+		if of == openSearchOrg {
+			pvc["labels"], pvc["annotations"] = pod.Labels, pod.Annotations
+		}
 		if os.Storage.StorageClassName != "" {
 			pvc["storageClass"] = os.Storage.StorageClassName
 		}
@@ -88,13 +96,16 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 	} else {
 		pool["persistence"] = map[string]any{"emptyDir": map[string]any{}}
 	}
+	bootstrap := map[string]any{
+		"nodeSelector": cell.Spec.Pool.NodeSelector, "tolerations": tolerations(cell.Spec.Pool.Tolerations), "jvm": javaOptions(os),
+	}
+	if of == openSearchOrg && os.Storage.StorageClassName != "" {
+		bootstrap["storageClass"] = os.Storage.StorageClassName
+	}
 	spec := map[string]any{
-		"general":    general,
-		"dashboards": map[string]any{"enable": false, "replicas": 0},
-		"nodePools":  []any{pool},
-		"bootstrap": map[string]any{ // it is gone before the cluster calls itself running
-			"nodeSelector": cell.Spec.Pool.NodeSelector, "tolerations": tolerations(cell.Spec.Pool.Tolerations), "jvm": javaOptions(os),
-		},
+		"general":   general,
+		"nodePools": []any{pool},
+		"bootstrap": bootstrap,
 		"security": map[string]any{"tls": map[string]any{
 			"transport": map[string]any{"generate": true, "perNode": true},
 			"http":      map[string]any{"generate": true},
@@ -103,6 +114,21 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 	out := &unstructured.Unstructured{Object: plain(map[string]any{"metadata": m, "spec": spec})}
 	out.SetGroupVersionKind(of.WithKind(OpenSearchClusterKind))
 	return out
+}
+
+// operatedPodSecurity is the part of the restricted security context that every container of the operator's pods accepts.
+// The user is not in it: the operator's own init containers must run as root.
+func operatedPodSecurity() *corev1.PodSecurityContext {
+	s := restrictedPod()
+	s.RunAsNonRoot, s.RunAsUser, s.RunAsGroup = nil, nil, nil
+	return s
+}
+
+// operatedContainerSecurity is the security context of OpenSearch's container, with the user.
+func operatedContainerSecurity() *corev1.SecurityContext {
+	s, pod := restrictedContainer(false), restrictedPod()
+	s.RunAsNonRoot, s.RunAsUser, s.RunAsGroup = pod.RunAsNonRoot, pod.RunAsUser, pod.RunAsGroup
+	return s
 }
 
 // clusterSettings are the campaign's lines of opensearch.yml.
@@ -152,18 +178,22 @@ func prune(value any) any {
 
 // OpenSearchClusterState is what an OpenSearchCluster's status tells.
 type OpenSearchClusterState struct {
-	Running bool   // it has been bootstrapped, nothing of it is under way, and it is green
-	Nodes   int32  // that are available
-	Says    string // for people, when it is not
+	Running bool   // bootstrapped, all nodes available, green, and no rolling restart is under way
+	Nodes   int32  // nodes that are available
+	Says    string // the status in words, for people; empty when Running
 }
 
-// ReadOpenSearchCluster reads an OpenSearchCluster's status.
+// ReadOpenSearchCluster reads an OpenSearchCluster's status. The operator writes phase RUNNING as soon as it has created
+// the StatefulSet, and initialized before it deletes the bootstrap pod, so neither means that the cluster is complete.
 func ReadOpenSearchCluster(o *unstructured.Unstructured) OpenSearchClusterState {
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	health, _, _ := unstructured.NestedString(o.Object, "status", "health")
 	initialized, _, _ := unstructured.NestedBool(o.Object, "status", "initialized")
-	nodes, _, _ := unstructured.NestedInt64(o.Object, "status", "availableNodes")
-	s := OpenSearchClusterState{Running: initialized && phase == "RUNNING" && health == "green", Nodes: int32(nodes)}
+	available, counted, _ := unstructured.NestedInt64(o.Object, "status", "availableNodes")
+	want := OperatedNodes(o)
+	components, restarting := componentsOf(o)
+	s := OpenSearchClusterState{Nodes: int32(available)}
+	s.Running = initialized && phase == "RUNNING" && health == "green" && s.Nodes == want && !restarting
 	if s.Running {
 		return s
 	}
@@ -173,6 +203,22 @@ func ReadOpenSearchCluster(o *unstructured.Unstructured) OpenSearchClusterState 
 			says = append(says, fact.name+" "+fact.value)
 		}
 	}
+	if len(says) > 0 && !initialized {
+		says = append(says, "not initialized yet")
+	}
+	if counted && s.Nodes != want {
+		says = append(says, fmt.Sprintf("%d of %d nodes available", s.Nodes, want))
+	}
+	says = append(says, components...)
+	if len(says) == 0 {
+		says = append(says, "it has no status yet: does the opensearch-k8s-operator run, and does it watch this namespace?")
+	}
+	s.Says = OpenSearchClusterKind + " " + o.GetName() + ": " + strings.Join(says, ", ")
+	return s
+}
+
+// componentsOf returns what the operator says of its components, and whether one of them restarts the nodes.
+func componentsOf(o *unstructured.Unstructured) (says []string, restarting bool) {
 	components, _, _ := unstructured.NestedSlice(o.Object, "status", "componentsStatus")
 	for _, component := range components {
 		fields, _ := component.(map[string]any)
@@ -180,12 +226,21 @@ func ReadOpenSearchCluster(o *unstructured.Unstructured) OpenSearchClusterState 
 		status, _, _ := unstructured.NestedString(fields, "status")
 		description, _, _ := unstructured.NestedString(fields, "description")
 		says = append(says, strings.TrimSpace(name+" "+status+" "+description))
+		restarting = restarting || name == "RollingRestart" && status == "InProgress"
 	}
-	if len(says) == 0 {
-		says = append(says, "it has no status yet: does the opensearch-k8s-operator run, and does it watch this namespace?")
+	return says, restarting
+}
+
+// OperatedNodes returns how many nodes an OpenSearchCluster asks for.
+func OperatedNodes(o *unstructured.Unstructured) int32 {
+	pools, _, _ := unstructured.NestedSlice(o.Object, "spec", "nodePools")
+	nodes := int64(0)
+	for _, pool := range pools {
+		fields, _ := pool.(map[string]any)
+		n, _, _ := unstructured.NestedInt64(fields, "replicas")
+		nodes += n
 	}
-	s.Says = OpenSearchClusterKind + " " + o.GetName() + ": " + strings.Join(says, ", ")
-	return s
+	return int32(nodes)
 }
 
 // endpointOf is how trials reach a cell's cluster where that takes more than an address: the variant's endpoint, a secured

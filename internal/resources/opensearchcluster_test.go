@@ -68,13 +68,41 @@ func TestOpenSearchCluster(t *testing.T) {
 			"version":    {at(t, o.Object, "spec", "general", "version"), "3.1.0"},
 			"host":       {at(t, o.Object, "spec", "general", "setVMMaxMapCount"), false},
 			"security":   {at(t, o.Object, "spec", "security", "tls", "http", "generate"), true},
-			"dashboards": {at(t, o.Object, "spec", "dashboards", "enable"), false},
+			"dashboards": {at(t, o.Object, "spec", "dashboards"), nil}, // operators up to 2.8 require a version in it
+			// The operator's init containers run as root: the user must not be set for the whole pod.
+			"user":       {at(t, o.Object, "spec", "general", "securityContext", "runAsUser"), int64(1000)},
+			"group":      {at(t, o.Object, "spec", "general", "securityContext", "runAsGroup"), int64(1000)},
+			"non-root":   {at(t, o.Object, "spec", "general", "securityContext", "runAsNonRoot"), true},
+			"privileges": {at(t, o.Object, "spec", "general", "securityContext", "allowPrivilegeEscalation"), false},
+			"pod": {at(t, o.Object, "spec", "general", "podSecurityContext"), map[string]any{
+				"fsGroup": int64(1000), "fsGroupChangePolicy": "OnRootMismatch", "seccompProfile": map[string]any{"type": "RuntimeDefault"},
+			}},
 		} {
 			if diff := cmp.Diff(field.want, field.got); diff != "" {
 				t.Errorf("%s: %s (-want +got):\n%s", group, name, diff)
 			}
 		}
 		o.DeepCopy() // panics at what no decoded JSON holds
+	}
+}
+
+// Only the newer group has fields for the class of the bootstrap pod's volume and for labels of volumes.
+func TestOpenSearchCluster_fieldsOfNewerGroup(t *testing.T) {
+	c, cell := operated()
+	for i, group := range resources.OpenSearchClusterGroups {
+		o := resources.OpenSearchCluster(c, cell, group, resources.Placement{}, options, now)
+		var class, label any
+		if i == 0 {
+			class, label = "fast", cell.Name
+		}
+		pvc := at(t, o.Object, "spec", "nodePools", 0, "persistence", "pvc").(map[string]any)
+		labels, _ := pvc["labels"].(map[string]any)
+		if got := at(t, o.Object, "spec", "bootstrap", "storageClass"); got != class {
+			t.Errorf("%s: bootstrap.storageClass %v, want %v", group, got, class)
+		}
+		if got := labels[resources.LabelCellName]; got != label {
+			t.Errorf("%s: label of volumes %v, want %v", group, got, label)
+		}
 	}
 }
 
@@ -88,19 +116,27 @@ func TestReadOpenSearchCluster(t *testing.T) {
 		out[key] = value
 		return out
 	}
+	restart := func(status string) []any {
+		return []any{map[string]any{"component": "RollingRestart", "status": status}}
+	}
 	for name, c := range map[string]struct {
 		status map[string]any
 		want   resources.OpenSearchClusterState
 	}{
 		"runs":             {running, resources.OpenSearchClusterState{Running: true, Nodes: 3}},
-		"not bootstrapped": {with("initialized", false), resources.OpenSearchClusterState{Nodes: 3, Says: "OpenSearchCluster o: phase RUNNING, health green"}},
+		"was restarted":    {with("componentsStatus", restart("Finished")), resources.OpenSearchClusterState{Running: true, Nodes: 3}},
+		"is restarted":     {with("componentsStatus", restart("InProgress")), resources.OpenSearchClusterState{Nodes: 3, Says: "OpenSearchCluster o: phase RUNNING, health green, RollingRestart InProgress"}},
+		"not bootstrapped": {with("initialized", false), resources.OpenSearchClusterState{Nodes: 3, Says: "OpenSearchCluster o: phase RUNNING, health green, not initialized yet"}},
+		"lacks a node":     {with("availableNodes", int64(2)), resources.OpenSearchClusterState{Nodes: 2, Says: "OpenSearchCluster o: phase RUNNING, health green, 2 of 3 nodes available"}},
 		"upgrades":         {with("phase", "UPGRADING"), resources.OpenSearchClusterState{Nodes: 3, Says: "OpenSearchCluster o: phase UPGRADING, health green"}},
 		"not green":        {with("health", "yellow"), resources.OpenSearchClusterState{Nodes: 3, Says: "OpenSearchCluster o: phase RUNNING, health yellow"}},
 		"complains": {map[string]any{"phase": "PENDING", "componentsStatus": []any{map[string]any{"component": "Scaler", "status": "Failed", "description": "no quorum"}}},
-			resources.OpenSearchClusterState{Says: "OpenSearchCluster o: phase PENDING, Scaler Failed no quorum"}},
+			resources.OpenSearchClusterState{Says: "OpenSearchCluster o: phase PENDING, not initialized yet, Scaler Failed no quorum"}},
 		"nobody looks at it": {nil, resources.OpenSearchClusterState{Says: "OpenSearchCluster o: it has no status yet: does the opensearch-k8s-operator run, and does it watch this namespace?"}},
 	} {
-		o := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "o"}}}
+		o := &unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"name": "o"}, "spec": map[string]any{"nodePools": []any{map[string]any{"replicas": int64(3)}}},
+		}}
 		if c.status != nil {
 			o.Object["status"] = c.status
 		}

@@ -69,6 +69,7 @@ func (a *attempt) telemetry(ctx context.Context, window steady.Window) {
 // fillMachine notes what a probe tells of a node's machine.
 func fillMachine(n *record.Node, w probe.Window) {
 	n.CPURange = w.CPURange
+	n.ReportedCPU = nil // the probe's figure is of the whole machine, and does not depend on who else asks the node
 	n.CPU, n.Pressure, n.Disk, n.Network, n.GC.Pauses, n.Probe = &w.CPU, w.Pressure, w.Disk, w.Network, w.Pauses, w.Probe
 	if w.Throttled != nil { // of cgroup v2, too, which OpenSearch does not read
 		n.Throttled = w.Throttled

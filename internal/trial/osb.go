@@ -24,6 +24,7 @@ type osbDriver struct {
 	program string // resolved
 	run     driver.OSBRun
 	exit    int
+	unused  []string // parameters of the topology's that the workload does not use
 
 	rendered []byte                   // the workload as the program rendered it
 	targets  map[string]driver.Target // by task
@@ -45,7 +46,10 @@ func (d *osbDriver) prepare(ctx context.Context) error {
 	if err := d.linkCache(); err != nil {
 		return err
 	}
-	return d.layWorkload(ctx)
+	if err := d.layWorkload(ctx); err != nil {
+		return err
+	}
+	return d.findUnused(ctx)
 }
 
 // find finds the program and its version.
@@ -93,16 +97,8 @@ type osbOutcome struct {
 func (d *osbDriver) call(ctx context.Context, run driver.OSBRun, w *watch) (osbOutcome, error) {
 	a := d.a
 	params := filepath.Join(a.Work, "params.json")
-	values, err := loadParams(a.Config, a.part)
-	if err != nil {
+	if err := d.writeParams(params); err != nil {
 		return osbOutcome{}, err
-	}
-	data, err := driver.OSBParams(values)
-	if err == nil {
-		err = os.WriteFile(params, data, 0o644)
-	}
-	if err != nil {
-		return osbOutcome{}, fmt.Errorf("the workload's parameters: %w", err)
 	}
 	run.ParamsFile = params
 	if err := a.clientOptions(&run); err != nil {

@@ -62,6 +62,10 @@ func (d *streamDriver) load(ctx context.Context, start func(context.Context) err
 		return nil, silent
 	case cluster.NoHandler(err):
 		return nil, fail(record.ReasonPluginMissing, "OpenSearch has no POST %s; it needs %s: %v", driver.StreamPath, driver.StreamNeeds, err)
+	case cluster.ErrorType(err) == driver.NoStreamTransport:
+		return nil, fail(record.ReasonPluginMissing, "%v; OpenSearch needs %s", err, driver.StreamNeeds)
+	case cluster.ServerFailed(err): // the plugin stream-benchmark ends with the first request that fails
+		return nil, fail(record.ReasonRequestsFailed, "the Benchmark API: %v", err)
 	case err != nil:
 		return nil, fail(record.ReasonDriverFailed, "the Benchmark API: %v", err)
 	}

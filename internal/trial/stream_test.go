@@ -67,10 +67,13 @@ func TestStreamTrialRefuses(t *testing.T) {
 	}{
 		"one node": {func(c *benchmarkapi.Cluster) { c.Nodes = 1 }, nil, record.ReasonDriverFailed, []string{"spec.topologies[].nodes must be at least 2"}},
 		"no such API": {func(c *benchmarkapi.Cluster) { c.WithoutBench = true }, nil, record.ReasonPluginMissing,
-			[]string{"no POST /_benchmark/stream", "stream-transport-example", "arrow-flight-rpc", "opensearch.experimental.feature.transport.stream.enabled", "no handler found"}},
-		"no stream transport":    {func(c *benchmarkapi.Cluster) { c.Stream = 0 }, nil, record.ReasonPluginMissing, []string{"this cluster has no stream transport", "arrow-flight-rpc"}},
-		"requests that fail":     {func(c *benchmarkapi.Cluster) { c.FailEvery = 10 }, nil, record.ReasonRequestsFailed, []string{"total_rows is 36000, not 1000 rows x 40 requests"}},
-		"all requests fail":      {func(c *benchmarkapi.Cluster) { c.FailEvery = 1 }, nil, record.ReasonRequestsFailed, []string{"total_rows is 0"}},
+			[]string{"no POST /_benchmark/stream", "stream-benchmark", "arrow-flight-rpc", "opensearch.experimental.feature.transport.stream.enabled", "no handler found"}},
+		"no stream transport": {func(c *benchmarkapi.Cluster) { c.Stream = 0 }, nil, record.ReasonPluginMissing, []string{"[use_stream_transport] is true", "arrow-flight-rpc"}},
+		"the regular transport is used instead": {func(c *benchmarkapi.Cluster) { c.Stream, c.Silent = 0, true }, nil, record.ReasonPluginMissing,
+			[]string{"this cluster has no stream transport", "arrow-flight-rpc"}},
+		"a request fails":        {func(c *benchmarkapi.Cluster) { c.FailEvery = 10 }, nil, record.ReasonRequestsFailed, []string{"status 500", "request 10 of 40"}},
+		"requests are left out":  {func(c *benchmarkapi.Cluster) { c.FailEvery, c.Silent = 10, true }, nil, record.ReasonRequestsFailed, []string{"total_rows is 36000, not 1000 rows x 40 requests"}},
+		"all requests are":       {func(c *benchmarkapi.Cluster) { c.FailEvery, c.Silent = 1, true }, nil, record.ReasonRequestsFailed, []string{"total_rows is 0"}},
 		"a parameter that is no": {func(*benchmarkapi.Cluster) {}, map[string]string{"rows": "many"}, record.ReasonDriverFailed, []string{"spec.workload.stream.params.rows"}},
 		"the deadline passes":    {func(c *benchmarkapi.Cluster) { c.Stream = time.Minute }, nil, record.ReasonDeadline, []string{"the trial's deadline of 1 s passed"}},
 	} {

@@ -74,6 +74,7 @@ func fillVitals(n *record.Node, seen []vital, from, to time.Time) {
 		n.WritePool.QueueMax = max(n.WritePool.QueueMax, v.Queue)
 	}
 	n.Throttled = throttled(seen, from, to)
+	n.ReportedCPU, n.Disk = reportedCPU(seen, from, to), reportedDisk(seen, from, to)
 }
 
 // throttled is the share of the quota's periods within a window that were throttled, in percent; nil without a quota,

@@ -72,6 +72,8 @@ var refusals = []refused{
 	{"a JDK at the root", `spec: {opensearch: {javaHome: /}}`, []string{"spec.opensearch.javaHome", "must be an absolute path in the image"}},
 	{"setting whose name is none", `spec: {opensearch: {settings: {"a: b": c}}}`, []string{"spec.opensearch.settings", "dotted names"}},
 	{"setting that is not text", `spec: {opensearch: {settings: {action.auto_create_index: false}}}`, []string{"spec.opensearch.settings.action.auto_create_index", "must be of type string"}},
+	{"security with the operator", `spec: {opensearch: {provisioner: OpenSearchCluster, security: true}}`, []string{"spec.opensearch.security", "security is always on with provisioner OpenSearchCluster"}},
+	{"no security with the operator, in a variant", `spec: {variants: [{name: arm}, {name: intel, opensearch: {provisioner: OpenSearchCluster, security: false}}]}`, []string{"spec.variants[1].opensearch.security", "always on"}},
 	{"-Xmx", `spec: {opensearch: {javaOptions: [-XX:+UseG1GC, -Xmx31g]}}`, []string{"spec.opensearch.javaOptions[1]", "set opensearch.heap"}},
 	{"-Xms behind another option", `spec: {opensearch: {javaOptions: ["-XX:+UseG1GC -Xms31g"]}}`, []string{"spec.opensearch.javaOptions[0]", "set opensearch.heap"}},
 	{"-XX:MaxHeapSize of a variant", `spec: {variants: [{name: arm, opensearch: {javaOptions: ["-XX:MaxHeapSize=1g"]}}, {name: intel}]}`, []string{"spec.variants[0].opensearch.javaOptions[0]", "set opensearch.heap"}},

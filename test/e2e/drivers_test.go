@@ -1,6 +1,9 @@
 package e2e_test
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
@@ -156,34 +160,33 @@ var _ = Describe("the command driver", func() {
 })
 
 var _ = Describe("the stream driver", func() {
-	stream := func(name, ns string) *wrappers.Campaign {
-		w := fixed(name, ns, 2, 4).Repetitions(2)
-		w.Spec.Topologies = []v1alpha1.Topology{{Name: "2n", Nodes: ptr.To[int32](2)}}
-		w.Spec.Workload = v1alpha1.Workload{Stream: &v1alpha1.Stream{
-			Params: map[string]v1alpha1.ParamValue{"rows": "1000", "total_requests": "20", "batch_size": "100", "use_stream_transport": "true"},
-		}}
-		return w
-	}
-
-	It("compares the transports of a server (a fake: the real plugin cannot be had here)", func(ctx SpecContext) {
+	It("compares the transports between two nodes, as the sample does", func(ctx SpecContext) {
 		ns := newNamespace(ctx)
-		serve(ctx, ns, "stream", corev1.Container{Image: fakes, Command: []string{"/bin/stream", "--listen=:9200", "--nodes=2"}}, 9200)
-		w := stream("stream", ns).VariantOnAnyNode("regular").VariantOnAnyNode("stream")
-		w.Spec.OpenSearch = v1alpha1.OpenSearch{}
-		for i := range w.Spec.Variants {
-			w.Spec.Variants[i].Endpoint = &v1alpha1.Endpoint{URL: "http://stream." + ns + ".svc:9200"}
-		}
-		w.Spec.Variants[0].Params = map[string]v1alpha1.ParamValue{"use_stream_transport": "false"}
+		w := &wrappers.Campaign{}
+		sample, err := os.ReadFile(filepath.Join(root, "config", "samples", "stream-transport.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(yaml.UnmarshalStrict(sample, &w.BenchmarkCampaign)).To(Succeed())
+		small := campaign(w.Name, ns) // what every campaign of these tests has: any disk, short timeouts
+		w.Namespace(ns).Clients(1, 4).Repetitions(3).Retries(0)
+		w.Spec.OpenSearch.Image, w.Spec.OpenSearch.Heap, w.Spec.OpenSearch.Resources = "knee.local/opensearch:3.8.0", "512Mi", small.Spec.OpenSearch.Resources
+		maps.Copy(w.Spec.OpenSearch.Settings, small.Spec.OpenSearch.Settings)
+		w.Spec.OpenSearch.Settings["arrow.flight.channel.outbound_buffer_threshold"] = "4mb"
+		w.Spec.Sweep.Mode, w.Spec.Timeouts, w.Spec.Loader = v1alpha1.SweepFixed, small.Spec.Timeouts, small.Spec.Loader
+		maps.Copy(w.Spec.Workload.Stream.Params, map[string]v1alpha1.ParamValue{"rows": "10000", "batch_size": "1000", "total_requests": "100"})
 		c := start(ctx, w)
-		Eventually(ready(ctx, c)).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
+		Eventually(ready(ctx, c)).WithTimeout(10 * time.Minute).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
 		Expect(ready(ctx, c)()).To(HavePrefix("True/Finished"))
 		all := finals(records(ctx, ns))
-		Expect(all).To(HaveLen(8))
+		Expect(all).To(HaveLen(2*2*3), "variants x clients x repetitions")
 		for _, r := range all {
 			Expect(r.Load.Unit).To(Equal("rows/s"))
-			Expect(r.Load.Operations).To(BeEquivalentTo(1000*20), "rows x requests")
+			Expect(r.Load.Operations).To(BeEquivalentTo(10_000*100), "rows x requests")
 			Expect(r.Load.Latency.P99).To(BeNumerically(">=", r.Load.Latency.P50))
+			Expect(r.Nodes).To(HaveLen(2))
 		}
-		Expect(report(ctx, c)["report.md"]).To(ContainSubstring("rows/s"))
-	}, SpecTimeout(8*time.Minute))
+		files := report(ctx, c)
+		Expect(files["report.md"]).To(And(ContainSubstring("rows/s"), ContainSubstring("regular"), ContainSubstring("stream")))
+		Expect(get(ctx, c).Status.Result).To(MatchRegexp(`^stream [0-9.]+x regular`))
+		AddReportEntry("report.md", files["report.md"])
+	}, SpecTimeout(12*time.Minute))
 })

@@ -29,6 +29,14 @@ func (r *Result) derived(name string, worked, got float64, decimals int) {
 	r.Checks[len(r.Checks)-1].Derived = true
 }
 
+// within checks that a published figure lies between two figures that follow from published ranges.
+func (r *Result) within(name string, published, low, high float64, decimals int) {
+	r.Checks = append(r.Checks, Check{
+		Figure: name, Published: shown(published, decimals), Reproduced: fmt.Sprintf("%s to %s", shown(low, decimals+1), shown(high, decimals+1)),
+		OK: published >= low && published <= high,
+	})
+}
+
 // word checks a published word.
 func (r *Result) word(name, published, got string) {
 	r.Checks = append(r.Checks, Check{Figure: name, Published: published, Reproduced: got, OK: got == published})

@@ -77,7 +77,8 @@ arrow_plugins() {
 
 if [ -d org/opensearch/plugin/arrow-flight-rpc ]; then arrow_plugins; fi
 
-module transport-netty4 org.opensearch.transport.Netty4ModulePlugin 'io/netty' 'org/opensearch/plugin/transport-netty4-client'
+module transport-netty4 org.opensearch.transport.Netty4ModulePlugin 'io/netty' 'org/opensearch/plugin/transport-netty4-client' \
+  'org/opensearch/opensearch-netty4'
 cp "$DIR/transport-netty4.policy" "$STAGE/home/modules/transport-netty4/plugin-security.policy"
 module lang-painless org.opensearch.painless.PainlessModulePlugin 'org/antlr' 'org/ow2/asm' \
   'org/opensearch/plugin/lang-painless' 'org/opensearch/plugin/opensearch-scripting-painless-spi'

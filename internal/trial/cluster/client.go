@@ -68,6 +68,7 @@ func (c *Client) Close() error {
 type StatusError struct {
 	Method, Path string
 	Status       int
+	Type         string // the API's name for the error, such as illegal_argument_exception; empty if it gave none
 	Reason       string // the API's own words
 }
 
@@ -116,7 +117,7 @@ func (c *Client) within(ctx context.Context, method, path string, in, out any) e
 		return fmt.Errorf("%s %s: %w", method, name, err)
 	}
 	if resp.StatusCode >= 300 {
-		return &StatusError{Method: method, Path: name, Status: resp.StatusCode, Reason: reason(data)}
+		return &StatusError{Method: method, Path: name, Status: resp.StatusCode, Type: errorType(data), Reason: reason(data)}
 	}
 	if out == nil {
 		return nil
@@ -162,4 +163,15 @@ func reason(body []byte) string {
 		return words
 	}
 	return string(body[:min(len(body), 300)])
+}
+
+// errorType returns the type of the error in an answer, or "".
+func errorType(body []byte) string {
+	var answer struct {
+		Error struct {
+			Type string `json:"type"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(body, &answer) // an answer whose error is a text has no type
+	return answer.Error.Type
 }

@@ -46,7 +46,7 @@ func fakeCluster(t *testing.T, answers map[string]string) *Client {
 
 func TestNodes(t *testing.T) {
 	for file, want := range map[string]Node{
-		"pressure.after": {ID: "PXskz3BjSwOCYZPYvaQYvw", Name: "node-1", Indexed: 40000, HeapUsed: 225443840, GCCount: 33, GCMillis: 260, MemoryRejected: 16, HasAdmission: true, HasReplication: true},
+		"pressure.after": {ID: "PXskz3BjSwOCYZPYvaQYvw", Name: "node-1", Indexed: 40000, HeapUsed: 225443840, GCCount: 33, GCMillis: 260, MemoryRejected: 16, HasAdmission: true},
 		"queue.after":    {Name: "node-1", WriteRejected: 193},
 	} {
 		c := fakeCluster(t, map[string]string{"GET /_nodes/stats": "testdata/" + file + ".json"})

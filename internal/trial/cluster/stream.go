@@ -35,3 +35,18 @@ func NoHandler(err error) bool {
 	}
 	return false
 }
+
+// ErrorType returns the API's name for an error, such as illegal_argument_exception, or "" if err is not an answer of the API.
+func ErrorType(err error) string {
+	var s *StatusError
+	if !errors.As(err, &s) {
+		return ""
+	}
+	return s.Type
+}
+
+// ServerFailed reports whether an error is an answer of the API with a status of 500 or more.
+func ServerFailed(err error) bool {
+	var s *StatusError
+	return errors.As(err, &s) && s.Status >= http.StatusInternalServerError
+}

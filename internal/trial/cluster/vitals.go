@@ -12,6 +12,15 @@ type Vital struct {
 	Threads, Active, Queue         int64 // of the write pool
 	HasQuota                       bool  // the node's control group has a CPU quota
 	Periods, Throttled             int64 // of the quota, since the control group began
+
+	CPU  *float64  // os.cpu.percent: since somebody last asked the node; nil where it is not known
+	Disk *DiskWork // of the devices of the data path, since the machine began; nil where they are not known
+}
+
+// DiskWork are the counters of a node's devices.
+type DiskWork struct {
+	Operations          int64
+	ReadKiB, WrittenKiB int64
 }
 
 type used struct {
@@ -36,7 +45,20 @@ func (c *Client) Vitals(ctx context.Context) (map[string]Vital, error) {
 					Queue   int64 `json:"queue"`
 				} `json:"write"`
 			} `json:"thread_pool"`
+			FS struct {
+				IO struct {
+					Devices []struct{} `json:"devices"`
+					Total   struct {
+						Operations int64 `json:"operations"`
+						ReadKiB    int64 `json:"read_kilobytes"`
+						WrittenKiB int64 `json:"write_kilobytes"`
+					} `json:"total"`
+				} `json:"io_stats"`
+			} `json:"fs"`
 			OS struct {
+				CPU struct {
+					Percent *float64 `json:"percent"`
+				} `json:"cpu"`
 				Cgroup struct {
 					CPU *struct {
 						Quota int64 `json:"cfs_quota_micros"`
@@ -49,8 +71,9 @@ func (c *Client) Vitals(ctx context.Context) (map[string]Vital, error) {
 			} `json:"os"`
 		} `json:"nodes"`
 	}
-	err := c.call(ctx, http.MethodGet, "/_nodes/stats/jvm,thread_pool,os?filter_path=nodes.*.jvm.mem.heap_used_in_bytes,"+
-		"nodes.*.jvm.mem.pools.*.used_in_bytes,nodes.*.jvm.buffer_pools.direct.used_in_bytes,nodes.*.thread_pool.write,nodes.*.os.cgroup.cpu", nil, &s)
+	err := c.call(ctx, http.MethodGet, "/_nodes/stats/jvm,thread_pool,os,fs?filter_path=nodes.*.jvm.mem.heap_used_in_bytes,"+
+		"nodes.*.jvm.mem.pools.*.used_in_bytes,nodes.*.jvm.buffer_pools.direct.used_in_bytes,nodes.*.thread_pool.write,nodes.*.os.cgroup.cpu,"+
+		"nodes.*.os.cpu.percent,nodes.*.fs.io_stats.total,nodes.*.fs.io_stats.devices.device_name", nil, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +83,12 @@ func (c *Client) Vitals(ctx context.Context) (map[string]Vital, error) {
 			Direct: n.JVM.Buffers["direct"].Bytes, Threads: n.ThreadPool.Write.Threads, Active: n.ThreadPool.Write.Active, Queue: n.ThreadPool.Write.Queue}
 		if cpu := n.OS.Cgroup.CPU; cpu != nil && cpu.Quota > 0 { // -1: none
 			v.HasQuota, v.Periods, v.Throttled = true, cpu.Stat.Periods, cpu.Stat.Throttled
+		}
+		if p := n.OS.CPU.Percent; p != nil && *p >= 0 { // -1: the JVM does not know it
+			v.CPU = p
+		}
+		if io := n.FS.IO; len(io.Devices) > 0 { // else the data path is on no device of the machine, and the total is 0
+			v.Disk = &DiskWork{Operations: io.Total.Operations, ReadKiB: io.Total.ReadKiB, WrittenKiB: io.Total.WrittenKiB}
 		}
 		out[id] = v
 	}

@@ -1,20 +1,28 @@
 package cluster
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
+)
 
 func TestVitals(t *testing.T) {
-	const path = "GET /_nodes/stats/jvm,thread_pool,os"
+	const path = "GET /_nodes/stats/jvm,thread_pool,os,fs"
 	c := fakeCluster(t, map[string]string{path: "testdata/vitals.json"}) // of a real node, after a load; without a CPU quota
 	got, err := c.Vitals(t.Context())
 	want := Vital{Heap: 545259520, OldGen: 45088768, Survivor: 23068672, Direct: 2228256, Threads: 2}
-	if v := got["YvQAMf9xSX-5mMQdSLZsDw"]; err != nil || len(got) != 1 || v != want {
+	if v := got["YvQAMf9xSX-5mMQdSLZsDw"]; err != nil || len(got) != 1 || !cmp.Equal(v, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	c = fakeCluster(t, map[string]string{path: `{"nodes":{"a":{"jvm":{"mem":{"heap_used_in_bytes":7}},"thread_pool":{"write":{"threads":14,"queue":30,"active":13}},
-	  "os":{"cgroup":{"cpu":{"cfs_period_micros":100000,"cfs_quota_micros":1400000,"stat":{"number_of_elapsed_periods":500,"number_of_times_throttled":12}}}}},"b":{}}}`})
+	  "fs":{"io_stats":{"devices":[{"device_name":"sda"}],"total":{"operations":70,"read_kilobytes":2048,"write_kilobytes":4096}}},
+	  "os":{"cpu":{"percent":37},"cgroup":{"cpu":{"cfs_period_micros":100000,"cfs_quota_micros":1400000,"stat":{"number_of_elapsed_periods":500,"number_of_times_throttled":12}}}}},
+	  "b":{},"c":{"os":{"cpu":{"percent":-1}},"fs":{"io_stats":{"total":{"operations":0}}}}}}`}) // c knows neither its CPU nor its devices
 	got, err = c.Vitals(t.Context())
-	want = Vital{Heap: 7, Threads: 14, Queue: 30, Active: 13, HasQuota: true, Periods: 500, Throttled: 12}
-	if err != nil || len(got) != 2 || got["a"] != want || got["b"] != (Vital{}) {
+	want = Vital{Heap: 7, Threads: 14, Queue: 30, Active: 13, HasQuota: true, Periods: 500, Throttled: 12,
+		CPU: ptr.To(37.0), Disk: &DiskWork{Operations: 70, ReadKiB: 2048, WrittenKiB: 4096}}
+	if err != nil || !cmp.Equal(got, map[string]Vital{"a": want, "b": {}, "c": {}}) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	if got, err := fakeCluster(t, nil).Vitals(t.Context()); err == nil {

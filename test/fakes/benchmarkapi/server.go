@@ -1,13 +1,14 @@
-// Package benchmarkapi is a FAKE of an OpenSearch cluster with the Benchmark API of the example plugin
-// stream-transport-example: no row goes over any transport. Its requests wait in a queue for as long as a slow network would
-// take, so that rates and latencies are of a load that was made, and it answers what Knee's agent asks a cluster of its
-// health and its nodes.
+// Package benchmarkapi is a FAKE of an OpenSearch cluster with the Benchmark API of the plugin stream-benchmark: no row goes over
+// any transport. Its requests wait in a queue as long as a slow network would take, so that rates and latencies belong to a load
+// that was made. It also answers what Knee's agent asks about the cluster's health and nodes. It stands in where the real plugin
+// would be too slow or cannot misbehave on demand; test/streambenchmark compares its answers with those of the real plugin.
 package benchmarkapi
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -20,9 +21,10 @@ import (
 type Cluster struct {
 	Nodes        int
 	Regular      time.Duration // that the regular transport takes for 1,000 rows
-	Stream       time.Duration // that the stream transport does; 0: the cluster has none, and uses the regular one without a word
+	Stream       time.Duration // that the stream transport does; 0: the cluster has none
 	AtOnce       int           // requests that are under way at once; the others wait
-	FailEvery    int           // every so many requests one fails without a word, as in the plugin; 0: none
+	FailEvery    int           // every so many requests one fails; 0: none
+	Silent       bool          // as OpenSearch's example plugin: failed requests are left out, a missing stream transport is replaced
 	WithoutBench bool          // the cluster has no Benchmark API
 
 	started time.Time
@@ -94,29 +96,51 @@ type load struct{ rows, columns, length, parallel, total, batch int }
 
 func parse(query url.Values) (load, bool, error) {
 	l := load{rows: 100, columns: 10, length: 100, parallel: 1, batch: 100}
-	for name, to := range map[string]*int{"rows": &l.rows, "columns": &l.columns, "avg_column_length": &l.length, "parallel_requests": &l.parallel,
-		"total_requests": &l.total, "batch_size": &l.batch} {
-		if !query.Has(name) {
+	known := []string{"use_stream_transport", "human", "pretty"}
+	for _, p := range []struct {
+		name       string
+		to         *int
+		least, max int
+	}{{"rows", &l.rows, 1, math.MaxInt32}, {"columns", &l.columns, 1, math.MaxInt32}, {"avg_column_length", &l.length, 1, math.MaxInt32},
+		{"parallel_requests", &l.parallel, 1, 500}, {"total_requests", &l.total, 0, 1_000_000}, {"batch_size", &l.batch, 1, math.MaxInt32}} {
+		known = append(known, p.name)
+		if !query.Has(p.name) {
 			continue
 		}
-		n, err := strconv.Atoi(query.Get(name))
-		if err != nil || n < 0 {
-			return l, false, fmt.Errorf("Failed to parse int parameter [%s] with value [%s]", name, query.Get(name))
+		n, err := strconv.Atoi(query.Get(p.name))
+		if err != nil || n < p.least || n > p.max {
+			return l, false, fmt.Errorf("[%s] must be a whole number from %d to %d, not [%s]", p.name, p.least, p.max, query.Get(p.name))
 		}
-		*to = n
+		*p.to = n
 	}
-	stream := !query.Has("use_stream_transport") || query.Get("use_stream_transport") == "true"
+	for name := range query {
+		if !slices.Contains(known, name) {
+			return l, false, fmt.Errorf("request [/_benchmark/stream] contains unrecognized parameter: [%s]", name)
+		}
+	}
+	stream := query.Get("use_stream_transport")
+	if query.Has("use_stream_transport") && stream != "true" && stream != "false" {
+		return l, false, fmt.Errorf("[use_stream_transport] must be true or false, not [%s]", stream)
+	}
 	if l.total == 0 {
 		l.total = l.parallel
 	}
-	return l, stream, nil
+	return l, stream != "false", nil
+}
+
+// failure is an answer of OpenSearch that is an error.
+func failure(status int, kind, reason string) (int, any) {
+	return status, map[string]any{"status": status, "error": map[string]any{"type": kind, "reason": reason}}
 }
 
 // benchmark makes the load: twice parallel_requests are in flight.
 func (c *Cluster) benchmark(r *http.Request) (int, any) {
 	l, stream, err := parse(r.URL.Query())
 	if err != nil {
-		return http.StatusBadRequest, map[string]any{"error": map[string]any{"type": "illegal_argument_exception", "reason": err.Error()}}
+		return failure(http.StatusBadRequest, "illegal_argument_exception", err.Error())
+	}
+	if stream && c.Stream == 0 && !c.Silent {
+		return failure(http.StatusBadRequest, "no_stream_transport_exception", "[use_stream_transport] is true and this node has no stream transport")
 	}
 	stream = stream && c.Stream > 0
 	takes := c.Regular
@@ -127,7 +151,14 @@ func (c *Cluster) benchmark(r *http.Request) (int, any) {
 	begin := time.Now()
 	latencies := c.send(r.Context(), l, takes)
 	millis := max(1, time.Since(begin).Milliseconds())
-	return http.StatusOK, reply(l, stream, latencies, millis)
+	if c.FailEvery > 0 && c.FailEvery <= l.total && !c.Silent {
+		return failure(http.StatusInternalServerError, "exception", fmt.Sprintf("request %d of %d, to node [fake-1], failed", c.FailEvery, l.total))
+	}
+	answer := reply(l, stream, latencies, millis)
+	if query := r.URL.Query(); query.Has("human") && query.Get("human") != "false" {
+		answer["total_size"] = fmt.Sprintf("%db", answer["total_bytes"]) // OpenSearch would scale it
+	}
+	return http.StatusOK, answer
 }
 
 // send makes the requests and gives the latencies of those that succeeded, in ms, sorted. It goes on no longer than somebody

@@ -33,6 +33,9 @@ func run(args []string, out io.Writer) error {
 	rate := flags.Float64("rate", 100, "calls/s that one thread makes (the stand-in's own flag)")
 	fail := flags.Int64("fail", 0, "calls that fail (the stand-in's own flag)")
 	terminal := flags.Bool("terminal", false, "print the summary as on a terminal (the stand-in's own flag)")
+	for _, name := range []string{"percentage-read", "percentage-list", "size", "r", "range", "v", "volume", "b", "bucket", "p", "prefix"} {
+		flags.String(name, "", "freon's flag, which means nothing to calls that only sleep")
+	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}

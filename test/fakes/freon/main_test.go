@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,4 +40,49 @@ func TestTheSummaryIsFreons(t *testing.T) {
 			t.Errorf("%q is taken", args)
 		}
 	}
+}
+
+// The stand-in's summary has the lines and fields of a real freon's, whose log is in testdata of the parser.
+func TestSummary_isLaidOutAsFreons(t *testing.T) {
+	real, err := os.ReadFile("../../../internal/driver/testdata/freon-ozone-2.2.0.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	args := []string{"ockrw", "-n", "50", "-t", "4", "--percentage-read", "0", "--size", "0", "-r", "10", "-v", "voltest", "-b", "buckettest", "-p", "performanceTest", "--rate", "1000"}
+	if err := run(args, &out); err != nil {
+		t.Fatal(err)
+	}
+	got, want := summaryLayout(out.String()), summaryLayout(string(real))
+	if len(want) != 4 || !slices.Equal(got, want) {
+		t.Errorf("the stand-in's summary is laid out as\n%s\nthe real one as\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+var (
+	summaryLine = regexp.MustCompile(`(type=TIMER|(?:Total execution time|Failures|Successful executions)[^:]*:).*`)
+	varying     = regexp.MustCompile(`[0-9][0-9.eE+-]*`)
+)
+
+// summaryLayout returns the lines of a logged summary, without names and numbers of their own.
+func summaryLayout(text string) []string {
+	var out []string
+	for _, line := range summaryLine.FindAllString(text, -1) {
+		words := strings.Split(line, ", ")
+		for i, word := range words {
+			key, value, found := strings.Cut(word, "=")
+			switch {
+			case !found:
+				words[i] = varying.ReplaceAllString(word, "N")
+			case key == "type" || strings.HasSuffix(key, "_unit"):
+			default:
+				words[i] = key + "=" + varying.ReplaceAllString(value, "N")
+				if key == "name" {
+					words[i] = "name"
+				}
+			}
+		}
+		out = append(out, strings.Join(words, ", "))
+	}
+	return out
 }

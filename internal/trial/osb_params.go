@@ -1,0 +1,114 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/record"
+)
+
+// topologyParams are the parameters that Knee gives every workload. The program refuses a parameter that no template of the
+// workload uses, and no official workload uses all of them: see findUnused.
+var topologyParams = []string{"number_of_shards", "number_of_replicas", "refresh_interval"}
+
+// findUnused finds out which of topologyParams the workload does not use, and has the calls go without them. The index
+// template of Knee's then brings what they would have set. A parameter of the user's own that is not used stays: the program
+// says so when it loads.
+func (d *osbDriver) findUnused(ctx context.Context) error {
+	if d.run.WorkloadPath != "" && usesAll(d.run.WorkloadPath) {
+		return nil // else the program is asked, which takes seconds
+	}
+	run := d.run
+	run.Workload, run.Procedure = d.a.Config.OSB.Workload, d.a.Config.OSB.TestProcedure
+	run.ParamsFile = filepath.Join(d.a.Work, "params.json")
+	if err := d.writeParams(run.ParamsFile); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, cloneTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, d.program, run.InfoArgs()...)
+	cmd.Env = append(environment(), run.Env(d.a.temp())...)
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		for _, name := range driver.UnusedOSBParams(string(out)) {
+			if slices.Contains(topologyParams, name) {
+				d.unused = append(d.unused, name)
+			}
+		}
+		if len(d.unused) > 0 {
+			d.a.say("the workload does not use %v: the index template sets it", d.unused)
+		} // else the load fails for the same reason, and says it
+	}
+	// What is read from the log later is about the load.
+	if err := os.Remove(run.LogPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// writeParams writes the file of the workload's parameters, without those that the workload does not use.
+func (d *osbDriver) writeParams(path string) error {
+	values, err := loadParams(d.a.Config, d.a.part)
+	if err != nil {
+		return err
+	}
+	for _, name := range d.unused {
+		delete(values, name)
+	}
+	data, err := driver.OSBParams(values)
+	if err == nil {
+		err = os.WriteFile(path, data, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("the workload's parameters: %w", err)
+	}
+	return nil
+}
+
+var (
+	templateTag = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}`)
+	quotedText  = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+	identifier  = regexp.MustCompile(`\.?[A-Za-z_][A-Za-z0-9_]*`)
+)
+
+// usesAll reports whether the templates of a workload use all of topologyParams, those of common operations among them.
+func usesAll(folder string) bool {
+	used := map[string]bool{}
+	for _, root := range []string{folder, filepath.Join(filepath.Dir(folder), record.CommonOperations)} {
+		_ = filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
+			if err != nil || !e.Type().IsRegular() || filepath.Ext(path) != ".json" {
+				return nil // what cannot be read uses nothing
+			}
+			if info, err := e.Info(); err != nil || info.Size() >= bigFile {
+				return nil
+			}
+			if data, err := os.ReadFile(path); err == nil {
+				noteUsed(data, used)
+			}
+			return nil
+		})
+	}
+	return !slices.ContainsFunc(topologyParams, func(name string) bool { return !used[name] })
+}
+
+// noteUsed notes the variables in the tags of a template. A name in quotes is no variable.
+func noteUsed(template []byte, used map[string]bool) {
+	for _, tag := range templateTag.FindAll(template, -1) {
+		for _, name := range identifier.FindAll(quotedText.ReplaceAll(tag, nil), -1) {
+			used[string(name)] = true
+		}
+	}
+}
