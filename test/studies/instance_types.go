@@ -175,7 +175,7 @@ func instanceTypesSameTopology(r *Result, of map[string]publishedType) {
 			if r6g.rejections {
 				at = "observed"
 			}
-			r.derived("or1 / r6g, "+name+", "+at, or1.kdocs/r6g.kdocs, r.between(comparison("or1", topology, "r6g", topology), clients, at), 3)
+			r.derived("or1 / r6g, "+name+", "+at, or1.kdocs/r6g.kdocs, r.between(ofOR1(topology, "r6g", topology), clients, at), 3)
 		}
 	}
 	or1, r6g := of["or1, 12n96p, 75 jobs"], of["r6g, 12n96p, 75 jobs"]
