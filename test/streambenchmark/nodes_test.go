@@ -41,13 +41,11 @@ func unpackedHome(t *testing.T) string {
 	if from == "" {
 		t.Skip("KNEE_STREAM_OPENSEARCH is not set: run make plugin-test")
 	}
-	folder, err := os.MkdirTemp("", "knee-stream-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o755); err != nil {
-		t.Fatal(err)
+	folder := t.TempDir()
+	for _, f := range []string{filepath.Dir(folder), folder} { // made for this user alone
+		if err := os.Chmod(f, 0o755); err != nil {
+			t.Fatal(err)
+		}
 	}
 	run(t, "cp", "-a", from, filepath.Join(folder, "home"))
 	return filepath.Join(folder, "home")
@@ -67,7 +65,7 @@ func freePort(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port
 }
 
