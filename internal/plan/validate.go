@@ -189,7 +189,7 @@ func workload(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// index finds a workload whose index nobody names, and an official workload that fills several indices under a body for one.
+// index finds a workload without the name of an index, and an official workload that fills several indices under a body for one.
 func index(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	name := IndexName(w)
 	switch {
