@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,19 +21,19 @@ import (
 // reasonLeftBehind is the reason of the event that lists what the operator leaves behind and Knee cannot delete.
 const reasonLeftBehind = "SecretsLeftBehind"
 
-// leftovers remembers the campaigns whose clusters the operator makes. The operator leaves volumes and a Secret of each
-// cluster behind, without an owner, so that they outlive a deleted campaign. It is only a cache, filled by each look at a
-// campaign: what is deleted while no manager runs stays.
+// leftovers remembers the campaigns whose clusters the opensearch-k8s-operator makes. This operator leaves the volumes and a
+// Secret of each cluster behind. They have no owner, so they outlive a deleted campaign. leftovers is a cache that each reconcile
+// fills: when a campaign is deleted while no manager runs, its volumes stay.
 type leftovers struct {
 	mu        sync.Mutex
 	campaigns map[types.NamespacedName]operatedCells
 }
 
-// operatedCells are the cells of a campaign whose clusters the operator makes: their nodes, by name.
+// operatedCells holds the cells of a campaign whose clusters the operator makes.
 type operatedCells struct {
 	campaign types.UID
-	nodes    map[string]int32
-	names    []string // in the order of the plan
+	nodes    map[string]int32 // number of nodes, by name of the cell
+	names    []string         // in the order of the plan
 }
 
 // remember notes a campaign's cells by the operator. Cells of an earlier version of the campaign stay noted.
@@ -103,6 +104,7 @@ func (r *CampaignReconciler) cleanUp(ctx context.Context, key types.NamespacedNa
 		return fmt.Errorf("delete the volumes of campaign %s, which is deleted: %w", key, errors.Join(errs...))
 	}
 	r.leftovers.forget(key)
+	cells.names = slices.DeleteFunc(slices.Clone(cells.names), func(name string) bool { return orphaned[name] }) // these clusters still use their Secrets
 	gone := &v1alpha1.BenchmarkCampaign{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: cells.campaign}}
 	r.tellLeftBehind(gone, cells, "the campaign is deleted, and the volumes of its OpenSearchClusters with it")
 	return nil
@@ -126,7 +128,7 @@ func (r *CampaignReconciler) orphaned(ctx context.Context, namespace string, cam
 	return out, nil
 }
 
-// tellLeftBehind makes an event of the Secrets that the operator leaves behind. Operators of the older group leave none.
+// tellLeftBehind writes an event that lists the Secrets that the operator leaves behind. Operators of the older group leave none.
 func (r *CampaignReconciler) tellLeftBehind(c *v1alpha1.BenchmarkCampaign, cells operatedCells, after string) {
 	r.operator.mu.Lock()
 	kind := r.operator.kind
@@ -139,5 +141,9 @@ func (r *CampaignReconciler) tellLeftBehind(c *v1alpha1.BenchmarkCampaign, cells
 		names = append(names, resources.OperatedSecret(cell))
 	}
 	note := fmt.Sprintf("%s; the opensearch-k8s-operator leaves Secrets behind, which Knee cannot delete: kubectl -n %s delete secret --ignore-not-found %s", after, c.Namespace, strings.Join(names, " "))
+	if len(note) > maxNote { // a shortened command would end in half a name
+		note = fmt.Sprintf("%s; the opensearch-k8s-operator leaves %d Secrets behind, which Knee cannot delete: delete the Secret %s in namespace %s for each of the campaign's OpenSearchClusters NAME",
+			after, len(names), resources.OperatedSecret("NAME"), c.Namespace)
+	}
 	r.Recorder.Eventf(c, nil, corev1.EventTypeNormal, reasonLeftBehind, "Reconcile", "%s", shorten(note, maxNote))
 }

@@ -54,7 +54,7 @@ func TestCleanUp(t *testing.T) {
 	}{
 		"deleted, cluster gone":     {nil, false, []string{"data-other-nodes-0"}, true},
 		"deleted, cluster to go":    {cluster(metav1.OwnerReference{UID: "1", Controller: ptr.To(true)}), false, []string{"data-other-nodes-0"}, true},
-		"deleted, cluster orphaned": {cluster(), false, []string{"data-" + cell + "-nodes-0", "data-" + cell + "-nodes-2", "data-other-nodes-0"}, true},
+		"deleted, cluster orphaned": {cluster(), false, []string{"data-" + cell + "-nodes-0", "data-" + cell + "-nodes-2", "data-other-nodes-0"}, false},
 		"older group":               {nil, true, []string{"data-other-nodes-0"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

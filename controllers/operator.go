@@ -176,7 +176,7 @@ func operatorMissing() error {
 	for _, of := range resources.OpenSearchClusterGroups {
 		groups = append(groups, of.String())
 	}
-	return fmt.Errorf("%w: the API server knows no kind %s of %s, which opensearch.provisioner asks for: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or leave the provisioner out",
+	return fmt.Errorf("%w: the API server knows no kind %s of %s, which spec.opensearch.provisioner (or a variant's) requires: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove the provisioner",
 		errOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
 }
 

@@ -15,21 +15,21 @@ import (
 	"strings"
 )
 
-// Large is the size in bytes from which a file counts by its name and size alone: it is a corpus, which takes minutes to
-// read.
+// Large is the size in bytes from which only a file's name and size are part of a digest. Such a file is a corpus, and reading
+// it takes minutes.
 const Large = 1 << 20
 
 // length is how many characters of [a-z2-7] a digest has.
 const length = 16
 
-// Digest identifies one text.
+// Digest returns the digest of one text.
 func Digest(data []byte) string {
 	h := sha256.New()
 	h.Write(data)
 	return encode(h)
 }
 
-// Files identifies files by their names and contents.
+// Files returns the digest of files, by their names and contents.
 func Files(files map[string][]byte) string {
 	h := sha256.New()
 	names := make([]string, 0, len(files))
@@ -43,8 +43,8 @@ func Files(files map[string][]byte) string {
 	return encode(h)
 }
 
-// Folder identifies the files below a folder, as Files identifies those of a ConfigMap that is mounted there. Links count
-// as what they lead to. Names that begin with ".." (links of the kubelet's own) and .git are left out.
+// Folder identifies the files below a folder, as Files identifies those of a ConfigMap that is mounted there. Links are
+// followed. Names that begin with ".." (links of the kubelet's own) and .git are left out.
 func Folder(folder string) (string, error) {
 	var names []string
 	if err := list(folder, "", &names); err != nil {
@@ -53,7 +53,7 @@ func Folder(folder string) (string, error) {
 	return Named(folder, names)
 }
 
-// Named identifies those files below a folder that are named.
+// Named returns the digest of the named files below a folder.
 func Named(folder string, names []string) (string, error) {
 	h := sha256.New()
 	for _, name := range slices.Sorted(slices.Values(names)) {
@@ -101,7 +101,7 @@ func list(folder, below string, names *[]string) error {
 	return nil
 }
 
-// add takes a file in. A large file's content is left out.
+// add adds a file to a digest. The content of a large file is left out.
 func add(h hash.Hash, name string, size int64, data []byte) {
 	fmt.Fprintf(h, "%q %d\n", name, size)
 	if size < Large {

@@ -276,8 +276,9 @@ func head(s string, n int) string {
 // maxName is how long the names of Jobs and of their records' bases may be.
 const maxName = 52
 
-// AttemptName names the Job and the record of one attempt: at most 52 characters. An OpenLoop trial is told apart by
-// its rate, a point that is measured again by its token. The few names that would be longer (a hundredth attempt on a tenth placement) are a digest.
+// AttemptName names the Job and the record of one attempt: at most 52 characters. The name of an OpenLoop
+// trial contains a digest of its rate, and the name of a point that is measured again a digest of its token. The few names that
+// would be longer (a hundredth attempt on a tenth placement) are a digest.
 func (c Cell) AttemptName(t record.Trial) string {
 	which := strconv.Itoa(int(t.Repetition))
 	if t.Phase == record.OpenLoop {

@@ -201,7 +201,7 @@ func index(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 			"stands for several indices, which the workload makes: leave bodyFrom and dataStream out, or name one index")}
 	case strings.HasSuffix(name, "*") && value(w.ClientBoundCheck, false):
 		return field.ErrorList{field.Invalid(path.Child("name"), name,
-			"stands for several indices, and workload.clientBoundCheck repeats the load of one: leave it out")}
+			"stands for several indices, and workload.clientBoundCheck can repeat the load of one index only: remove clientBoundCheck, or name one index")}
 	}
 	return nil
 }

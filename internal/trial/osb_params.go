@@ -20,12 +20,12 @@ import (
 // workload uses, and no official workload uses all of them: see findUnused.
 var topologyParams = []string{"number_of_shards", "number_of_replicas", "refresh_interval"}
 
-// findUnused finds out which of topologyParams the workload does not use, and has the calls go without them. The index
-// template of Knee's then brings what they would have set. A parameter of the user's own that is not used stays: the program
-// says so when it loads.
+// findUnused sets d.unused to those of topologyParams that no template of the workload uses. Later calls of the program omit
+// them, and an index template of Knee's sets their values. An unused parameter of the user stays: the program reports it when
+// it loads.
 func (d *osbDriver) findUnused(ctx context.Context) error {
 	if d.run.WorkloadPath != "" && usesAll(d.run.WorkloadPath) {
-		return nil // else the program is asked, which takes seconds
+		return nil // avoids a call of the program, which takes seconds
 	}
 	run := d.run
 	run.Workload, run.Procedure = d.a.Config.OSB.Workload, d.a.Config.OSB.TestProcedure
@@ -40,7 +40,7 @@ func (d *osbDriver) findUnused(ctx context.Context) error {
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return fmt.Errorf("opensearch-benchmark info on the workload of spec.workload.osb: %w", ctx.Err())
 	}
 	if err != nil {
 		for _, name := range driver.UnusedOSBParams(string(out)) {
@@ -49,10 +49,10 @@ func (d *osbDriver) findUnused(ctx context.Context) error {
 			}
 		}
 		if len(d.unused) > 0 {
-			d.a.say("the workload does not use %v: the index template sets it", d.unused)
-		} // else the load fails for the same reason, and says it
+			d.a.say("no template of the workload uses the parameters %v: an index template of Knee's sets them", d.unused)
+		} // any other error ends the load as well, which reports it
 	}
-	// What is read from the log later is about the load.
+	// Later readers of the log expect lines of the load only.
 	if err := os.Remove(run.LogPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -73,7 +73,7 @@ func (d *osbDriver) writeParams(path string) error {
 		err = os.WriteFile(path, data, 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("the workload's parameters: %w", err)
+		return fmt.Errorf("write the parameters of spec.workload.osb.params: %w", err)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func usesAll(folder string) bool {
 	for _, root := range []string{folder, filepath.Join(filepath.Dir(folder), record.CommonOperations)} {
 		_ = filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() || filepath.Ext(path) != ".json" {
-				return nil // what cannot be read uses nothing
+				return nil // a file that cannot be read counts as one that uses no parameter
 			}
 			if info, err := e.Info(); err != nil || info.Size() >= bigFile {
 				return nil
