@@ -102,10 +102,10 @@ func RecordedContents(c *v1alpha1.BenchmarkCampaign, records []record.Record) Co
 	}
 	newest := slices.Clone(records)
 	slices.SortStableFunc(newest, func(a, b record.Record) int { return cmp.Compare(b.FinishedAt, a.FinishedAt) })
-	type key struct{ variant, topology, IndexBody, ISMPolicy, Files string }
+	type key struct{ cell, variant, topology, IndexBody, ISMPolicy, Files string }
 	seen := map[key]bool{}
 	for _, r := range newest {
-		k := key{r.Trial.Variant, r.Trial.Topology, r.Sources.IndexBody, r.Sources.ISMPolicy, r.Sources.Files}
+		k := key{r.Trial.Cell, r.Trial.Variant, r.Trial.Topology, r.Sources.IndexBody, r.Sources.ISMPolicy, r.Sources.Files}
 		if seen[k] {
 			continue
 		}

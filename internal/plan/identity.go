@@ -93,7 +93,7 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		toUnknown(&spec)
 	}
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
-	spec.Loader.Resources.Limits = withoutDefault(spec.Loader.Resources.Limits, v1alpha1.LimitCPUAndMemory)
+	spec.Loader.Resources.Limits = effectiveLimits(spec.Loader.Resources)
 	spec.PerPod = value(c.Spec.Workload.ClientsPerPod, 0)
 	if n := c.Spec.Workload.WarmupTrials; value(n, 1) != 1 {
 		spec.Warmups = n // 1 says what unset says
@@ -187,7 +187,8 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out.Settings = merge(out.Settings, over.Settings)
 	out.Resources.CPU = first(over.Resources.CPU, out.Resources.CPU)
 	out.Resources.Memory = first(over.Resources.Memory, out.Resources.Memory)
-	out.Resources.Limits = withoutDefault(first(over.Resources.Limits, out.Resources.Limits), v1alpha1.LimitCPUAndMemory)
+	out.Resources.Limits = first(over.Resources.Limits, out.Resources.Limits)
+	out.Resources.Limits = effectiveLimits(out.Resources)
 	out.Storage.Size = first(over.Storage.Size, out.Storage.Size)
 	out.Storage.StorageClassName = first(over.Storage.StorageClassName, out.Storage.StorageClassName)
 	if over.Security != nil {
@@ -240,6 +241,18 @@ func withoutDefault[T ~string](value, byDefault T) T {
 		return ""
 	}
 	return value
+}
+
+// effectiveLimits returns the value of limits that stands for all values with the same limits: empty for the default, or
+// where a value changes nothing, because there is no request that it could be about.
+func effectiveLimits(r v1alpha1.Resources) v1alpha1.ResourceLimits {
+	for _, limits := range []v1alpha1.ResourceLimits{"", v1alpha1.LimitMemory} {
+		same := v1alpha1.Resources{CPU: r.CPU, Memory: r.Memory, Limits: limits}
+		if same.CPULimit() == r.CPULimit() && same.MemoryLimit() == r.MemoryLimit() {
+			return limits
+		}
+	}
+	return r.Limits
 }
 
 // Identity is the hash of a cell's spec: 16 characters of [a-z2-7]. It is golden-tested: a change of it throws

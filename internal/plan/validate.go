@@ -34,6 +34,7 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 		errs = append(errs, configMapKey(t.ISMPolicyFrom, spec.Child("topologies").Index(i).Child("ismPolicyFrom"))...)
 	}
 	errs = append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
+	errs = append(errs, patternAtEndpoint(c.Spec, spec.Child("workload", "index", "name"))...)
 	errs = append(errs, targetThroughput(c.Spec, spec)...)
 	errs = append(errs, indexSettings(c.Spec, spec)...)
 	p := Build(c)
@@ -204,6 +205,19 @@ func index(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 			"stands for several indices, and workload.clientBoundCheck can repeat the load of one index only: remove clientBoundCheck, or name one index")}
 	}
 	return nil
+}
+
+// patternAtEndpoint finds an index name that stands for several indices by default, beside a variant's endpoint: each trial
+// deletes all of them there, so that a person must have written the pattern.
+func patternAtEndpoint(s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.ErrorList {
+	name := IndexName(s.Workload)
+	atEndpoint := slices.ContainsFunc(s.Variants, func(v v1alpha1.Variant) bool { return v.Endpoint != nil })
+	if !atEndpoint || s.Workload.Index.Name != "" || !strings.HasSuffix(name, "*") {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+		"workload %s fills these indices, and each trial deletes every index of such a name at a variant's endpoint: set index.name to %q if all of them may be deleted",
+		s.Workload.OSB.Workload, name))}
 }
 
 func configMapKey(from *v1alpha1.ConfigMapKey, path *field.Path) field.ErrorList {

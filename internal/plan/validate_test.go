@@ -64,6 +64,15 @@ func TestValidate(t *testing.T) {
 		{"a program that is told too much", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.OSB, s.Workload.Command = nil, &v1alpha1.Command{Args: slices.Repeat([]string{strings.Repeat("a", 4096)}, 17)}
 		}, []string{"spec.workload.command"}},
+		{"several indices by default, at an endpoint", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.Index.Name, s.Workload.OSB.Workload, s.Variants[0].Endpoint = "", "http_logs", &v1alpha1.Endpoint{URL: "https://h"}
+		}, []string{"spec.workload.index.name"}},
+		{"several indices by name, at an endpoint", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.Index.Name, s.Workload.OSB.Workload, s.Variants[0].Endpoint = "logs-*", "http_logs", &v1alpha1.Endpoint{URL: "https://h"}
+		}, nil},
+		{"several indices by default", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.Index.Name, s.Workload.OSB.Workload = "", "http_logs"
+		}, nil},
 		{"workload's ConfigMap", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.OSB.From = &v1alpha1.WorkloadSource{ConfigMap: "a_b"}
 		}, []string{"spec.workload.osb.from.configMap"}},

@@ -127,8 +127,11 @@ func validateSecurity(c *v1alpha1.BenchmarkCampaign, spec *field.Path) field.Err
 	defaults := spec.Child("opensearch")
 	for i, v := range c.Spec.Variants {
 		variant := spec.Child("variants").Index(i).Child("opensearch")
-		if v.OpenSearch.Security != nil && cmp.Or(v.OpenSearch.Provisioner, c.Spec.OpenSearch.Provisioner) == v1alpha1.ProvisionOpenSearchCluster {
-			errs = append(errs, field.Forbidden(variant.Child("security"), "security is always on with provisioner OpenSearchCluster: leave it out"))
+		if cmp.Or(v.OpenSearch.Provisioner, c.Spec.OpenSearch.Provisioner) == v1alpha1.ProvisionOpenSearchCluster {
+			if v.OpenSearch.Security != nil {
+				errs = append(errs, field.Forbidden(variant.Child("security"), "security is always on with provisioner OpenSearchCluster: leave it out"))
+			}
+			continue
 		}
 		if !ptr.Deref(cmp.Or(v.OpenSearch.Security, c.Spec.OpenSearch.Security), false) {
 			continue

@@ -173,6 +173,10 @@ func TestValidateSecurity(t *testing.T) {
 		"on by default, and a variant of the operator's": {func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.OpenSearch.Security, s.Variants[0].OpenSearch.Provisioner = ptr.To(true), v1alpha1.ProvisionOpenSearchCluster
 		}, nil},
+		"settings of a variant of the operator's": {func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.Security, s.Variants[0].OpenSearch.Provisioner = ptr.To(true), v1alpha1.ProvisionOpenSearchCluster
+			s.Variants[0].OpenSearch.Settings = map[string]v1alpha1.ParamValue{"plugins.security.nodes_dn": "CN=x"}
+		}, nil},
 		"off in a variant of the operator's": {func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.OpenSearch.Provisioner, s.Variants[0].OpenSearch.Security = v1alpha1.ProvisionOpenSearchCluster, ptr.To(false)
 		}, []string{"spec.variants[0].opensearch.security"}},
