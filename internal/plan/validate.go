@@ -41,6 +41,7 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 	if c.Spec.Final.OpenLoop != nil {
 		errs = append(errs, bulkSizes(c.Spec, p, spec)...)
 	}
+	errs = append(errs, wait(p, c.Spec.Workload, spec.Child("workload", "waitSeconds"))...)
 	errs = append(errs, coldStarts(p, spec.Child("workload", "warmupTrials"))...)
 	errs = append(errs, zones(p, c.Spec, spec.Child("topologies"))...)
 	errs = append(errs, cells(p, spec.Child("matrix"))...)
@@ -63,6 +64,16 @@ func size(p Plan, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d trials", trials), fmt.Sprintf(
 			"a campaign may ask for at most %d: lower final.placements, final.repetitions or sweep.repetitions, list fewer clients, or split it",
 			MaxTrials))}
+	}
+	return nil
+}
+
+// wait refuses a wait before each load that takes all the time of a trial.
+func wait(p Plan, w v1alpha1.Workload, path *field.Path) field.ErrorList {
+	if n := seconds(w.WaitSeconds, 0); n >= p.TrialTimeout {
+		return field.ErrorList{field.Invalid(path, *w.WaitSeconds, fmt.Sprintf(
+			"must be below spec.timeouts.trialSeconds (%.0f; 14400 when unset), which it is a part of: lower it, or raise spec.timeouts.trialSeconds",
+			p.TrialTimeout.Seconds()))}
 	}
 	return nil
 }

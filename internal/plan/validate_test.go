@@ -89,6 +89,15 @@ func TestValidate(t *testing.T) {
 			s.Sweep.Range = &v1alpha1.ClientRange{Min: 1, Max: 51, Step: 1}
 			s.Sweep.Mode, s.Final.Repetitions, s.Final.Placements = v1alpha1.SweepFixed, p(int32(10)), p(int32(10))
 		}, []string{"spec"}},
+		{"a wait within the trial's time", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.WaitSeconds, s.Timeouts.TrialSeconds = p(int32(59)), p(int32(60))
+		}, nil},
+		{"a wait as long as the trial", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.WaitSeconds, s.Timeouts.TrialSeconds = p(int32(60)), p(int32(60))
+		}, []string{"spec.workload.waitSeconds"}},
+		{"the longest wait in the default time of a trial", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.WaitSeconds = p(int32(3600))
+		}, nil},
 		{"artifacts' claim", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Artifacts = &v1alpha1.Artifacts{ClaimName: "A_b"}
 		}, []string{"spec.artifacts.claimName"}},

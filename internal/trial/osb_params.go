@@ -43,16 +43,29 @@ func (d *osbDriver) findUnused(ctx context.Context) error {
 		return fmt.Errorf("opensearch-benchmark info on the workload of spec.workload.osb: %w", ctx.Err())
 	}
 	if err != nil {
-		for _, name := range driver.UnusedOSBParams(string(out)) {
-			if slices.Contains(topologyParams, name) {
-				d.unused = append(d.unused, name)
-			}
-		}
-		if len(d.unused) > 0 {
-			d.a.say("no template of the workload uses the parameters %v: an index template of Knee's sets them", d.unused)
-		} // any other error ends the load as well, which reports it
+		d.noteUnused(string(out)) // any other error ends the load as well, which reports it
 	}
-	// Later readers of the log expect lines of the load only.
+	return d.removeLog(run)
+}
+
+// noteUnused adds to d.unused those of topologyParams that the program refused in this output. It reports whether there are
+// any.
+func (d *osbDriver) noteUnused(output string) bool {
+	before := len(d.unused)
+	for _, name := range driver.UnusedOSBParams(output) {
+		if slices.Contains(topologyParams, name) && !slices.Contains(d.unused, name) {
+			d.unused = append(d.unused, name)
+		}
+	}
+	if len(d.unused) == before {
+		return false
+	}
+	d.a.say("no template of the workload uses the parameters %v: an index template of Knee's sets them", d.unused)
+	return true
+}
+
+// removeLog removes the program's log: later readers expect lines of the load only.
+func (d *osbDriver) removeLog(run driver.OSBRun) error {
 	if err := os.Remove(run.LogPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -79,14 +92,17 @@ func (d *osbDriver) writeParams(path string) error {
 }
 
 var (
+	comment     = regexp.MustCompile(`(?s)\{#.*?#\}`)
+	setTargets  = regexp.MustCompile(`^\{%[-+]?\s*set\s+([^=%]*)`)
 	templateTag = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}`)
 	quotedText  = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 	identifier  = regexp.MustCompile(`\.?[A-Za-z_][A-Za-z0-9_]*`)
 )
 
-// usesAll reports whether the templates of a workload use all of topologyParams, those of common operations among them.
+// usesAll reports whether the templates of a workload use all of topologyParams, those of common operations among them. A
+// parameter that a template assigns counts as not used: the program may refuse it.
 func usesAll(folder string) bool {
-	used := map[string]bool{}
+	used, assigned := map[string]bool{}, map[string]bool{}
 	for _, root := range []string{folder, filepath.Join(filepath.Dir(folder), record.CommonOperations)} {
 		_ = filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
 			if err != nil || !e.Type().IsRegular() || filepath.Ext(path) != ".json" {
@@ -96,17 +112,22 @@ func usesAll(folder string) bool {
 				return nil
 			}
 			if data, err := os.ReadFile(path); err == nil {
-				noteUsed(data, used)
+				noteUsed(data, used, assigned)
 			}
 			return nil
 		})
 	}
-	return !slices.ContainsFunc(topologyParams, func(name string) bool { return !used[name] })
+	return !slices.ContainsFunc(topologyParams, func(name string) bool { return !used[name] || assigned[name] })
 }
 
-// noteUsed notes the variables in the tags of a template. A name in quotes is no variable.
-func noteUsed(template []byte, used map[string]bool) {
-	for _, tag := range templateTag.FindAll(template, -1) {
+// noteUsed notes the variables in the tags of a template, and those that a set assigns. A name in quotes is no variable.
+func noteUsed(template []byte, used, assigned map[string]bool) {
+	for _, tag := range templateTag.FindAll(comment.ReplaceAll(template, nil), -1) {
+		if set := setTargets.FindSubmatch(tag); set != nil {
+			for _, name := range identifier.FindAll(set[1], -1) {
+				assigned[string(name)] = true
+			}
+		}
 		for _, name := range identifier.FindAll(quotedText.ReplaceAll(tag, nil), -1) {
 			used[string(name)] = true
 		}

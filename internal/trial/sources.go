@@ -70,7 +70,7 @@ func (a *attempt) filesDigest() (string, error) {
 		return digest, err
 	case a.Config.Bulk != nil && len(a.Config.Bulk.Files) > 0:
 		files := a.Config.Bulk.Files
-		if a.Config.Sources.Files != "" { // a ConfigMap, whose files lie side by side
+		if a.Config.Bulk.Flat {
 			return content.Folder(filepath.Dir(files[0]))
 		}
 		return content.Named("", files)
