@@ -97,8 +97,15 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 		return ctrl.Result{}, err
 	}
 	p := plan.BuildWith(c, observed.contents)
+	invalid := validation.Campaign(c, r.Options)
+	if invalid == nil && observed.contentsErr != nil { // p may not have the campaign's cells
+		return again(0, false, errors.Join(
+			r.apply(ctx, c, p, decide.Collects(observed.world)),
+			r.writeStatus(ctx, c, unplannedStatus(c, observed.contentsErr)),
+			observed.contentsErr))
+	}
 	r.leftovers.remember(c, p)
-	if invalid := validation.Campaign(c, r.Options); invalid != nil {
+	if invalid != nil {
 		return again(0, false, errors.Join(
 			r.apply(ctx, c, p, decide.Collects(observed.world)),
 			r.writeStatus(ctx, c, invalidStatus(c, invalid))))
