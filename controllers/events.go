@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/analysis"
@@ -36,7 +35,7 @@ func (r *CampaignReconciler) tell(c *v1alpha1.BenchmarkCampaign, before v1alpha1
 	}
 	r.Recorder.Eventf(c, nil, kind, is.Reason, "Reconcile", "%s", shorten(is.Message, maxNote))
 	if is.Reason == v1alpha1.ReasonFinished {
-		if cells, known := r.leftovers.of(client.ObjectKeyFromObject(c)); known {
+		if cells, known := r.leftovers.of(c.UID); known {
 			r.tellLeftBehind(c, cells, "the campaign is finished")
 		}
 	}

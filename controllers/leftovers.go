@@ -26,24 +26,24 @@ const reasonLeftBehind = "SecretsLeftBehind"
 // fills: when a campaign is deleted while no manager runs, its volumes stay.
 type leftovers struct {
 	mu        sync.Mutex
-	campaigns map[types.NamespacedName]operatedCells
+	campaigns map[types.UID]operatedCells // by UID: the next campaign may have the same name
 }
 
 // operatedCells holds the cells of a campaign whose clusters the operator makes.
 type operatedCells struct {
 	campaign types.UID
-	nodes    map[string]int32 // number of nodes, by name of the cell
-	names    []string         // in the order of the plan
+	key      types.NamespacedName // of the campaign
+	nodes    map[string]int32     // number of nodes, by name of the cell
+	names    []string             // in the order of the plan
 }
 
 // remember notes a campaign's cells by the operator. Cells of an earlier version of the campaign stay noted.
 func (l *leftovers) remember(c *v1alpha1.BenchmarkCampaign, p plan.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := client.ObjectKeyFromObject(c)
-	known := l.campaigns[key]
-	if known.campaign != c.UID {
-		known = operatedCells{campaign: c.UID, nodes: map[string]int32{}}
+	known, isNoted := l.campaigns[c.UID]
+	if !isNoted {
+		known = operatedCells{campaign: c.UID, key: client.ObjectKeyFromObject(c), nodes: map[string]int32{}}
 	}
 	for _, cell := range p.Cells {
 		if !cell.Operated() {
@@ -58,35 +58,63 @@ func (l *leftovers) remember(c *v1alpha1.BenchmarkCampaign, p plan.Plan) {
 		return
 	}
 	if l.campaigns == nil {
-		l.campaigns = map[types.NamespacedName]operatedCells{}
+		l.campaigns = map[types.UID]operatedCells{}
 	}
-	l.campaigns[key] = known
+	l.campaigns[c.UID] = known
 }
 
 // of returns what is noted of a campaign.
-func (l *leftovers) of(key types.NamespacedName) (operatedCells, bool) {
+func (l *leftovers) of(campaign types.UID) (operatedCells, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known, ok := l.campaigns[key]
+	known, ok := l.campaigns[campaign]
 	return known, ok
 }
 
-// forget drops what is noted of a campaign.
-func (l *leftovers) forget(key types.NamespacedName) {
+// deleted returns what is noted of the campaigns of a name that are gone: all except the present one, whose UID is empty if
+// there is none.
+func (l *leftovers) deleted(key types.NamespacedName, present types.UID) []operatedCells {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.campaigns, key)
+	var out []operatedCells
+	for uid, known := range l.campaigns {
+		if known.key == key && uid != present {
+			out = append(out, known)
+		}
+	}
+	return out
+}
+
+// forget drops what is noted of a campaign.
+func (l *leftovers) forget(campaign types.UID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.campaigns, campaign)
+}
+
+// cleanUpDeleted cleans up after the campaigns of a name that are gone. present is the UID of the campaign that has the name
+// now, empty if there is none.
+func (r *CampaignReconciler) cleanUpDeleted(ctx context.Context, key types.NamespacedName, present types.UID) error {
+	var errs []error
+	for _, cells := range r.leftovers.deleted(key, present) {
+		errs = append(errs, r.cleanUp(ctx, cells))
+	}
+	return errors.Join(errs...)
 }
 
 // cleanUp deletes the volumes that the operator leaves behind of a campaign that is gone, and lists the Secrets in an event.
-func (r *CampaignReconciler) cleanUp(ctx context.Context, key types.NamespacedName) error {
-	cells, known := r.leftovers.of(key)
-	if !known {
-		return nil
-	}
+// While an OpenSearchCluster of the campaign is still there, the operator may make volumes: cleanUp does nothing, and the
+// deletion of the OpenSearchCluster brings the next call, since the watch queues its owner by name.
+func (r *CampaignReconciler) cleanUp(ctx context.Context, cells operatedCells) error {
+	key := cells.key
 	orphaned, err := r.orphaned(ctx, key.Namespace, cells.campaign)
 	if err != nil {
 		return err
+	}
+	for _, isOrphaned := range orphaned {
+		if !isOrphaned {
+			return nil
+		}
 	}
 	var errs []error
 	for name, nodes := range cells.nodes {
@@ -103,15 +131,16 @@ func (r *CampaignReconciler) cleanUp(ctx context.Context, key types.NamespacedNa
 	if len(errs) > 0 {
 		return fmt.Errorf("delete the volumes of campaign %s, which is deleted: %w", key, errors.Join(errs...))
 	}
-	r.leftovers.forget(key)
+	r.leftovers.forget(cells.campaign)
 	cells.names = slices.DeleteFunc(slices.Clone(cells.names), func(name string) bool { return orphaned[name] }) // these clusters still use their Secrets
 	gone := &v1alpha1.BenchmarkCampaign{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: cells.campaign}}
 	r.tellLeftBehind(gone, cells, "the campaign is deleted, and the volumes of its OpenSearchClusters with it")
 	return nil
 }
 
-// orphaned returns the cells whose OpenSearchClusters stay because somebody deleted their campaign with --cascade=orphan:
-// the garbage collector has taken the owner off them.
+// orphaned returns the cells of a deleted campaign whose OpenSearchClusters are still there. The value is true if the
+// OpenSearchCluster stays because somebody deleted the campaign with --cascade=orphan: the garbage collector has removed its
+// owner.
 func (r *CampaignReconciler) orphaned(ctx context.Context, namespace string, campaign types.UID) (map[string]bool, error) {
 	of, known, err := r.knownOperator(ctx)
 	if err != nil || !known {

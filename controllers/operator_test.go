@@ -173,8 +173,19 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
 			},
 		}
-		Expect(cluster.Create(ctx, claim)).To(Succeed())
+		finalize := func(finalizers ...string) {
+			GinkgoHelper()
+			before := o.DeepCopy()
+			o.SetFinalizers(finalizers)
+			Expect(cluster.Patch(ctx, &o, client.MergeFrom(before))).To(Succeed())
+		}
+		finalize("knee.dev/test")
 		Expect(cluster.Delete(ctx, c)).To(Succeed())
+		Eventually(func() bool {
+			return cluster.Get(ctx, client.ObjectKeyFromObject(&o), &o) == nil && !o.GetDeletionTimestamp().IsZero()
+		}).Should(BeTrue(), "the campaign is gone, its OpenSearchCluster is not")
+		Expect(cluster.Create(ctx, claim)).To(Succeed(), "the operator may still make volumes")
+		finalize()
 		Eventually(func() bool {
 			err := cluster.Get(ctx, client.ObjectKeyFromObject(claim), claim)
 			return apierrors.IsNotFound(err) || !claim.DeletionTimestamp.IsZero()
