@@ -77,9 +77,9 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		if !apierrors.IsNotFound(err) {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{}, r.cleanUpDeleted(ctx, req.NamespacedName, "")
+		return ctrl.Result{}, r.deleteLeftoversOfDeleted(ctx, req.NamespacedName, "")
 	}
-	cleanUpErr := r.cleanUpDeleted(ctx, req.NamespacedName, c.UID)
+	cleanUpErr := r.deleteLeftoversOfDeleted(ctx, req.NamespacedName, c.UID)
 	if !c.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, cleanUpErr // the children are owned: the garbage collector has them
 	}

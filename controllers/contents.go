@@ -71,5 +71,5 @@ func digestOf(cm *corev1.ConfigMap, key string) (string, bool) {
 	for name, data := range cm.BinaryData {
 		files[name] = data
 	}
-	return content.Files(files), true
+	return content.DigestFiles(files), true
 }

@@ -35,8 +35,8 @@ func (r *CampaignReconciler) tell(c *v1alpha1.BenchmarkCampaign, before v1alpha1
 	}
 	r.Recorder.Eventf(c, nil, kind, is.Reason, "Reconcile", "%s", shorten(is.Message, maxNote))
 	if is.Reason == v1alpha1.ReasonFinished {
-		if cells, known := r.leftovers.of(c.UID); known {
-			r.tellLeftBehind(c, cells, "the campaign is finished")
+		if cells, known := r.leftovers.get(c.UID); known {
+			r.reportLeftBehind(c, cells, "the campaign is finished")
 		}
 	}
 }

@@ -63,8 +63,8 @@ func (l *leftovers) remember(c *v1alpha1.BenchmarkCampaign, p plan.Plan) {
 	l.campaigns[c.UID] = known
 }
 
-// of returns what is noted of a campaign.
-func (l *leftovers) of(campaign types.UID) (operatedCells, bool) {
+// get returns what is noted of a campaign.
+func (l *leftovers) get(campaign types.UID) (operatedCells, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known, ok := l.campaigns[campaign]
@@ -92,22 +92,22 @@ func (l *leftovers) forget(campaign types.UID) {
 	delete(l.campaigns, campaign)
 }
 
-// cleanUpDeleted cleans up after the campaigns of a name that are gone. present is the UID of the campaign that has the name
+// deleteLeftoversOfDeleted cleans up after the campaigns of a name that are gone. present is the UID of the campaign that has the name
 // now, empty if there is none.
-func (r *CampaignReconciler) cleanUpDeleted(ctx context.Context, key types.NamespacedName, present types.UID) error {
+func (r *CampaignReconciler) deleteLeftoversOfDeleted(ctx context.Context, key types.NamespacedName, present types.UID) error {
 	var errs []error
 	for _, cells := range r.leftovers.deleted(key, present) {
-		errs = append(errs, r.cleanUp(ctx, cells))
+		errs = append(errs, r.deleteLeftovers(ctx, cells))
 	}
 	return errors.Join(errs...)
 }
 
-// cleanUp deletes the volumes that the operator leaves behind of a campaign that is gone, and lists the Secrets in an event.
-// While an OpenSearchCluster of the campaign is still there, the operator may make volumes: cleanUp does nothing, and the
+// deleteLeftovers deletes the volumes that the operator leaves behind of a campaign that is gone, and lists the Secrets in an event.
+// While an OpenSearchCluster of the campaign is still there, the operator may make volumes: deleteLeftovers does nothing, and the
 // deletion of the OpenSearchCluster brings the next call, since the watch queues its owner by name.
-func (r *CampaignReconciler) cleanUp(ctx context.Context, cells operatedCells) error {
+func (r *CampaignReconciler) deleteLeftovers(ctx context.Context, cells operatedCells) error {
 	key := cells.key
-	orphaned, err := r.orphaned(ctx, key.Namespace, cells.campaign)
+	orphaned, err := r.findOrphanedCells(ctx, key.Namespace, cells.campaign)
 	if err != nil {
 		return err
 	}
@@ -134,14 +134,14 @@ func (r *CampaignReconciler) cleanUp(ctx context.Context, cells operatedCells) e
 	r.leftovers.forget(cells.campaign)
 	cells.names = slices.DeleteFunc(slices.Clone(cells.names), func(name string) bool { return orphaned[name] }) // these clusters still use their Secrets
 	gone := &v1alpha1.BenchmarkCampaign{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: cells.campaign}}
-	r.tellLeftBehind(gone, cells, "the campaign is deleted, and the volumes of its OpenSearchClusters with it")
+	r.reportLeftBehind(gone, cells, "the campaign is deleted, and the volumes of its OpenSearchClusters with it")
 	return nil
 }
 
-// orphaned returns the cells of a deleted campaign whose OpenSearchClusters are still there. The value is true if the
+// findOrphanedCells returns the cells of a deleted campaign whose OpenSearchClusters are still there. The value is true if the
 // OpenSearchCluster stays because somebody deleted the campaign with --cascade=orphan: the garbage collector has removed its
 // owner.
-func (r *CampaignReconciler) orphaned(ctx context.Context, namespace string, campaign types.UID) (map[string]bool, error) {
+func (r *CampaignReconciler) findOrphanedCells(ctx context.Context, namespace string, campaign types.UID) (map[string]bool, error) {
 	of, known, err := r.knownOperator(ctx)
 	if err != nil || !known {
 		return nil, err
@@ -157,8 +157,8 @@ func (r *CampaignReconciler) orphaned(ctx context.Context, namespace string, cam
 	return out, nil
 }
 
-// tellLeftBehind writes an event that lists the Secrets that the operator leaves behind. Operators of the older group leave none.
-func (r *CampaignReconciler) tellLeftBehind(c *v1alpha1.BenchmarkCampaign, cells operatedCells, after string) {
+// reportLeftBehind writes an event that lists the Secrets that the operator leaves behind. Operators of the older group leave none.
+func (r *CampaignReconciler) reportLeftBehind(c *v1alpha1.BenchmarkCampaign, cells operatedCells, after string) {
 	r.operator.mu.Lock()
 	kind := r.operator.kind
 	r.operator.mu.Unlock()

@@ -53,9 +53,9 @@ func SecuritySecret(c *v1alpha1.BenchmarkCampaign, b security.Bundle) *corev1.Se
 	}
 }
 
-// SecurityNames are the DNS names of a campaign's secured clusters: those of all Services in its namespace, because later
+// SecurityDNSNames are the DNS names of a campaign's secured clusters: those of all Services in its namespace, because later
 // changes of the campaign add cells.
-func SecurityNames(c *v1alpha1.BenchmarkCampaign) []string {
+func SecurityDNSNames(c *v1alpha1.BenchmarkCampaign) []string {
 	return []string{"*." + c.Namespace + ".svc"}
 }
 

@@ -116,7 +116,7 @@ func TestSecuredTrial(t *testing.T) {
 func TestSecuritySecret(t *testing.T) {
 	c := secured()
 	_, cell := cellOf(c)
-	b, err := security.Generate(now, resources.SecurityNames(c.Obj())...)
+	b, err := security.Generate(now, resources.SecurityDNSNames(c.Obj())...)
 	if err != nil {
 		t.Fatal(err)
 	}

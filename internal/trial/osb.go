@@ -49,7 +49,7 @@ func (d *osbDriver) prepare(ctx context.Context) error {
 	if err := d.layWorkload(ctx); err != nil {
 		return err
 	}
-	return d.findUnused(ctx)
+	return d.findUnusedParams(ctx)
 }
 
 // find finds the program and its version.
@@ -97,7 +97,7 @@ type osbOutcome struct {
 // parameters of the topology, which it does before it sends anything, it is called once more without them.
 func (d *osbDriver) call(ctx context.Context, run driver.OSBRun, w *watch) (osbOutcome, error) {
 	o, err := d.callOnce(ctx, run, w)
-	if err != nil || o.exit == 0 || !d.noteUnused(o.output) {
+	if err != nil || o.exit == 0 || !d.noteUnusedParams(o.output) {
 		return o, err
 	}
 	if err := d.removeLog(run); err != nil {

@@ -17,14 +17,14 @@ import (
 )
 
 // topologyParams are the parameters that Knee gives every workload. The program refuses a parameter that no template of the
-// workload uses, and no official workload uses all of them: see findUnused.
+// workload uses, and no official workload uses all of them: see findUnusedParams.
 var topologyParams = []string{"number_of_shards", "number_of_replicas", "refresh_interval"}
 
-// findUnused sets d.unused to those of topologyParams that no template of the workload uses. Later calls of the program omit
+// findUnusedParams sets d.unused to those of topologyParams that no template of the workload uses. Later calls of the program omit
 // them, and an index template of Knee's sets their values. An unused parameter of the user stays: the program reports it when
 // it loads.
-func (d *osbDriver) findUnused(ctx context.Context) error {
-	if d.run.WorkloadPath != "" && usesAll(d.run.WorkloadPath) {
+func (d *osbDriver) findUnusedParams(ctx context.Context) error {
+	if d.run.WorkloadPath != "" && usesAllTopologyParams(d.run.WorkloadPath) {
 		return nil // avoids a call of the program, which takes seconds
 	}
 	run := d.run
@@ -43,14 +43,14 @@ func (d *osbDriver) findUnused(ctx context.Context) error {
 		return fmt.Errorf("opensearch-benchmark info on the workload of spec.workload.osb: %w", ctx.Err())
 	}
 	if err != nil {
-		d.noteUnused(string(out)) // any other error ends the load as well, which reports it
+		d.noteUnusedParams(string(out)) // any other error ends the load as well, which reports it
 	}
 	return d.removeLog(run)
 }
 
-// noteUnused adds to d.unused those of topologyParams that the program refused in this output. It reports whether there are
+// noteUnusedParams adds to d.unused those of topologyParams that the program refused in this output. It reports whether there are
 // any.
-func (d *osbDriver) noteUnused(output string) bool {
+func (d *osbDriver) noteUnusedParams(output string) bool {
 	before := len(d.unused)
 	for _, name := range driver.UnusedOSBParams(output) {
 		if slices.Contains(topologyParams, name) && !slices.Contains(d.unused, name) {
@@ -99,9 +99,9 @@ var (
 	identifier  = regexp.MustCompile(`\.?[A-Za-z_][A-Za-z0-9_]*`)
 )
 
-// usesAll reports whether the templates of a workload use all of topologyParams, those of common operations among them. A
+// usesAllTopologyParams reports whether the templates of a workload use all of topologyParams, those of common operations among them. A
 // parameter that a template assigns counts as not used: the program may refuse it.
-func usesAll(folder string) bool {
+func usesAllTopologyParams(folder string) bool {
 	used, assigned := map[string]bool{}, map[string]bool{}
 	for _, root := range []string{folder, filepath.Join(filepath.Dir(folder), record.CommonOperations)} {
 		_ = filepath.WalkDir(root, func(path string, e os.DirEntry, err error) error {
@@ -112,7 +112,7 @@ func usesAll(folder string) bool {
 				return nil
 			}
 			if data, err := os.ReadFile(path); err == nil {
-				noteUsed(data, used, assigned)
+				collectVariables(data, used, assigned)
 			}
 			return nil
 		})
@@ -120,8 +120,8 @@ func usesAll(folder string) bool {
 	return !slices.ContainsFunc(topologyParams, func(name string) bool { return !used[name] || assigned[name] })
 }
 
-// noteUsed notes the variables in the tags of a template, and those that a set assigns. A name in quotes is no variable.
-func noteUsed(template []byte, used, assigned map[string]bool) {
+// collectVariables notes the variables in the tags of a template, and those that a set assigns. A name in quotes is no variable.
+func collectVariables(template []byte, used, assigned map[string]bool) {
 	for _, tag := range templateTag.FindAll(comment.ReplaceAll(template, nil), -1) {
 		if set := setTargets.FindSubmatch(tag); set != nil {
 			for _, name := range identifier.FindAll(set[1], -1) {

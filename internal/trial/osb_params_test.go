@@ -14,7 +14,7 @@ import (
 
 func TestNoteUsed(t *testing.T) {
 	used := map[string]bool{}
-	noteUsed([]byte(`{"index.refresh_interval": "30s", "n": {{number_of_shards | default(1)}},
+	collectVariables([]byte(`{"index.refresh_interval": "30s", "n": {{number_of_shards | default(1)}},
 		{%- if refresh is defined %} {% with settings={"index.number_of_replicas": 1}, name='refresh_interval' %} {{ a.refresh_interval }}`), used, map[string]bool{})
 	for name, want := range map[string]bool{"number_of_shards": true, "refresh": true, "number_of_replicas": false, "refresh_interval": false} {
 		if used[name] != want {
@@ -39,7 +39,7 @@ func TestUsesAll_commentsAndAssignments(t *testing.T) {
 	} {
 		folder := filepath.Join(t.TempDir(), "w")
 		put(t, filepath.Join(folder, "index.json"), []byte(others+text))
-		if got := usesAll(folder); got != want {
+		if got := usesAllTopologyParams(folder); got != want {
 			t.Errorf("%s: %t, want %t", text, got, want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestFindUnused(t *testing.T) {
 		}
 		d := newOSB(a).(*osbDriver)
 		d.program, d.run.WorkloadPath = program, filepath.Join(workload, "w")
-		if err := d.findUnused(t.Context()); err != nil || !slices.Equal(d.unused, tt.unused) {
+		if err := d.findUnusedParams(t.Context()); err != nil || !slices.Equal(d.unused, tt.unused) {
 			t.Errorf("%s: %v, %v; want %v", tt.name, d.unused, err, tt.unused)
 		}
 		if _, err := os.Stat(d.run.LogPath()); err == nil {

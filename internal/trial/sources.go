@@ -61,19 +61,19 @@ func (a *attempt) filesDigest() (string, error) {
 	switch {
 	case a.Config.OSB != nil && a.Config.OSB.Path != "":
 		c := a.Config.OSB
-		digest, err := content.Folder(c.Source())
+		digest, err := content.DigestFolder(c.Source())
 		if common := c.Common(); err == nil && isFolder(common) {
 			var more string
-			more, err = content.Folder(common)
+			more, err = content.DigestFolder(common)
 			digest = content.Digest([]byte(digest + more))
 		}
 		return digest, err
 	case a.Config.Bulk != nil && len(a.Config.Bulk.Files) > 0:
 		files := a.Config.Bulk.Files
 		if a.Config.Bulk.Flat {
-			return content.Folder(filepath.Dir(files[0]))
+			return content.DigestFolder(filepath.Dir(files[0]))
 		}
-		return content.Named("", files)
+		return content.DigestNamed("", files)
 	}
 	return "", nil
 }

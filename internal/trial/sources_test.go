@@ -30,7 +30,7 @@ func TestReadSources_notesWhatIsMounted(t *testing.T) {
 	if err := a.readSources(); err != nil {
 		t.Fatal(err)
 	}
-	want := record.Sources{IndexBody: content.Digest([]byte("{}")), Files: content.Files(map[string][]byte{"workload.json": []byte(`{"a": 1}`)})}
+	want := record.Sources{IndexBody: content.Digest([]byte("{}")), Files: content.DigestFiles(map[string][]byte{"workload.json": []byte(`{"a": 1}`)})}
 	if a.record.Sources != want {
 		t.Errorf("got %+v, want %+v", a.record.Sources, want)
 	}
@@ -77,7 +77,7 @@ func TestReadSources_bulkFiles(t *testing.T) {
 	}
 	// All keys of a ConfigMap count, as in the manager's digest. A cell of an old identity has no planned digest.
 	a.Config.Bulk.Flat = true
-	want := content.Files(map[string][]byte{"documents.json": []byte(`{"a": 1}`), "more": nil})
+	want := content.DigestFiles(map[string][]byte{"documents.json": []byte(`{"a": 1}`), "more": nil})
 	for _, planned := range []string{want, ""} {
 		a.Config.Sources.Files = planned
 		if err := a.readSources(); err != nil || a.record.Sources.Files != want {
