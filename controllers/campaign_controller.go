@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -43,9 +44,10 @@ type CampaignReconciler struct {
 	Options       resources.Options
 	Namespace     string // that it looks after; empty: all
 
-	memos    memos
-	operator operator
-	alone    sync.Mutex // held while a trial begins that needs no nodes of Knee's
+	memos     memos
+	operator  operator
+	leftovers leftovers
+	alone     sync.Mutex // held while a trial begins that needs no nodes of Knee's
 }
 
 // What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec.
@@ -67,34 +69,55 @@ type CampaignReconciler struct {
 // +kubebuilder:rbac:groups=opensearch.org;opensearch.opster.io,resources=opensearchclusters,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile moves one campaign on by one step.
+// Reconcile moves one campaign on by one step, and cleans up after deleted campaigns of the same name.
 func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	var c v1alpha1.BenchmarkCampaign
 	if err := r.Get(ctx, req.NamespacedName, &c); err != nil {
 		r.memos.drop(req.NamespacedName)
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		if !apierrors.IsNotFound(err) {
+			return ctrl.Result{}, err
+		}
+		return ctrl.Result{}, r.deleteLeftoversOfDeleted(ctx, req.NamespacedName, "")
 	}
+	cleanUpErr := r.deleteLeftoversOfDeleted(ctx, req.NamespacedName, c.UID)
 	if !c.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, nil // the children are owned: the garbage collector has them
+		return ctrl.Result{}, cleanUpErr // the children are owned: the garbage collector has them
 	}
-	observed, err := r.observe(ctx, &c)
+	result, err := r.reconcileCampaign(ctx, &c)
+	if cleanUpErr != nil {
+		return ctrl.Result{}, errors.Join(err, cleanUpErr)
+	}
+	return result, err
+}
+
+// reconcileCampaign moves a campaign that is not being deleted on by one step.
+func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.BenchmarkCampaign) (ctrl.Result, error) {
+	observed, err := r.observe(ctx, c)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := plan.BuildWith(&c, observed.contents)
-	if invalid := validation.Campaign(&c, r.Options); invalid != nil {
+	p := plan.BuildWith(c, observed.contents)
+	invalid := validation.Campaign(c, r.Options)
+	if invalid == nil && observed.contentsErr != nil { // p may not have the campaign's cells
 		return again(0, false, errors.Join(
-			r.apply(ctx, &c, p, decide.Collects(observed.world)),
-			r.writeStatus(ctx, &c, invalidStatus(&c, invalid))))
+			r.apply(ctx, c, p, decide.Collects(observed.world)),
+			r.writeStatus(ctx, c, unplannedStatus(c, observed.contentsErr)),
+			observed.contentsErr))
+	}
+	r.leftovers.remember(c, p)
+	if invalid != nil {
+		return again(0, false, errors.Join(
+			r.apply(ctx, c, p, decide.Collects(observed.world)),
+			r.writeStatus(ctx, c, invalidStatus(c, invalid))))
 	}
 	now := r.Clock.Now()
-	found := observed.memo.findings(&c, p)
+	found := observed.memo.findings(c, p)
 	decision := decide.Next(p, found.Assessment, observed.world, c.Spec, now)
-	applyErr := r.apply(ctx, &c, p, decision.Actions)
-	reports, reportErr := r.writeReports(ctx, &c, found.Input, observed.memo.madeOf())
+	applyErr := r.apply(ctx, c, p, decision.Actions)
+	reports, reportErr := r.writeReports(ctx, c, found.Input, observed.memo.madeOf())
 	trouble := errors.Join(applyErr, reportErr)
-	status := nextStatus(&c, found, decision, reports, trouble)
-	if err := r.writeStatus(ctx, &c, status); err != nil {
+	status := nextStatus(c, found, decision, reports, trouble)
+	if err := r.writeStatus(ctx, c, status); err != nil {
 		trouble = errors.Join(trouble, err)
 	}
 	wake := decision.WakeAt

@@ -13,10 +13,12 @@ import (
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
 )
 
 // observeContents reads the ConfigMaps that a campaign names, which are part of its cells' identities. Each is read from the
-// API server: the manager watches only what it made. Of one that is gone, the records tell what it held.
+// API server: the manager watches only what it made. Of one that is gone, the records tell what it held. An error says that
+// the identities of the campaign's cells are not known.
 func (r *CampaignReconciler) observeContents(ctx context.Context, c *v1alpha1.BenchmarkCampaign, records []record.Record, jobs map[string]decide.Job) (plan.Contents, error) {
 	named := plan.ConfigMaps(c)
 	if len(named) == 0 {
@@ -33,13 +35,27 @@ func (r *CampaignReconciler) observeContents(ctx context.Context, c *v1alpha1.Be
 		case apierrors.IsNotFound(err):
 			continue
 		case err != nil:
-			return plan.Contents{}, fmt.Errorf("read ConfigMap %s, which the campaign names: %w", m.Name, err)
+			return plan.Contents{}, fmt.Errorf("read ConfigMap %s, which the campaign names: %w", m.Name, refusal(err, "ConfigMap "+m.Name))
 		}
 		if digest, ok := digestOf(&cm, m.Key); ok {
 			out.Digests[m] = digest
 		}
 	}
-	return out, nil
+	return out, r.checkContents(ctx, c, out)
+}
+
+// checkContents returns an error if a cell's identity contains a ConfigMap whose content is not known. A plan without the
+// content would have another cell, and the cluster that runs would be deleted because of a ConfigMap that is missing for a
+// moment.
+func (r *CampaignReconciler) checkContents(ctx context.Context, c *v1alpha1.BenchmarkCampaign, contents plan.Contents) error {
+	for _, cell := range plan.BuildWith(c, contents).Cells {
+		for _, m := range resources.Mounts(c, cell) {
+			if m.ConfigMap != "" && m.Pinned && m.Digest == "" {
+				return r.checkConfigMap(ctx, c, m)
+			}
+		}
+	}
+	return nil
 }
 
 // digestOf identifies a key of a ConfigMap, or all of it where the key is empty; false where there is no such key.
@@ -55,5 +71,5 @@ func digestOf(cm *corev1.ConfigMap, key string) (string, bool) {
 	for name, data := range cm.BinaryData {
 		files[name] = data
 	}
-	return content.Files(files), true
+	return content.DigestFiles(files), true
 }

@@ -31,7 +31,7 @@ var _ = Describe("an index body in a ConfigMap", func() {
 		return start(c)
 	}
 	records := func(ns string) int { return count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord) }
-	look := func(c *v1alpha1.BenchmarkCampaign, percent string) { // nobody watches the ConfigMap
+	look := func(c *v1alpha1.BenchmarkCampaign, percent string) { // the manager does not watch the ConfigMap
 		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Knee.PercentOfPeak = v1alpha1.ToDecimal(percent) })
 		Eventually(func() bool { got := get(c); return got.Status.ObservedGeneration == got.Generation }).Should(BeTrue())
 	}

@@ -34,6 +34,11 @@ func (r *CampaignReconciler) tell(c *v1alpha1.BenchmarkCampaign, before v1alpha1
 		kind = corev1.EventTypeWarning
 	}
 	r.Recorder.Eventf(c, nil, kind, is.Reason, "Reconcile", "%s", shorten(is.Message, maxNote))
+	if is.Reason == v1alpha1.ReasonFinished {
+		if cells, known := r.leftovers.get(c.UID); known {
+			r.reportLeftBehind(c, cells, "the campaign is finished")
+		}
+	}
 }
 
 // givenUp are the trials of a sweep that a status lists as Errored and the one before it did not, by cell. What is cut

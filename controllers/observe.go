@@ -26,9 +26,10 @@ import (
 
 // observed is what the cluster holds of one campaign.
 type observed struct {
-	world    decide.World
-	memo     *memo // of the records
-	contents plan.Contents
+	world       decide.World
+	memo        *memo // of the records
+	contents    plan.Contents
+	contentsErr error // why contents is not complete
 }
 
 // observe reads a campaign's children, by the campaign's UID: those of an earlier campaign of the same name
@@ -83,11 +84,8 @@ func (r *CampaignReconciler) observe(ctx context.Context, c *v1alpha1.BenchmarkC
 	if err := r.observeRivals(ctx, c, &w); err != nil {
 		return observed{}, err
 	}
-	contents, err := r.observeContents(ctx, c, records, w.Jobs)
-	if err != nil {
-		return observed{}, err
-	}
-	return observed{world: w, memo: memo, contents: contents}, nil
+	contents, contentsErr := r.observeContents(ctx, c, records, w.Jobs)
+	return observed{world: w, memo: memo, contents: contents, contentsErr: contentsErr}, nil
 }
 
 func jobOf(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {

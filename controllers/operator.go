@@ -33,7 +33,7 @@ import (
 // the API server no longer serves it.
 type operator struct {
 	mu       sync.Mutex
-	lookedUp bool                 // since the manager started
+	isUnsure bool                 // the manager has started, and the kind was not looked up yet
 	kind     *schema.GroupVersion // nil: not found, or no longer served
 	watch    func(schema.GroupVersion) error
 	unwatch  func(context.Context, schema.GroupVersion) error
@@ -42,6 +42,7 @@ type operator struct {
 // prepareWatch says how the operator's objects are watched. It does not look for the kind: a kind that is found before the
 // controller starts, and removed before its objects are listed, would keep the controller from starting.
 func (r *CampaignReconciler) prepareWatch(mgr ctrl.Manager, c controller.Controller) {
+	r.operator.isUnsure = true
 	r.operator.watch = func(of schema.GroupVersion) error {
 		owned := handler.TypedEnqueueRequestForOwner[*unstructured.Unstructured](mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha1.BenchmarkCampaign{}, handler.OnlyControllerOwner())
 		return c.Watch(source.Kind(mgr.GetCache(), newOperated(of), owned))
@@ -77,10 +78,10 @@ func (r *CampaignReconciler) lookUpOperator(ctx context.Context) (schema.GroupVe
 				return schema.GroupVersion{}, false, fmt.Errorf("watch %s of %s: %w", resources.OpenSearchClusterKind, of, err)
 			}
 		}
-		o.kind, o.lookedUp = &of, true
+		o.kind, o.isUnsure = &of, false
 		return of, true, nil
 	}
-	o.lookedUp = true
+	o.isUnsure = false
 	return schema.GroupVersion{}, false, nil
 }
 
@@ -117,7 +118,7 @@ func unserved(err error) bool { return meta.IsNoMatchError(err) || apierrors.IsN
 func (r *CampaignReconciler) knownOperator(ctx context.Context) (schema.GroupVersion, bool, error) {
 	r.operator.mu.Lock()
 	defer r.operator.mu.Unlock()
-	if !r.operator.lookedUp {
+	if r.operator.isUnsure {
 		return r.lookUpOperator(ctx)
 	}
 	return ptr.Deref(r.operator.kind, schema.GroupVersion{}), r.operator.kind != nil, nil
@@ -175,7 +176,7 @@ func operatorMissing() error {
 	for _, of := range resources.OpenSearchClusterGroups {
 		groups = append(groups, of.String())
 	}
-	return fmt.Errorf("%w: the API server knows no kind %s of %s, which opensearch.provisioner asks for: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or leave the provisioner out",
+	return fmt.Errorf("%w: the API server knows no kind %s of %s, which spec.opensearch.provisioner (or a variant's) requires: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove the provisioner",
 		errOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
 }
 
@@ -229,8 +230,7 @@ func addOperated(out map[string]decide.Cluster, o *unstructured.Unstructured) {
 }
 
 // awaitOperator keeps a cluster whose pods are ready from being loaded until its operator has finished. The operator
-// restarts every node once after the bootstrap: it changes the pod template of its StatefulSet, and deletes the pods one by
-// one. sets are the StatefulSets of all clusters.
+// changes the pod template of its StatefulSet after it made the first pods, and deletes these one by one after the bootstrap. sets are the StatefulSets of all clusters.
 func awaitOperator(out map[string]decide.Cluster, o *unstructured.Unstructured, sets []appsv1.StatefulSet) {
 	name := o.GetLabels()[resources.LabelCellName]
 	c, state := out[name], resources.ReadOpenSearchCluster(o)

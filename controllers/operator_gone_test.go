@@ -49,6 +49,7 @@ func TestListOperated_looksTheKindUpOnce(t *testing.T) {
 	c := wrappers.MakeCampaign("x").VariantOnAnyNode("a").Obj()
 	api := &lister{served: map[schema.GroupVersion]bool{}}
 	r := &CampaignReconciler{Uncached: api}
+	r.operator.isUnsure = true
 	for range 3 {
 		if found, err := r.listOperated(t.Context(), c); len(found) > 0 || err != nil {
 			t.Fatal(found, err)
@@ -65,6 +66,7 @@ func TestListOperated_kindVanishes(t *testing.T) {
 	older := resources.OpenSearchClusterGroups[1]
 	api := &lister{served: map[schema.GroupVersion]bool{older: true}}
 	r := &CampaignReconciler{Uncached: api}
+	r.operator.isUnsure = true
 	var watched, unwatched []schema.GroupVersion
 	r.operator.watch = func(of schema.GroupVersion) error {
 		watched = append(watched, of)

@@ -2,15 +2,12 @@ package controllers_test
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,70 +18,27 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/opensearchcluster"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// operatorCRD stands in for the opensearch-k8s-operator's own, which takes these fields and more: it takes any.
+// operatorCRD stands in for the opensearch-k8s-operator's own, with the fields of a release that serves the group.
 func operatorCRD(group string) *unstructured.Unstructured {
-	crd, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "opensearchclusters." + group},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: group, Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "OpenSearchCluster", ListKind: "OpenSearchClusterList", Plural: "opensearchclusters", Singular: "opensearchcluster"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v1", Served: true, Storage: true,
-				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", XPreserveUnknownFields: ptr.To(true),
-				}},
-			}},
-		},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	out := &unstructured.Unstructured{Object: crd}
-	out.SetAPIVersion("apiextensions.k8s.io/v1")
-	out.SetKind("CustomResourceDefinition")
-	return out
-}
-
-// operate does what the opensearch-k8s-operator does of an OpenSearchCluster, as far as Knee sees it: it is a fake. The
-// StatefulSet and its pods carry the labels and annotations of the pool of nodes (its pkg/builders, NewSTSForNodePool).
-func operate(o *unstructured.Unstructured) *appsv1.StatefulSet {
-	pools, _, err := unstructured.NestedSlice(o.Object, "spec", "nodePools")
-	Expect(err).NotTo(HaveOccurred())
-	pool := pools[0].(map[string]any)
-	labels, _, _ := unstructured.NestedStringMap(pool, "labels")
-	annotations, _, _ := unstructured.NestedStringMap(pool, "annotations")
-	selector, _, _ := unstructured.NestedStringMap(pool, "nodeSelector")
-	nodes, _, _ := unstructured.NestedInt64(pool, "replicas")
-	component, _, _ := unstructured.NestedString(pool, "component")
-	return &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: o.GetNamespace(), Name: o.GetName() + "-" + component, Labels: labels, Annotations: annotations,
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID(), Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
-			}},
-		},
-		Spec: appsv1.StatefulSetSpec{
-			Replicas: ptr.To(int32(nodes)), PodManagementPolicy: appsv1.ParallelPodManagement, Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
-				Spec:       corev1.PodSpec{NodeSelector: selector, Containers: []corev1.Container{{Name: resources.ContainerOpenSearch, Image: "opensearch"}}},
-			},
-		},
+	release := opensearchcluster.Release{Name: "3.0", Group: group}
+	if group == "opensearch.opster.io" {
+		release.Name = "2.8"
 	}
-}
-
-// report writes what the operator says of its object.
-func report(o *unstructured.Unstructured, health string) {
-	o.Object["status"] = map[string]any{"phase": "RUNNING", "health": health, "initialized": true, "availableNodes": int64(3)}
-	Expect(cluster.Status().Update(ctx, o)).To(Succeed())
+	crd, err := opensearchcluster.CRD(release)
+	Expect(err).NotTo(HaveOccurred())
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
+	Expect(err).NotTo(HaveOccurred())
+	return &unstructured.Unstructured{Object: content}
 }
 
 // operated is a campaign whose cluster the operator makes.
 func operated(name, ns string) *wrappers.Campaign {
 	w := wrappers.MakeCampaign(name).Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+	w.Spec.OpenSearch.Version = "3.4.0"
 	w.Spec.OpenSearch.Provisioner = v1alpha1.ProvisionOpenSearchCluster
 	w.Spec.Topologies[0].Nodes = ptr.To[int32](3)
 	return w
@@ -143,20 +97,18 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 		Eventually(ready(c)).Should(Equal("Unknown/Progressing"))
 	})
 
-	It("is loaded once it is green and nothing of it is under way", func() {
-		Expect(cluster.Create(ctx, operate(&o))).To(Succeed())
+	It("is loaded once the operator has restarted every node, and not before", func() {
+		set := accept(&o)
 		for _, claim := range claims() {
 			Expect(cluster.Create(ctx, claim)).To(Succeed())
 		}
-		Eventually(func() int {
-			var pods corev1.PodList
-			Expect(cluster.List(ctx, &pods, client.InNamespace(ns))).To(Succeed())
-			return len(slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Status.Phase != corev1.PodRunning }))
-		}).Should(Equal(3))
-		report(&o, "yellow")
+		Eventually(func() string { return message(c) }).Should(ContainSubstring("phase RUNNING, not initialized yet"), "RUNNING means nothing")
+		Eventually(func() int { return len(runningPods(ns)) }).Should(Equal(3))
+		report(&o, "yellow", "")
 		Eventually(func() string { return message(c) }).Should(ContainSubstring("health yellow"))
-		Expect(jobs()).To(BeEmpty(), "not before it is green")
-		report(&o, "green")
+		report(&o, "green", "")
+		Eventually(func() string { return message(c) }).Should(ContainSubstring("StatefulSet " + set.Name + ": 0 of 3 pods are of its newest template"))
+		restart(&o, set, func() { Expect(jobs()).To(BeEmpty(), "not while the nodes are restarted") })
 		Eventually(func() int { return len(jobs()) }).Should(BeNumerically(">", 0), "its object is watched")
 		pod := jobs()[0].Spec.Template
 		cfg, err := trialConfig(corev1.Pod{Spec: pod.Spec})
@@ -189,8 +141,7 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 		q := quota(ns, list("pods", 0), list("pods", 0))
 		c := start(operated("nopods", ns))
 		o := asked(ns, "opensearch.opster.io")
-		set := operate(&o)
-		Expect(cluster.Create(ctx, set)).To(Succeed())
+		set := accept(&o)
 		Eventually(ready(c)).Should(Equal("False/Forbidden"))
 		Expect(message(c)).To(And(ContainSubstring("StatefulSet "+set.Name), ContainSubstring("exceeded quota: small")))
 		Expect(cluster.Delete(ctx, q)).To(Succeed())
@@ -209,9 +160,39 @@ var _ = Describe("a cluster by the opensearch-k8s-operator", Ordered, func() {
 			Eventually(ready(other)).Should(Equal("True/Finished"))
 			Eventually(func() error { return cluster.Create(ctx, operatorCRD(group)) }).Should(Succeed(), "the old one goes first")
 			o = asked(ns, group)
-			report(&o, "yellow")
+			report(&o, "yellow", "")
 			Eventually(func() string { return message(c) }).Should(ContainSubstring("health yellow"), "its object is watched")
 			Expect(ready(c)()).To(Equal("Unknown/Progressing"))
 		}
+		By("deleting the campaign in the middle")
+		accept(&o)
+		claim := &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("data-%s-nodes-0", o.GetName())},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			},
+		}
+		finalize := func(finalizers ...string) {
+			GinkgoHelper()
+			before := o.DeepCopy()
+			o.SetFinalizers(finalizers)
+			Expect(cluster.Patch(ctx, &o, client.MergeFrom(before))).To(Succeed())
+		}
+		finalize("knee.dev/test")
+		Expect(cluster.Delete(ctx, c)).To(Succeed())
+		Eventually(func() bool {
+			return cluster.Get(ctx, client.ObjectKeyFromObject(&o), &o) == nil && !o.GetDeletionTimestamp().IsZero()
+		}).Should(BeTrue(), "the campaign is gone, its OpenSearchCluster is not")
+		Expect(cluster.Create(ctx, claim)).To(Succeed(), "the operator may still make volumes")
+		finalize()
+		Eventually(func() bool {
+			err := cluster.Get(ctx, client.ObjectKeyFromObject(claim), claim)
+			return apierrors.IsNotFound(err) || !claim.DeletionTimestamp.IsZero()
+		}).Should(BeTrue(), "the operator leaves the volume, and Knee deletes it")
+		Eventually(func() []string { return eventNotes(ns, "SecretsLeftBehind") }).Should(ConsistOf(
+			ContainSubstring("delete secret --ignore-not-found " + o.GetName() + "-dashboards-password"),
+		))
+		Expect(cluster.Get(ctx, client.ObjectKey{Namespace: ns, Name: o.GetName() + "-dashboards-password"}, &corev1.Secret{})).To(Succeed(), "Knee deletes no Secret")
 	})
 })

@@ -9,12 +9,13 @@ import (
 
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/resources"
 )
 
-// awaitedSecrets names the Secrets that a pod mounts while no container of it has begun. That one is missing the kubelet
-// tells in an event alone, and the manager may not read Secrets: it can but say which ones there must be.
+// awaitedSecrets names the Secrets that a pod mounts while none of its containers has started. Only an event of the kubelet
+// says which Secret is missing, and the manager may not read Secrets: it can only list those that must exist.
 func awaitedSecrets(pod corev1.Pod) decide.Problem {
-	begun := slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+	started := slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
 		return s.State.Running != nil || s.State.Terminated != nil
 	})
 	var awaited []string
@@ -22,19 +23,24 @@ func awaitedSecrets(pod corev1.Pod) decide.Problem {
 		if v.Secret == nil {
 			continue
 		}
-		awaited = append(awaited, fmt.Sprintf("Secret %s with %s", v.Secret.SecretName, strings.Join(awaitedKeys(v.Secret), " and ")))
+		text := "Secret " + v.Secret.SecretName
+		if keys := awaitedKeys(pod, v.Secret); len(keys) > 0 {
+			text += " with " + strings.Join(keys, " and ")
+		}
+		awaited = append(awaited, text)
 	}
-	if begun || len(awaited) == 0 {
+	if started || len(awaited) == 0 {
 		return decide.Problem{}
 	}
 	return decide.Problem{Message: fmt.Sprintf("pod %s has not begun (ContainerCreating); in namespace %s it needs %s: is it all there?",
 		pod.Name, pod.Namespace, strings.Join(awaited, ", "))}
 }
 
-// awaitedKeys are the keys that a mounted Secret must have. One that is mounted whole is of keys that sign requests, as
-// their session token may be absent.
-func awaitedKeys(s *corev1.SecretVolumeSource) []string {
-	if len(s.Items) == 0 {
+// awaitedKeys returns the keys that a mounted Secret must have. A loader pod mounts a Secret without naming keys only if the
+// keys sign requests, because their session token is optional. The Secrets of the opensearch-k8s-operator's pods have keys
+// that Knee does not know.
+func awaitedKeys(pod corev1.Pod, s *corev1.SecretVolumeSource) []string {
+	if len(s.Items) == 0 && pod.Labels[resources.LabelComponent] == resources.ComponentLoader {
 		return []string{record.AccessKeyIDKey, record.SecretAccessKeyKey}
 	}
 	var keys []string

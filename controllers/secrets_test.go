@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/knee-bench/knee/internal/resources"
 )
 
 func TestAwaitedSecretsAreNamed(t *testing.T) {
@@ -53,13 +55,21 @@ func TestAwaitedSecretsAreNamed(t *testing.T) {
 	}
 }
 
-// The keys that sign requests are mounted whole, as their session token may be absent.
-func TestAwaitedKeysOfASignatureAreNamed(t *testing.T) {
-	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "bench"}, Spec: corev1.PodSpec{Volumes: []corev1.Volume{
-		{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "bench-keys"}}},
-	}}}
-	want := "it needs Secret bench-keys with accessKeyID and secretAccessKey: is it all there?"
-	if p := podProblem(pod); !strings.HasSuffix(p.Message, want) {
-		t.Errorf("%q does not say %q", p.Message, want)
+// The keys that sign requests are mounted whole, as their session token is optional. So are the operator's Secrets, whose
+// keys are not Knee's.
+func TestPodProblem_secretMountedWhole_keysOfLoaderPodsOnly(t *testing.T) {
+	for component, want := range map[string]string{
+		resources.ComponentLoader:     "it needs Secret bench-keys with accessKeyID and secretAccessKey: is it all there?",
+		resources.ComponentOpenSearch: "it needs Secret bench-keys: is it all there?",
+	} {
+		pod := corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "bench", Labels: map[string]string{resources.LabelComponent: component}},
+			Spec: corev1.PodSpec{Volumes: []corev1.Volume{
+				{Name: "credentials", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "bench-keys"}}},
+			}},
+		}
+		if p := podProblem(pod); !strings.HasSuffix(p.Message, want) {
+			t.Errorf("%s: %q does not say %q", component, p.Message, want)
+		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 // that exists is kept as it is: its name, with a digest of the campaign's UID, says that it is this campaign's. The Secret
 // has no update and no deletion: it lives as long as the campaign that owns it.
 func (r *CampaignReconciler) createSecuritySecret(ctx context.Context, c *v1alpha1.BenchmarkCampaign) error {
-	bundle, err := security.Generate(r.Clock.Now(), resources.SecurityNames(c)...)
+	bundle, err := security.Generate(r.Clock.Now(), resources.SecurityDNSNames(c)...)
 	if err != nil {
 		return fmt.Errorf("make certificates and a password for opensearch.security: %w", err)
 	}

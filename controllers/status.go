@@ -51,19 +51,30 @@ func invalidStatus(c *v1alpha1.BenchmarkCampaign, invalid error) v1alpha1.Benchm
 	return status
 }
 
+// unplannedStatus returns the status of a campaign whose cells are not known, because trouble keeps the contents of a
+// ConfigMap from being read. What was found before stays.
+func unplannedStatus(c *v1alpha1.BenchmarkCampaign, trouble error) v1alpha1.BenchmarkCampaignStatus {
+	status := *c.Status.DeepCopy()
+	status.ObservedGeneration = c.Generation
+	ready, stalled := stalledBy(trouble)
+	if !stalled {
+		ready = decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: "trying again: " + trouble.Error()}
+	}
+	setReady(&status, c.Generation, ready, stalled)
+	if known := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionConclusive); known == nil || known.ObservedGeneration != c.Generation {
+		set(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "a ConfigMap that the campaign names could not be read")
+	}
+	return status
+}
+
 // readiness is the reason and message of Ready, and whether a person has to act. A campaign that is neither
 // stalled nor over is at work, unless it is suspended.
 func readiness(c *v1alpha1.BenchmarkCampaign, found *findings, d decide.Decision,
 	status v1alpha1.BenchmarkCampaignStatus, trouble error) (decide.Problem, bool) {
+	if problem, isStalled := stalledBy(trouble); isStalled {
+		return problem, true
+	}
 	switch {
-	case errors.Is(trouble, errNameConflict):
-		return decide.Problem{Reason: v1alpha1.ReasonNameConflict, Message: trouble.Error()}, true
-	case errors.Is(trouble, errRefused):
-		return decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: trouble.Error()}, true
-	case errors.Is(trouble, errForbidden):
-		return decide.Problem{Reason: v1alpha1.ReasonForbidden, Message: trouble.Error()}, true
-	case errors.Is(trouble, errOperatorMissing):
-		return decide.Problem{Reason: v1alpha1.ReasonOperatorMissing, Message: trouble.Error()}, true
 	case d.Stalled != nil:
 		return *d.Stalled, true
 	case d.Over && !found.Assessment.Measured:
@@ -76,6 +87,22 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found *findings, d decide.Decision
 		return decide.Problem{Reason: v1alpha1.ReasonQueued, Message: d.Queued + "; " + progressing(status, d, trouble)}, false
 	}
 	return decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: progressing(status, d, trouble)}, false
+}
+
+// stalledBy returns the problem that only a person can solve, if trouble is one.
+func stalledBy(trouble error) (decide.Problem, bool) {
+	for _, known := range []struct {
+		err    error
+		reason string
+	}{
+		{errNameConflict, v1alpha1.ReasonNameConflict}, {errRefused, v1alpha1.ReasonInvalidSpec},
+		{errForbidden, v1alpha1.ReasonForbidden}, {errOperatorMissing, v1alpha1.ReasonOperatorMissing},
+	} {
+		if errors.Is(trouble, known.err) {
+			return decide.Problem{Reason: known.reason, Message: trouble.Error()}, true
+		}
+	}
+	return decide.Problem{}, false
 }
 
 // nothingMeasured says why, as far as all trials failed for one reason.

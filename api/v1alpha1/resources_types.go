@@ -29,6 +29,22 @@ const (
 	LimitNone         ResourceLimits = "None"
 )
 
+// CPULimit returns the limit of the CPU; empty for none.
+func (r Resources) CPULimit() Quantity {
+	if r.Limits == LimitMemory || r.Limits == LimitNone {
+		return ""
+	}
+	return r.CPU
+}
+
+// MemoryLimit returns the limit of the memory; empty for none.
+func (r Resources) MemoryLimit() Quantity {
+	if r.Limits == LimitNone {
+		return ""
+	}
+	return r.Memory
+}
+
 // Storage is a volume made from a storage class.
 type Storage struct {
 	// size of the volume, such as 1Ti.

@@ -62,7 +62,8 @@ type Sweep struct {
 	// +optional
 	Range *ClientRange `json:"range,omitempty"`
 	// rerun has single points of the sweep measured again by hand, such as one that something outside of the campaign
-	// disturbed. Only these points are measured, and Finals where the new figures move the shared clients. The new figures
+	// disturbed. Only these points are measured, and Finals and open-loop trials where the new figures move the shared clients
+	// or the rate. The new figures
 	// count instead of the old ones, whose records stay, and the report, results.csv and the status mark the points. Without
 	// its entry a point has its old figures again.
 	// +optional

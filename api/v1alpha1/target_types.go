@@ -84,7 +84,8 @@ type Endpoint struct {
 	// +kubebuilder:validation:MaxLength=253
 	ClientCertificateSecret string `json:"clientCertificateSecret,omitempty"`
 	// allowIndexDeletion lets each trial delete the workload's index there before it makes it anew, whoever made it.
-	// It must be true where the load fills an index: the word of a person that nobody else uses an index of that name.
+	// It must be true where the load fills an index: the word of a person that nobody else uses an index of that name, or,
+	// where the name ends in *, any index that the name matches.
 	// +optional
 	AllowIndexDeletion *bool `json:"allowIndexDeletion,omitempty"`
 }

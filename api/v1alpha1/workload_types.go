@@ -64,7 +64,7 @@ type Workload struct {
 	// +kubebuilder:validation:Maximum=20
 	WarmupTrials *int32 `json:"warmupTrials,omitempty"`
 	// waitSeconds is how long nothing is sent before each load, once the cluster is at rest. Another number is another
-	// measurement. Unset: the load begins at once.
+	// measurement. It is a part of timeouts.trialSeconds and must be below it. Unset: the load begins at once.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600

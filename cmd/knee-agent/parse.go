@@ -219,7 +219,7 @@ func (p parsed) table(out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", name, strconv.FormatFloat(value, 'f', -1, 64), unit)
 	}
 	row("rate", p.Rate, p.Unit)
-	if p.Operations > 0 { // else nobody counted them
+	if p.Operations > 0 { // 0: the program did not count them
 		row("operations", float64(p.Operations), "")
 	}
 	if !p.FailuresUncounted {

@@ -40,10 +40,10 @@ type cellForecast struct {
 	Variant      string   `json:"variant"`
 	Topology     string   `json:"topology"`
 	Nodes        int32    `json:"nodes"`
-	Group        int      `json:"group"` // cells of one group take turns on their nodes
-	Hash         string   `json:"hash"`
-	PricePerHour *float64 `json:"pricePerHour"` // of all its nodes and volumes; null: not known
-	NodeSeconds  *float64 `json:"nodeSeconds"`  // how long its nodes are there
+	Group        int      `json:"group"`          // cells of one group take turns on their nodes
+	Hash         string   `json:"hash,omitempty"` // absent where the content of ConfigMaps is part of it
+	PricePerHour *float64 `json:"pricePerHour"`   // of all its nodes and volumes; null: not known
+	NodeSeconds  *float64 `json:"nodeSeconds"`    // how long its nodes are there
 }
 
 type stepForecast struct {
@@ -75,6 +75,14 @@ type repetitions struct {
 	NeededAtCV         *int     `json:"neededAtCV,omitempty"` // to tell the smallest difference that matters at that noise
 }
 
+// hashOf returns a cell's identity; empty where the content of ConfigMaps is part of it, which a plan does not read.
+func hashOf(cell plan.Cell) string {
+	if cell.Spec.Mounts() != (plan.Mounts{}) {
+		return ""
+	}
+	return cell.Hash
+}
+
 // forecastOf plans a campaign. cvPercent is the coefficient of variation of docs/s to reckon with; 0: not known.
 func forecastOf(c *v1alpha1.BenchmarkCampaign, t timing, cvPercent float64) forecast {
 	p := plan.Build(c)
@@ -93,7 +101,7 @@ func forecastOf(c *v1alpha1.BenchmarkCampaign, t timing, cvPercent float64) fore
 	f.RestsOn, f.NotKnown = t.basis(p, search, f.Between != nil)
 	for i, cell := range p.Cells {
 		f.Cells = append(f.Cells, cellForecast{
-			Variant: cell.Variant(), Topology: cell.Topology(), Nodes: cell.Spec.Topology.Nodes, Group: groupOf(p, i), Hash: cell.Hash,
+			Variant: cell.Variant(), Topology: cell.Topology(), Nodes: cell.Spec.Topology.Nodes, Group: groupOf(p, i), Hash: hashOf(cell),
 			PricePerHour: perHour(c, cell), NodeSeconds: s.seconds(s.held[i]),
 		})
 	}

@@ -97,6 +97,11 @@ func TestPlanAdds(t *testing.T) {
 	near("by hand", plannedJSON(t, strings.Replace(small, "POOL", "b", 1), "--trial-time", "5m").Seconds, 44+4*300)
 	near("slow nodes", plannedJSON(t, strings.Replace(small, "POOL", "b", 1), "--start-time", "3m").Seconds, 444+170)
 
+	// waitSeconds is before every load, Warmups included. A trial's time by hand has it already.
+	waiting := strings.NewReplacer("POOL", "b", "index: {name: i}", "waitSeconds: 5\n    index: {name: i}").Replace(small)
+	near("a wait before each load", plannedJSON(t, waiting).Seconds, 444+5*5)
+	near("a wait, by hand", plannedJSON(t, waiting, "--trial-time", "5m").Seconds, 44+5+4*300)
+
 	twoStages := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "repetitions: 2}", "repetitions: 2, maxRepetitions: 5}", 1))
 	if twoStages.AtMost == nil || twoStages.AtMost.Trials != 14 {
 		t.Fatalf("two stages: %+v", twoStages.AtMost)

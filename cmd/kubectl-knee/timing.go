@@ -40,21 +40,22 @@ func (t timing) of(cell plan.Cell, p plan.Plan, search bool, phase record.Phase)
 	return base, true
 }
 
-// ingest is a trial without search tasks.
+// ingest returns how long a trial without search tasks takes.
 func (t timing) ingest(cell plan.Cell, phase record.Phase) (time.Duration, bool) {
+	beside := callOf(cell) + settleTime + time.Duration(cell.Spec.Wait)*time.Second
 	if phase == record.Warmup {
 		if load, known := cell.Spec.TimedLoad(true); known {
-			return load + callOf(cell) + settleTime, true
+			return load + beside, true
 		}
 	}
 	if t.trial > 0 {
 		return t.trial, true
 	}
 	if load, known := t.atRate(cell, phase == record.Warmup); known {
-		return load + callOf(cell) + settleTime, true
+		return load + beside, true
 	}
 	load, known := cell.Spec.TimedLoad(false)
-	return load + callOf(cell) + settleTime, known
+	return load + beside, known
 }
 
 // callOf is what a cell's driver takes beside its load, where it is worth a word.
@@ -68,7 +69,9 @@ func callOf(cell plan.Cell) time.Duration {
 // basis says what the estimate rests on, and what it goes without.
 func (t timing) basis(p plan.Plan, search, rates bool) (rests, missing []string) {
 	timed, warmups, osb, provisioned := true, true, false, false
+	var wait int32
 	for _, c := range p.Cells {
+		wait = c.Spec.Wait // the workload's, the same in every cell
 		osb, provisioned = osb || c.Spec.OSB != nil, provisioned || c.Provisioned()
 		_, known := c.Spec.TimedLoad(false)
 		timed = timed && known
@@ -97,6 +100,9 @@ func (t timing) basis(p plan.Plan, search, rates bool) (rests, missing []string)
 		missing = append(missing, fmt.Sprintf("how long a trial takes is not known: the workload's params have no %s. Give --trial-time, such as 25m", plan.TimeParam))
 	default:
 		missing = append(missing, "how long a trial takes is not known: the load has no set length. Give --trial-time, such as 25m")
+	}
+	if wait > 0 && t.trial == 0 {
+		rests = append(rests, fmt.Sprintf("%ds without load before each load (workload.waitSeconds)", wait))
 	}
 	if provisioned {
 		rests = append(rests, fmt.Sprintf("%s from asking for a cell's nodes to a green OpenSearch, and a Warmup after it", t.start))

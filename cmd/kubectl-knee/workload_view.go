@@ -110,7 +110,7 @@ func others(d driver.OSBDescription, index string) []string {
 	var out []string
 	for _, i := range d.Indices {
 		prefix, pattern := strings.CutSuffix(index, "*")
-		if i.Name != index && !(pattern && strings.HasPrefix(i.Name, prefix)) {
+		if filled := i.Name == index || pattern && strings.HasPrefix(i.Name, prefix); !filled {
 			out = append(out, i.Name)
 		}
 	}

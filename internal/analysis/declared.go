@@ -87,7 +87,7 @@ var heapOptions = regexp.MustCompile(`^-(Xmn|XX:[+-]Use\w*GC$|XX:[+-]UseAdaptive
 // otherProcessors: OpenSearch allocates what its CPU limit, its machine or its settings leave it.
 func otherProcessors(e environments, x, y int) bool {
 	a, b := e.cells[x].Spec.OpenSearch, e.cells[y].Spec.OpenSearch
-	return a.Resources.CPU != b.Resources.CPU || a.Resources.Limits != b.Resources.Limits || otherMachine(e, x, y) || a.Settings["node.processors"] != b.Settings["node.processors"] ||
+	return a.Resources.CPULimit() != b.Resources.CPULimit() || otherMachine(e, x, y) || a.Settings["node.processors"] != b.Settings["node.processors"] ||
 		otherJavaOption(e, x, y, processorOptions)
 }
 

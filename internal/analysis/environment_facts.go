@@ -56,7 +56,8 @@ var environmentFacts = []environmentFact{
 		return strconv.FormatBool(n.Environment.Mlockall)
 	}),
 	ofNodes("maxFiles", never, func(n record.Node) string { return count(n.Environment.MaxFiles) }),
-	ofNodes("maxProcesses", never, func(n record.Node) string { return count(n.Environment.MaxProcesses) }),
+	ofNodes("maxProcesses", otherMachine, // the kernel derives it from the memory where nothing sets it
+		func(n record.Node) string { return count(n.Environment.MaxProcesses) }),
 	{field: "shards", shown: shards, compared: shards, declared: otherIndex},
 	{field: "workload", shown: sources(true), compared: sources(true), declared: otherPolicy, strict: true},
 	{

@@ -103,7 +103,7 @@ func TestDifferences(t *testing.T) {
 			[]string{"kernel suspect", "thp suspect", "maxFiles suspect"}},
 		{"a pool declares its hypervisor, and nothing else of the system", pool, env(func(e *record.Environment) {
 			e.Hypervisor, e.NodeOS, e.ImageOS, e.Swap, e.MaxProcesses = "Hyper-V", "Debian", "Debian GNU/Linux 12", "8 GiB", -1
-		}), []string{"hypervisor declared", "nodeOS suspect", "swap suspect", "imageOS suspect", "maxProcesses suspect"}},
+		}), []string{"hypervisor declared", "nodeOS suspect", "swap suspect", "imageOS suspect", "maxProcesses declared"}},
 		{"an image brings its operating system", version, env(func(e *record.Environment) { e.ImageOS = "Debian GNU/Linux 12" }), []string{"imageOS declared"}},
 		{"a system that is not known", pool, env(func(e *record.Environment) { e.Hypervisor, e.NodeOS, e.Swap, e.MaxProcesses = "", "", "", 0 }),
 			[]string{"hypervisor noted", "nodeOS noted", "swap noted", "maxProcesses noted"}},
@@ -135,7 +135,9 @@ func TestDifferences(t *testing.T) {
 
 		{"other processors that nothing explains", nil, processors, []string{"processors suspect"}},
 		{"other processors by the CPU limit", b(func(o *v1alpha1.OpenSearch) { o.Resources.CPU = "8" }), processors, []string{"processors declared"}},
-		{"other processors by a CPU limit or none", b(func(o *v1alpha1.OpenSearch) { o.Resources.Limits = v1alpha1.LimitMemory }), processors, []string{"processors declared"}},
+		{"other processors by a CPU limit or none", func(s *spec) {
+			s.OpenSearch.Resources.CPU, s.Variants[1].OpenSearch.Resources.Limits = "8", v1alpha1.LimitMemory
+		}, processors, []string{"processors declared"}},
 		{"another JDK", b(func(o *v1alpha1.OpenSearch) { o.JavaHome = "/usr/lib/jvm/java-21" }), env(func(e *record.Environment) { e.JVM = "21.0.8" }), []string{"jvm declared"}},
 		{"other processors by the pool", pool, processors, []string{"processors declared"}},
 		{"other processors by a setting", setting("node.processors", "8"), processors, []string{"processors declared"}},

@@ -15,22 +15,22 @@ import (
 	"strings"
 )
 
-// Large is the size in bytes from which a file counts by its name and size alone: it is a corpus, which takes minutes to
-// read.
+// Large is the size in bytes from which only a file's name and size are part of a digest. Such a file is a corpus, and reading
+// it takes minutes.
 const Large = 1 << 20
 
-// length is how many characters of [a-z2-7] a digest has.
-const length = 16
+// digestLength is how many characters of [a-z2-7] a digest has.
+const digestLength = 16
 
-// Digest identifies one text.
+// Digest returns the digest of one text.
 func Digest(data []byte) string {
 	h := sha256.New()
 	h.Write(data)
 	return encode(h)
 }
 
-// Files identifies files by their names and contents.
-func Files(files map[string][]byte) string {
+// DigestFiles returns the digest of files, by their names and contents.
+func DigestFiles(files map[string][]byte) string {
 	h := sha256.New()
 	names := make([]string, 0, len(files))
 	for name := range files {
@@ -38,23 +38,23 @@ func Files(files map[string][]byte) string {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		add(h, name, int64(len(files[name])), files[name])
+		addFile(h, name, int64(len(files[name])), files[name])
 	}
 	return encode(h)
 }
 
-// Folder identifies the files below a folder, as Files identifies those of a ConfigMap that is mounted there. Links count
-// as what they lead to. Names that begin with ".." (links of the kubelet's own) and .git are left out.
-func Folder(folder string) (string, error) {
+// DigestFolder identifies the files below a folder, as DigestFiles identifies those of a ConfigMap that is mounted there. Links are
+// followed. Names that begin with ".." (links of the kubelet's own) and .git are left out.
+func DigestFolder(folder string) (string, error) {
 	var names []string
-	if err := list(folder, "", &names); err != nil {
+	if err := listFiles(folder, "", &names); err != nil {
 		return "", err
 	}
-	return Named(folder, names)
+	return DigestNamed(folder, names)
 }
 
-// Named identifies those files below a folder that are named.
-func Named(folder string, names []string) (string, error) {
+// DigestNamed returns the digest of the named files below a folder.
+func DigestNamed(folder string, names []string) (string, error) {
 	h := sha256.New()
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		path := filepath.Join(folder, name)
@@ -68,13 +68,13 @@ func Named(folder string, names []string) (string, error) {
 				return "", err
 			}
 		}
-		add(h, name, info.Size(), data)
+		addFile(h, name, info.Size(), data)
 	}
 	return encode(h), nil
 }
 
-// list appends the paths of all files below a folder, with slashes.
-func list(folder, below string, names *[]string) error {
+// listFiles appends the paths of all files below a folder, with slashes.
+func listFiles(folder, below string, names *[]string) error {
 	entries, err := os.ReadDir(filepath.Join(folder, below))
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func list(folder, below string, names *[]string) error {
 		}
 		switch {
 		case info.IsDir():
-			err = list(folder, name, names)
+			err = listFiles(folder, name, names)
 		case info.Mode()&fs.ModeType == 0:
 			*names = append(*names, name)
 		}
@@ -101,8 +101,8 @@ func list(folder, below string, names *[]string) error {
 	return nil
 }
 
-// add takes a file in. A large file's content is left out.
-func add(h hash.Hash, name string, size int64, data []byte) {
+// addFile adds a file to a digest. The content of a large file is left out.
+func addFile(h hash.Hash, name string, size int64, data []byte) {
 	fmt.Fprintf(h, "%q %d\n", name, size)
 	if size < Large {
 		h.Write(data)
@@ -110,5 +110,5 @@ func add(h hash.Hash, name string, size int64, data []byte) {
 }
 
 func encode(h hash.Hash) string {
-	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)))[:length]
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)))[:digestLength]
 }

@@ -27,19 +27,19 @@ func mount(t *testing.T, files map[string][]byte) string {
 	return folder
 }
 
-func TestFolder_mountedConfigMap_digestOfItsFiles(t *testing.T) {
+func TestDigestFolder_mountedConfigMap_digestOfItsFiles(t *testing.T) {
 	files := map[string][]byte{"workload.json": []byte("{}"), "operations__default.json": []byte("[]"), "big": make([]byte, Large)}
-	got, err := Folder(mount(t, files))
-	if err != nil || got != Files(files) {
-		t.Errorf("the folder has %q (%v), the ConfigMap %q", got, err, Files(files))
+	got, err := DigestFolder(mount(t, files))
+	if err != nil || got != DigestFiles(files) {
+		t.Errorf("the folder has %q (%v), the ConfigMap %q", got, err, DigestFiles(files))
 	}
 	files["workload.json"] = []byte("{ }")
-	if Files(files) == got {
+	if DigestFiles(files) == got {
 		t.Error("another content has the same digest")
 	}
 }
 
-func TestFiles_namesAndContentsAreKeptApart(t *testing.T) {
+func TestDigestFiles_namesAndContentsAreKeptApart(t *testing.T) {
 	seen := map[string]string{}
 	for what, files := range map[string]map[string][]byte{
 		"nothing":           {},
@@ -53,7 +53,7 @@ func TestFiles_namesAndContentsAreKeptApart(t *testing.T) {
 		"a line in a file":  {"a": []byte("\"b\" 0\n")},
 		"a file after that": {"a": nil, "c": nil},
 	} {
-		d := Files(files)
+		d := DigestFiles(files)
 		if other, taken := seen[d]; taken {
 			t.Errorf("%s and %s have the same digest", what, other)
 		}
@@ -61,7 +61,7 @@ func TestFiles_namesAndContentsAreKeptApart(t *testing.T) {
 	}
 }
 
-func TestFolder_subfoldersAndRepository(t *testing.T) {
+func TestDigestFolder_subfoldersAndRepository(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{".git/HEAD", "operations/default.json", "workload.json"} {
 		path := filepath.Join(folder, name)
@@ -72,12 +72,12 @@ func TestFolder_subfoldersAndRepository(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := Folder(folder)
-	want := Files(map[string][]byte{"operations/default.json": []byte("operations/default.json"), "workload.json": []byte("workload.json")})
+	got, err := DigestFolder(folder)
+	want := DigestFiles(map[string][]byte{"operations/default.json": []byte("operations/default.json"), "workload.json": []byte("workload.json")})
 	if err != nil || got != want {
 		t.Errorf("got %q (%v), want %q", got, err, want)
 	}
-	if _, err := Folder(filepath.Join(folder, "missing")); err == nil {
+	if _, err := DigestFolder(filepath.Join(folder, "missing")); err == nil {
 		t.Error("a missing folder has a digest")
 	}
 }

@@ -18,7 +18,7 @@ import (
 const StreamPath = "/_benchmark/stream"
 
 // StreamNeeds names what a cluster needs for the Benchmark API.
-const StreamNeeds = "the plugin stream-benchmark, which brings the API, on every node, and for the stream transport the plugin arrow-flight-rpc and " +
+const StreamNeeds = "the plugin stream-benchmark, which brings the API, on every node, and for the stream transport the plugins arrow-base and arrow-flight-rpc and " +
 	"opensearch.experimental.feature.transport.stream.enabled: true"
 
 // NoStreamTransport is the error type with which the plugin stream-benchmark refuses use_stream_transport on a node without it.
@@ -172,7 +172,7 @@ func exactly(data json.RawMessage, to any) error {
 
 // ErrStreamTransport is the error of a reply that used the regular transport where the stream transport was requested.
 // OpenSearch's example plugin does so where there is no stream transport; the plugin stream-benchmark refuses the request.
-var ErrStreamTransport = errors.New("the stream transport was asked for and the regular one was used: this cluster has no stream transport")
+var ErrStreamTransport = errors.New("use_stream_transport is true and the reply is of the regular transport: this cluster has no stream transport")
 
 // ErrStreamRequests is the error of a reply that lacks rows. OpenSearch's example plugin leaves out the rows of failed requests;
 // the plugin stream-benchmark answers with an error.
@@ -184,9 +184,9 @@ func (r StreamReply) Check(p StreamParams) error {
 	case p.Stream && !r.UsedStream:
 		return ErrStreamTransport
 	case r.UsedStream != p.Stream:
-		return fmt.Errorf("used_stream_transport is %t, %t was asked for", r.UsedStream, p.Stream)
+		return fmt.Errorf("used_stream_transport of the reply is %t, not %t as in spec.workload.stream.params", r.UsedStream, p.Stream)
 	case r.Parallel != p.Parallel:
-		return fmt.Errorf("parallel_requests is %d, %d was asked for", r.Parallel, p.Parallel)
+		return fmt.Errorf("parallel_requests of the reply is %d, not %d as in the request", r.Parallel, p.Parallel)
 	case r.TotalRows < want:
 		return fmt.Errorf("%w: total_rows is %d, not %d rows x %d requests; OpenSearch's log says why", ErrStreamRequests, r.TotalRows, p.Rows, p.Requests())
 	case r.TotalRows > want:

@@ -110,10 +110,10 @@ func TestStreamCheck(t *testing.T) {
 		want   string
 	}{
 		"no stream transport": {nil, func(r *StreamReply) { r.UsedStream = false }, ErrStreamTransport, "this cluster has no stream transport"},
-		"not the regular one": {map[string]string{"use_stream_transport": "false"}, func(*StreamReply) {}, nil, "used_stream_transport is true, false was asked for"},
+		"not the regular one": {map[string]string{"use_stream_transport": "false"}, func(*StreamReply) {}, nil, "used_stream_transport of the reply is true, not false"},
 		"requests failed":     {nil, func(r *StreamReply) { r.TotalRows -= 300_000 }, ErrStreamRequests, "total_rows is 59700000, not 100000 rows x 600 requests"},
 		"too many rows":       {nil, func(r *StreamReply) { r.TotalRows++ }, nil, "total_rows is 60000001"},
-		"other clients":       {nil, func(r *StreamReply) { r.Parallel = 1 }, nil, "parallel_requests is 1, 10 was asked for"},
+		"other clients":       {nil, func(r *StreamReply) { r.Parallel = 1 }, nil, "parallel_requests of the reply is 1, not 10"},
 		"as many as parallel": {map[string]string{"total_requests": "0"}, func(*StreamReply) {}, nil, "x 10 requests"},
 		"in no time":          {nil, func(r *StreamReply) { r.DurationMillis = 0 }, nil, "too short"},
 	} {

@@ -33,7 +33,7 @@ type SinkStats struct {
 // SinkStatsPath is where a Sink answers with its SinkStats.
 const SinkStatsPath = "/_sink/stats"
 
-// sinkName is the answer to GET /: nobody should take a sink for an OpenSearch.
+// sinkName is the answer to GET /: it keeps people from taking a sink for an OpenSearch.
 const sinkName = `{"name":"knee-sink","version":{"distribution":"knee-sink","number":"0.0.0"},"tagline":"counts documents and stores nothing"}`
 
 // NewSink makes a Sink that has received nothing.

@@ -23,8 +23,8 @@ func pointsAgain(s v1alpha1.Sweep) map[Point]string {
 	return out
 }
 
-// Replaces reports whether the plan asks for a point once more than by this trial of one of its cells: another trial counts
-// instead of it, because spec.sweep.rerun has a token that this one was not made for.
+// Replaces reports whether spec.sweep.rerun replaces this trial: its point has a token there, and the trial was made without
+// this token. A trial with the token counts instead.
 func (p Plan) Replaces(t record.Trial) bool {
 	token, again := p.Again[Point{t.Variant, t.Topology, t.Clients}]
 	return again && t.Phase == record.Sweep && t.Again != token

@@ -11,12 +11,13 @@ import (
 // ConfigMap names what a campaign takes from a ConfigMap: one key of it, or all of it where Key is empty.
 type ConfigMap struct{ Name, Key string }
 
-// Contents are what is known of the ConfigMaps that a campaign names. Plan is pure: who calls BuildWith reads them.
+// Contents holds what is known of the ConfigMaps that a campaign names. Package plan makes no API request: the caller of
+// BuildWith reads the ConfigMaps.
 type Contents struct {
 	// Digests identify the contents, see package content. One that is missing is not known.
 	Digests map[ConfigMap]string
-	// Measured holds the hashes of all cells that have a record or a Job. Of a cell that was measured before contents were
-	// part of identities, the identity stays what it was.
+	// Measured holds the hashes of all cells that have a record or a Job. A cell that was measured before contents were part
+	// of identities keeps its identity.
 	Measured map[string]bool
 }
 
@@ -87,9 +88,9 @@ func ConfigMaps(c *v1alpha1.BenchmarkCampaign) []ConfigMap {
 	return slices.Compact(out)
 }
 
-// RecordedContents is what a campaign's records tell of its ConfigMaps: of each, the content that the newest record of a
-// cell of the campaign as it is now was measured with. It serves those who cannot read the ConfigMaps: a report that is
-// made from records alone, and the manager when one has been deleted.
+// RecordedContents returns the contents of a campaign's ConfigMaps by its records. The content of a ConfigMap is the one in the
+// newest record of a cell that the campaign has now. A report that is made from records alone uses it, and the manager
+// when a ConfigMap has been deleted.
 func RecordedContents(c *v1alpha1.BenchmarkCampaign, records []record.Record) Contents {
 	out := Contents{Digests: map[ConfigMap]string{}, Measured: map[string]bool{}}
 	for _, r := range records {
@@ -101,10 +102,10 @@ func RecordedContents(c *v1alpha1.BenchmarkCampaign, records []record.Record) Co
 	}
 	newest := slices.Clone(records)
 	slices.SortStableFunc(newest, func(a, b record.Record) int { return cmp.Compare(b.FinishedAt, a.FinishedAt) })
-	type key struct{ variant, topology, IndexBody, ISMPolicy, Files string }
+	type key struct{ cell, variant, topology, IndexBody, ISMPolicy, Files string }
 	seen := map[key]bool{}
 	for _, r := range newest {
-		k := key{r.Trial.Variant, r.Trial.Topology, r.Sources.IndexBody, r.Sources.ISMPolicy, r.Sources.Files}
+		k := key{r.Trial.Cell, r.Trial.Variant, r.Trial.Topology, r.Sources.IndexBody, r.Sources.ISMPolicy, r.Sources.Files}
 		if seen[k] {
 			continue
 		}
@@ -118,7 +119,7 @@ func RecordedContents(c *v1alpha1.BenchmarkCampaign, records []record.Record) Co
 	return out
 }
 
-// learn takes the digests of a record whose cell is what the spec makes of them.
+// learn adds the digests of a record to c.Digests, if the spec with these digests has the identity of the record's cell.
 func (c Contents) learn(spec CellSpec, r record.Record) {
 	m, digests := spec.Mounts(), map[ConfigMap]string{}
 	for at, digest := range map[*ConfigMap]string{m.IndexBody: r.Sources.IndexBody, m.ISMPolicy: r.Sources.ISMPolicy, m.Files: r.Sources.Files} {

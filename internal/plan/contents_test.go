@@ -95,6 +95,9 @@ func TestRecordedContents(t *testing.T) {
 	changed := digests()
 	changed[body] = "b2"
 	second := BuildWith(c, Contents{Digests: changed})
+	edited := c.DeepCopy()
+	edited.Spec.OpenSearch.Heap = "1Gi"
+	otherHeap := BuildWith(edited, Contents{Digests: digests()})
 	one, two := record.Sources{IndexBody: "b1", ISMPolicy: "p1", Files: "w1"}, record.Sources{IndexBody: "b2", ISMPolicy: "p1", Files: "w1"}
 
 	for _, tt := range []struct {
@@ -105,6 +108,7 @@ func TestRecordedContents(t *testing.T) {
 		{"no records", nil, map[ConfigMap]string{}},
 		{"one content", []record.Record{of(first, 1, one)}, digests()},
 		{"the newest of two", []record.Record{of(second, 5, two), of(first, 3, one)}, changed},
+		{"of a cell that is no longer in the campaign, newer than its own", []record.Record{of(otherHeap, 9, one), of(first, 1, one)}, digests()},
 		{"of another cell", []record.Record{of(first, 9, two)}, map[ConfigMap]string{}},
 		{"without sources", []record.Record{of(Build(c), 9, record.Sources{})}, map[ConfigMap]string{}},
 	} {

@@ -93,7 +93,7 @@ func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Top
 		toUnknown(&spec)
 	}
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
-	spec.Loader.Resources.Limits = withoutDefault(spec.Loader.Resources.Limits, v1alpha1.LimitCPUAndMemory)
+	spec.Loader.Resources.Limits = effectiveLimits(spec.Loader.Resources)
 	spec.PerPod = value(c.Spec.Workload.ClientsPerPod, 0)
 	if n := c.Spec.Workload.WarmupTrials; value(n, 1) != 1 {
 		spec.Warmups = n // 1 says what unset says
@@ -187,7 +187,8 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out.Settings = merge(out.Settings, over.Settings)
 	out.Resources.CPU = first(over.Resources.CPU, out.Resources.CPU)
 	out.Resources.Memory = first(over.Resources.Memory, out.Resources.Memory)
-	out.Resources.Limits = withoutDefault(first(over.Resources.Limits, out.Resources.Limits), v1alpha1.LimitCPUAndMemory)
+	out.Resources.Limits = first(over.Resources.Limits, out.Resources.Limits)
+	out.Resources.Limits = effectiveLimits(out.Resources)
 	out.Storage.Size = first(over.Storage.Size, out.Storage.Size)
 	out.Storage.StorageClassName = first(over.Storage.StorageClassName, out.Storage.StorageClassName)
 	if over.Security != nil {
@@ -242,6 +243,18 @@ func withoutDefault[T ~string](value, byDefault T) T {
 	return value
 }
 
+// effectiveLimits returns the value of limits that stands for all values with the same limits: empty for the default, or
+// where a value changes nothing, because there is no request that it could be about.
+func effectiveLimits(r v1alpha1.Resources) v1alpha1.ResourceLimits {
+	for _, limits := range []v1alpha1.ResourceLimits{"", v1alpha1.LimitMemory} {
+		same := v1alpha1.Resources{CPU: r.CPU, Memory: r.Memory, Limits: limits}
+		if same.CPULimit() == r.CPULimit() && same.MemoryLimit() == r.MemoryLimit() {
+			return limits
+		}
+	}
+	return r.Limits
+}
+
 // Identity is the hash of a cell's spec: 16 characters of [a-z2-7]. It is golden-tested: a change of it throws
 // away every measurement that users have made.
 func Identity(spec CellSpec) string {
@@ -276,8 +289,9 @@ func head(s string, n int) string {
 // maxName is how long the names of Jobs and of their records' bases may be.
 const maxName = 52
 
-// AttemptName names the Job and the record of one attempt: at most 52 characters. An OpenLoop trial is told apart by
-// its rate, a point that is measured again by its token. The few names that would be longer (a hundredth attempt on a tenth placement) are a digest.
+// AttemptName names the Job and the record of one attempt: at most 52 characters. The name of an OpenLoop
+// trial contains a digest of its rate, and the name of a point that is measured again a digest of its token. The few names that
+// would be longer (a hundredth attempt on a tenth placement) are a digest.
 func (c Cell) AttemptName(t record.Trial) string {
 	which := strconv.Itoa(int(t.Repetition))
 	if t.Phase == record.OpenLoop {

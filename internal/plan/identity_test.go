@@ -316,3 +316,21 @@ func TestSecurity_isPartOfTheIdentityOnlyWhereItIsOn(t *testing.T) {
 		}
 	}
 }
+
+func TestEffectiveLimits_limitsThatChangeNothing_areTheDefault(t *testing.T) {
+	type r = v1alpha1.Resources
+	for in, want := range map[r]v1alpha1.ResourceLimits{
+		{}:                           "",
+		{Limits: v1alpha1.LimitNone}: "",
+		{CPU: "1", Memory: "1Gi", Limits: v1alpha1.LimitCPUAndMemory}: "",
+		{CPU: "1", Memory: "1Gi", Limits: v1alpha1.LimitMemory}:       v1alpha1.LimitMemory,
+		{CPU: "1", Memory: "1Gi", Limits: v1alpha1.LimitNone}:         v1alpha1.LimitNone,
+		{CPU: "1", Limits: v1alpha1.LimitNone}:                        v1alpha1.LimitMemory,
+		{Memory: "1Gi", Limits: v1alpha1.LimitMemory}:                 "",
+		{Memory: "1Gi", Limits: v1alpha1.LimitNone}:                   v1alpha1.LimitNone,
+	} {
+		if got := effectiveLimits(in); got != want {
+			t.Errorf("%+v: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func indexSettings(s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.Err
 		var object map[string]any
 		if set && (json.Unmarshal([]byte(value), &object) != nil || object == nil) {
 			errs = append(errs, field.Invalid(at.Key(indexSettingsParam), string(value),
-				"must be a JSON object of settings, such as {\"index.codec\": \"zstd\"}, or {} for none beside the topology's"))
+				"must be a JSON object of settings, such as {\"index.codec\": \"zstd\"}, or {} for the topology's settings only"))
 		}
 	}
 	osb := path.Child("workload", "osb")

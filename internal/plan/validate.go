@@ -34,12 +34,14 @@ func Validate(c *v1alpha1.BenchmarkCampaign) field.ErrorList {
 		errs = append(errs, configMapKey(t.ISMPolicyFrom, spec.Child("topologies").Index(i).Child("ismPolicyFrom"))...)
 	}
 	errs = append(errs, workload(c.Spec.Workload, spec.Child("workload"))...)
+	errs = append(errs, patternAtEndpoint(c.Spec, spec.Child("workload", "index", "name"))...)
 	errs = append(errs, targetThroughput(c.Spec, spec)...)
 	errs = append(errs, indexSettings(c.Spec, spec)...)
 	p := Build(c)
 	if c.Spec.Final.OpenLoop != nil {
 		errs = append(errs, bulkSizes(c.Spec, p, spec)...)
 	}
+	errs = append(errs, wait(p, c.Spec.Workload, spec.Child("workload", "waitSeconds"))...)
 	errs = append(errs, coldStarts(p, spec.Child("workload", "warmupTrials"))...)
 	errs = append(errs, zones(p, c.Spec, spec.Child("topologies"))...)
 	errs = append(errs, cells(p, spec.Child("matrix"))...)
@@ -62,6 +64,16 @@ func size(p Plan, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d trials", trials), fmt.Sprintf(
 			"a campaign may ask for at most %d: lower final.placements, final.repetitions or sweep.repetitions, list fewer clients, or split it",
 			MaxTrials))}
+	}
+	return nil
+}
+
+// wait refuses a wait before each load that takes all the time of a trial.
+func wait(p Plan, w v1alpha1.Workload, path *field.Path) field.ErrorList {
+	if n := seconds(w.WaitSeconds, 0); n >= p.TrialTimeout {
+		return field.ErrorList{field.Invalid(path, *w.WaitSeconds, fmt.Sprintf(
+			"must be below spec.timeouts.trialSeconds (%.0f; 14400 when unset), which it is a part of: lower it, or raise spec.timeouts.trialSeconds",
+			p.TrialTimeout.Seconds()))}
 	}
 	return nil
 }
@@ -189,7 +201,7 @@ func workload(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// index finds a workload whose index nobody names, and an official workload that fills several indices under a body for one.
+// index finds a workload without the name of an index, and an official workload that fills several indices under a body for one.
 func index(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	name := IndexName(w)
 	switch {
@@ -201,9 +213,22 @@ func index(w v1alpha1.Workload, path *field.Path) field.ErrorList {
 			"stands for several indices, which the workload makes: leave bodyFrom and dataStream out, or name one index")}
 	case strings.HasSuffix(name, "*") && value(w.ClientBoundCheck, false):
 		return field.ErrorList{field.Invalid(path.Child("name"), name,
-			"stands for several indices, and workload.clientBoundCheck repeats the load of one: leave it out")}
+			"stands for several indices, and workload.clientBoundCheck can repeat the load of one index only: remove clientBoundCheck, or name one index")}
 	}
 	return nil
+}
+
+// patternAtEndpoint finds an index name that stands for several indices by default, beside a variant's endpoint: each trial
+// deletes all of them there, so that a person must have written the pattern.
+func patternAtEndpoint(s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.ErrorList {
+	name := IndexName(s.Workload)
+	atEndpoint := slices.ContainsFunc(s.Variants, func(v v1alpha1.Variant) bool { return v.Endpoint != nil })
+	if !atEndpoint || s.Workload.Index.Name != "" || !strings.HasSuffix(name, "*") {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, name, fmt.Sprintf(
+		"workload %s fills these indices, and each trial deletes every index of such a name at a variant's endpoint: set index.name to %q if all of them may be deleted",
+		s.Workload.OSB.Workload, name))}
 }
 
 func configMapKey(from *v1alpha1.ConfigMapKey, path *field.Path) field.ErrorList {

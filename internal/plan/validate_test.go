@@ -64,6 +64,15 @@ func TestValidate(t *testing.T) {
 		{"a program that is told too much", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.OSB, s.Workload.Command = nil, &v1alpha1.Command{Args: slices.Repeat([]string{strings.Repeat("a", 4096)}, 17)}
 		}, []string{"spec.workload.command"}},
+		{"several indices by default, at an endpoint", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.Index.Name, s.Workload.OSB.Workload, s.Variants[0].Endpoint = "", "http_logs", &v1alpha1.Endpoint{URL: "https://h"}
+		}, []string{"spec.workload.index.name"}},
+		{"several indices by name, at an endpoint", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.Index.Name, s.Workload.OSB.Workload, s.Variants[0].Endpoint = "logs-*", "http_logs", &v1alpha1.Endpoint{URL: "https://h"}
+		}, nil},
+		{"several indices by default", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.Index.Name, s.Workload.OSB.Workload = "", "http_logs"
+		}, nil},
 		{"workload's ConfigMap", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.OSB.From = &v1alpha1.WorkloadSource{ConfigMap: "a_b"}
 		}, []string{"spec.workload.osb.from.configMap"}},
@@ -80,6 +89,15 @@ func TestValidate(t *testing.T) {
 			s.Sweep.Range = &v1alpha1.ClientRange{Min: 1, Max: 51, Step: 1}
 			s.Sweep.Mode, s.Final.Repetitions, s.Final.Placements = v1alpha1.SweepFixed, p(int32(10)), p(int32(10))
 		}, []string{"spec"}},
+		{"a wait within the trial's time", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.WaitSeconds, s.Timeouts.TrialSeconds = p(int32(59)), p(int32(60))
+		}, nil},
+		{"a wait as long as the trial", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.WaitSeconds, s.Timeouts.TrialSeconds = p(int32(60)), p(int32(60))
+		}, []string{"spec.workload.waitSeconds"}},
+		{"the longest wait in the default time of a trial", func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Workload.WaitSeconds = p(int32(3600))
+		}, nil},
 		{"artifacts' claim", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Artifacts = &v1alpha1.Artifacts{ClaimName: "A_b"}
 		}, []string{"spec.artifacts.claimName"}},

@@ -32,5 +32,5 @@ func coldStarts(p Plan, path *field.Path) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, 0,
-		"Knee starts OpenSearch here, and its JVM is cold at first: ask for 1 or more, or leave it out")}
+		"must be at least 1 where Knee starts OpenSearch, because the JVM is cold after a start: set workload.warmupTrials to 1 or more, or remove it")}
 }

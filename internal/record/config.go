@@ -132,6 +132,7 @@ func (c OSBConfig) Common() string {
 type BulkConfig struct {
 	Dataset         string   `json:"dataset,omitempty"`         // one that the loader makes; empty: Files
 	Files           []string `json:"files,omitempty"`           // paths of newline-delimited JSON, packed or not
+	Flat            bool     `json:"flat,omitempty"`            // Files lie in a ConfigMap, which holds nothing else
 	Documents       int64    `json:"documents,omitempty"`       // to send, over all clients; 0: DurationSeconds
 	DurationSeconds int32    `json:"durationSeconds,omitempty"` // to send for
 	FlushBytes      int64    `json:"flushBytes,omitempty"`      // size from which on a bulk request is sent; 0: FlushDocuments

@@ -99,6 +99,7 @@ var steps = slices.Concat([]step{
 	{sameEnvironment, sharedEnvironment},
 	{"search.percentiles", func(r *Record) bool { return eachTask(r, func(_ int, t *Task) bool { return t.Search && thin(t) }) }},
 	{"node.os", func(r *Record) bool { return eachNode(r, dropSystem) }},
+	{sameEnvironment, sharedEnvironment}, // again: without their systems more nodes equal the first
 	{"load.notes[8:]", fewerNotes(8)},
 	{"node.network,memory,queues", func(r *Record) bool { return eachNode(r, dropDetail) }},
 	{"tasks[16:].latency", func(r *Record) bool { return stripFrom(r, 16) }},

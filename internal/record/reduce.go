@@ -156,10 +156,12 @@ func keepWorst(r *Record, n int) bool {
 	return true
 }
 
-// sharedEnvironment leaves out what a node says of itself when, but for its host, it equals the first node's. A node
-// that says nothing but its host would read as one of these: then nothing is left out.
+// sharedEnvironment removes a node's environment, except its host, if it equals that of the first node. Decode takes a
+// node that has only a host for such a node. So nothing is removed if another node has only a host, or would have only
+// a host after dropSystem.
 func sharedEnvironment(r *Record) bool {
-	if slices.ContainsFunc(r.Nodes, func(n Node) bool { return onlyHost(n.Environment) }) {
+	again := slices.Contains(r.Dropped, sameEnvironment) // nodes with only a host are those of the first time
+	if !again && slices.ContainsFunc(r.Nodes, func(n Node) bool { dropSystem(&n); return onlyHost(n.Environment) }) {
 		return false
 	}
 	changed := false

@@ -41,7 +41,7 @@ func TestPointMeasuredAgainIsMarked(t *testing.T) {
 		t.Errorf("%d rows of results.csv are marked, want 1", marked)
 	}
 	for _, want := range []string{"measured again by hand (by-hand)", "Measured again by hand (spec.sweep.rerun, token by-hand)", "which counts no more, was"} {
-		if !strings.Contains(string(files["report.md"]), want) {
+		if !strings.Contains(files["report.md"], want) {
 			t.Errorf("report.md lacks %q", want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestCPURangeOfEachNode(t *testing.T) {
 			t.Errorf("from %s to %s over %s s", row["cpu_busy_min_percent"], row["cpu_busy_max_percent"], row["cpu_busy_range_seconds"])
 		}
 	}
-	if text := string(files["report.md"]); !strings.Contains(text, "| os-0 |") || !strings.Contains(text, "| os-1 |") || !strings.Contains(text, "highest %") {
+	if text := files["report.md"]; !strings.Contains(text, "| os-0 |") || !strings.Contains(text, "| os-1 |") || !strings.Contains(text, "highest %") {
 		t.Errorf("no row of each node in %s", text)
 	}
 }

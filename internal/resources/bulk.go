@@ -47,6 +47,7 @@ func (d bulkDriver) configure(cfg *record.Config, _ v1alpha1.BenchmarkCampaignSp
 		bulk.FlushBytes = defaultFlushBytes
 	}
 	if d.Files != nil {
+		bulk.Flat = d.Files.From.ConfigMap != ""
 		for _, name := range d.Files.Names {
 			bulk.Files = append(bulk.Files, d.path(name))
 		}

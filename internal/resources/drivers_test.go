@@ -77,7 +77,7 @@ func TestDriversSections(t *testing.T) {
 		}), record.Config{Bulk: &record.BulkConfig{Files: []string{"/knee/workload/corpora/a/b.json.bz2"}, Documents: 16_000, FlushBytes: 3_000_000}}},
 		"bulk of a ConfigMap's files": {bulk(func(b *v1alpha1.Bulk) {
 			b.Dataset, b.Files = "", &v1alpha1.DocumentFiles{From: v1alpha1.WorkloadSource{ConfigMap: "c"}, Names: []string{"a/b.json"}}
-		}), record.Config{Bulk: &record.BulkConfig{Files: []string{"/knee/workload/a__b.json"}, Documents: 16_000, FlushBytes: 3_000_000}}},
+		}), record.Config{Bulk: &record.BulkConfig{Files: []string{"/knee/workload/a__b.json"}, Flat: true, Documents: 16_000, FlushBytes: 3_000_000}}},
 		"stream": {variants, record.Config{Stream: &record.StreamConfig{Params: map[string]string{
 			"rows": "100", "use_stream_transport": "false", "parallel_requests": "16",
 		}}}},

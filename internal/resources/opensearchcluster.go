@@ -35,6 +35,13 @@ func OperatedClaim(cluster string, node int32) string {
 	return fmt.Sprintf("data-%s-%s-%d", cluster, nodesComponent, node)
 }
 
+// OperatedSecret is the name of the Secret that the operator makes for Dashboards, also where there is none, and leaves behind.
+func OperatedSecret(cluster string) string { return cluster + "-dashboards-password" }
+
+// LeavesSecret reports whether operators of a group make that Secret: those before 3.0, which know the older group alone, do
+// not.
+func LeavesSecret(of schema.GroupVersion) bool { return of == openSearchOrg }
+
 // livenessFailures keeps the operator's liveness probe, which cannot be turned off, from restarting a node that is
 // saturated: at 20 s each, an hour.
 const livenessFailures = 180

@@ -41,15 +41,15 @@ func requirements(r v1alpha1.Resources) corev1.ResourceRequirements {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	if r.CPU != "" {
 		requests[corev1.ResourceCPU] = resource.MustParse(string(r.CPU))
-		if r.Limits != v1alpha1.LimitMemory && r.Limits != v1alpha1.LimitNone {
-			limits[corev1.ResourceCPU] = requests[corev1.ResourceCPU]
-		}
 	}
 	if r.Memory != "" {
 		requests[corev1.ResourceMemory] = resource.MustParse(string(r.Memory))
-		if r.Limits != v1alpha1.LimitNone {
-			limits[corev1.ResourceMemory] = requests[corev1.ResourceMemory]
-		}
+	}
+	if limit := r.CPULimit(); limit != "" {
+		limits[corev1.ResourceCPU] = resource.MustParse(string(limit))
+	}
+	if limit := r.MemoryLimit(); limit != "" {
+		limits[corev1.ResourceMemory] = resource.MustParse(string(limit))
 	}
 	var out corev1.ResourceRequirements
 	if len(requests) > 0 {

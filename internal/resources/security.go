@@ -53,9 +53,9 @@ func SecuritySecret(c *v1alpha1.BenchmarkCampaign, b security.Bundle) *corev1.Se
 	}
 }
 
-// SecurityNames are the DNS names of a campaign's secured clusters: those of all Services in its namespace, because later
+// SecurityDNSNames are the DNS names of a campaign's secured clusters: those of all Services in its namespace, because later
 // changes of the campaign add cells.
-func SecurityNames(c *v1alpha1.BenchmarkCampaign) []string {
+func SecurityDNSNames(c *v1alpha1.BenchmarkCampaign) []string {
 	return []string{"*." + c.Namespace + ".svc"}
 }
 
@@ -127,8 +127,11 @@ func validateSecurity(c *v1alpha1.BenchmarkCampaign, spec *field.Path) field.Err
 	defaults := spec.Child("opensearch")
 	for i, v := range c.Spec.Variants {
 		variant := spec.Child("variants").Index(i).Child("opensearch")
-		if v.OpenSearch.Security != nil && cmp.Or(v.OpenSearch.Provisioner, c.Spec.OpenSearch.Provisioner) == v1alpha1.ProvisionOpenSearchCluster {
-			errs = append(errs, field.Forbidden(variant.Child("security"), "security is always on with provisioner OpenSearchCluster: leave it out"))
+		if cmp.Or(v.OpenSearch.Provisioner, c.Spec.OpenSearch.Provisioner) == v1alpha1.ProvisionOpenSearchCluster {
+			if v.OpenSearch.Security != nil {
+				errs = append(errs, field.Forbidden(variant.Child("security"), "security is always on with provisioner OpenSearchCluster: leave it out"))
+			}
+			continue
 		}
 		if !ptr.Deref(cmp.Or(v.OpenSearch.Security, c.Spec.OpenSearch.Security), false) {
 			continue
@@ -139,7 +142,7 @@ func validateSecurity(c *v1alpha1.BenchmarkCampaign, spec *field.Path) field.Err
 		}{{c.Spec.OpenSearch.Settings, defaults}, {v.OpenSearch.Settings, variant}} {
 			for _, name := range slices.Sorted(maps.Keys(from.settings)) {
 				if _, set := reserved[name]; set {
-					errs = append(errs, field.Forbidden(from.at.Child("settings").Key(name), "Knee sets it where opensearch.security is true: leave it out"))
+					errs = append(errs, field.Forbidden(from.at.Child("settings").Key(name), "must not be set where opensearch.security is true: remove it from settings"))
 				}
 			}
 		}

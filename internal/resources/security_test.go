@@ -116,7 +116,7 @@ func TestSecuredTrial(t *testing.T) {
 func TestSecuritySecret(t *testing.T) {
 	c := secured()
 	_, cell := cellOf(c)
-	b, err := security.Generate(now, resources.SecurityNames(c.Obj())...)
+	b, err := security.Generate(now, resources.SecurityDNSNames(c.Obj())...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,6 +172,10 @@ func TestValidateSecurity(t *testing.T) {
 		"off": {func(s *v1alpha1.BenchmarkCampaignSpec) { s.OpenSearch.Security = ptr.To(false) }, nil},
 		"on by default, and a variant of the operator's": {func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.OpenSearch.Security, s.Variants[0].OpenSearch.Provisioner = ptr.To(true), v1alpha1.ProvisionOpenSearchCluster
+		}, nil},
+		"settings of a variant of the operator's": {func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.OpenSearch.Security, s.Variants[0].OpenSearch.Provisioner = ptr.To(true), v1alpha1.ProvisionOpenSearchCluster
+			s.Variants[0].OpenSearch.Settings = map[string]v1alpha1.ParamValue{"plugins.security.nodes_dn": "CN=x"}
 		}, nil},
 		"off in a variant of the operator's": {func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.OpenSearch.Provisioner, s.Variants[0].OpenSearch.Security = v1alpha1.ProvisionOpenSearchCluster, ptr.To(false)

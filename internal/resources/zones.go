@@ -21,6 +21,7 @@ func spreadOverZones(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []corev1.Top
 		MaxSkew:           1,
 		MinDomains:        ptr.To(zones),
 		WhenUnsatisfiable: corev1.DoNotSchedule,
+		NodeTaintsPolicy:  ptr.To(corev1.NodeInclusionPolicyHonor), // a zone where no pod tolerates the taints is no zone
 		LabelSelector:     &metav1.LabelSelector{MatchLabels: selector(c, cell, ComponentOpenSearch)},
 	}}
 }

@@ -29,7 +29,7 @@ func TestStatefulSet_zones_spreadTheNodes(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	c := got[0]
-	if c.TopologyKey != corev1.LabelTopologyZone || c.MaxSkew != 1 || *c.MinDomains != 2 || c.WhenUnsatisfiable != corev1.DoNotSchedule {
+	if c.TopologyKey != corev1.LabelTopologyZone || c.MaxSkew != 1 || *c.MinDomains != 2 || c.WhenUnsatisfiable != corev1.DoNotSchedule || *c.NodeTaintsPolicy != corev1.NodeInclusionPolicyHonor {
 		t.Errorf("%+v", c)
 	}
 	selector, err := metav1.LabelSelectorAsSelector(c.LabelSelector)

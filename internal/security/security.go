@@ -11,7 +11,6 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
-	"math/big"
 	"time"
 
 	"golang.org/x/crypto/bcrypt"
@@ -60,6 +59,9 @@ func Generate(now time.Time, dnsNames ...string) (Bundle, error) {
 	if b.CA, err = sign(authority, authority, &authorityKey.PublicKey, authorityKey); err != nil {
 		return Bundle{}, err
 	}
+	if authority, err = parse(b.CA); err != nil { // with the key's identifier, which the node's certificate names
+		return Bundle{}, err
+	}
 	node := template(now, NodeName)
 	node.DNSNames = dnsNames
 	node.KeyUsage = x509.KeyUsageDigitalSignature
@@ -99,11 +101,14 @@ func users(password string) ([]byte, error) {
 	})
 }
 
+// template has no serial number: crypto/x509 makes a random one.
 func template(now time.Time, name string) *x509.Certificate {
-	return &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name},
-		NotBefore: now.Add(-skew), NotAfter: now.Add(validity),
-	}
+	return &x509.Certificate{Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-skew), NotAfter: now.Add(validity)}
+}
+
+func parse(certificate []byte) (*x509.Certificate, error) {
+	block, _ := pem.Decode(certificate)
+	return x509.ParseCertificate(block.Bytes)
 }
 
 func sign(certificate, by *x509.Certificate, key *ecdsa.PublicKey, with *ecdsa.PrivateKey) ([]byte, error) {

@@ -1,6 +1,7 @@
 package security
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -42,6 +43,17 @@ func TestGenerate(t *testing.T) {
 	}
 	if _, err := node.Verify(x509.VerifyOptions{Roots: roots, DNSName: "cell.other.svc"}); err == nil {
 		t.Error("the certificate is valid in another namespace")
+	}
+	block, _ := pem.Decode(b.CA)
+	authority, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(node.AuthorityKeyId) == 0 || !bytes.Equal(node.AuthorityKeyId, authority.SubjectKeyId) {
+		t.Errorf("the node's certificate names the authority's key %x, want %x: strict clients refuse it", node.AuthorityKeyId, authority.SubjectKeyId)
+	}
+	if node.SerialNumber.Cmp(authority.SerialNumber) == 0 {
+		t.Errorf("both certificates have the serial number %s", node.SerialNumber)
 	}
 	if node.Subject.String() != "CN="+NodeName {
 		t.Errorf("subject %s", node.Subject)

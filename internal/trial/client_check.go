@@ -101,10 +101,10 @@ func (a *attempt) timeToRepeat(ctx context.Context) (context.Context, context.Ca
 		ctx, cancel := context.WithCancel(ctx)
 		return ctx, cancel, nil
 	}
-	took := seconds(a.record.Settle.Seconds) + a.ended.Sub(a.clock.at)
+	took := seconds(a.record.Settle.Seconds+a.record.Settle.WaitSeconds) + a.ended.Sub(a.clock.at)
 	left, need := time.Until(deadline)-checkReserve, time.Duration(checkFactor*float64(took))
 	if left < need {
-		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s, and the load with the wait before it took %s: at least %s are needed",
+		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s, and the load with the waits before it took %s: at least %s are needed",
 			max(0, left).Round(time.Second), took.Round(time.Second), need.Round(time.Second))
 	}
 	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-checkReserve), errors.New("the time that the trial's deadline (spec.timeouts.trialSeconds) leaves was too short"))

@@ -68,20 +68,22 @@ func TestOSBAsBulk(t *testing.T) {
 // A check begins only where the deadline leaves time for it, and ends before the trial must.
 func TestTimeToRepeat(t *testing.T) {
 	for _, c := range []struct {
-		left, settle, load time.Duration
-		enough             bool
+		left, settle, wait, load time.Duration
+		enough                   bool
 	}{
-		{time.Hour, 20 * time.Second, 10 * time.Minute, true},
-		{16*time.Minute + 10*time.Second, 20 * time.Second, 10 * time.Minute, true},
-		{15*time.Minute + 50*time.Second, 20 * time.Second, 10 * time.Minute, false},
-		{20 * time.Second, 0, time.Second, false},
+		{time.Hour, 20 * time.Second, 0, 10 * time.Minute, true},
+		{16*time.Minute + 10*time.Second, 20 * time.Second, 0, 10 * time.Minute, true},
+		{15*time.Minute + 50*time.Second, 20 * time.Second, 0, 10 * time.Minute, false},
+		{17*time.Minute + 40*time.Second, 20 * time.Second, time.Minute, 10 * time.Minute, true},
+		{17*time.Minute + 20*time.Second, 20 * time.Second, time.Minute, 10 * time.Minute, false},
+		{20 * time.Second, 0, 0, time.Second, false},
 	} {
 		deadline := time.Now().Add(c.left)
 		ctx, cancel := context.WithDeadline(t.Context(), deadline)
 		defer cancel()
 		a := &attempt{ended: time.Now()}
 		a.clock.at = a.ended.Add(-c.load)
-		a.record.Settle.Seconds = c.settle.Seconds()
+		a.record.Settle.Seconds, a.record.Settle.WaitSeconds = c.settle.Seconds(), c.wait.Seconds()
 		inner, end, err := a.timeToRepeat(ctx)
 		if (err == nil) != c.enough {
 			t.Errorf("%+v: %v", c, err)

@@ -202,8 +202,12 @@ func rejections(before, after []cluster.Node) record.Rejections {
 	return r
 }
 
-// knownChange is the change of a counter, summed over all nodes; nil where a node does not have the counter.
+// knownChange returns the change of a counter, summed over all nodes; nil if a node does not have the counter, or there
+// are no nodes.
 func knownChange(before, after []cluster.Node, of func(cluster.Node) (int64, bool)) *int64 {
+	if len(after) == 0 {
+		return nil
+	}
 	var sum int64
 	old := byID(before)
 	for _, n := range after {

@@ -122,6 +122,12 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+func TestRejections_noNodes_leavesOptionalCountersUnknown(t *testing.T) {
+	if r := rejections(nil, nil); r.SegmentReplication != nil || r.RemoteStore != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestNodesThatChanged(t *testing.T) {
 	base := func() snapshot {
 		return snapshot{

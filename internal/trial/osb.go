@@ -49,7 +49,7 @@ func (d *osbDriver) prepare(ctx context.Context) error {
 	if err := d.layWorkload(ctx); err != nil {
 		return err
 	}
-	return d.findUnused(ctx)
+	return d.findUnusedParams(ctx)
 }
 
 // find finds the program and its version.
@@ -93,8 +93,20 @@ type osbOutcome struct {
 	output string
 }
 
-// call calls opensearch-benchmark. The watch is that of the load that it makes, if it makes one.
+// call calls opensearch-benchmark. The watch is that of the load that it makes, if it makes one. If the program refuses
+// parameters of the topology, which it does before it sends anything, it is called once more without them.
 func (d *osbDriver) call(ctx context.Context, run driver.OSBRun, w *watch) (osbOutcome, error) {
+	o, err := d.callOnce(ctx, run, w)
+	if err != nil || o.exit == 0 || !d.noteUnusedParams(o.output) {
+		return o, err
+	}
+	if err := d.removeLog(run); err != nil {
+		return o, err
+	}
+	return d.callOnce(ctx, run, w)
+}
+
+func (d *osbDriver) callOnce(ctx context.Context, run driver.OSBRun, w *watch) (osbOutcome, error) {
 	a := d.a
 	params := filepath.Join(a.Work, "params.json")
 	if err := d.writeParams(params); err != nil {

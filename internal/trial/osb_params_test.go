@@ -8,16 +8,39 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/knee-bench/knee/internal/driver"
 	"github.com/knee-bench/knee/internal/record"
 )
 
 func TestNoteUsed(t *testing.T) {
 	used := map[string]bool{}
-	noteUsed([]byte(`{"index.refresh_interval": "30s", "n": {{number_of_shards | default(1)}},
-		{%- if refresh is defined %} {% with settings={"index.number_of_replicas": 1}, name='refresh_interval' %} {{ a.refresh_interval }}`), used)
+	collectVariables([]byte(`{"index.refresh_interval": "30s", "n": {{number_of_shards | default(1)}},
+		{%- if refresh is defined %} {% with settings={"index.number_of_replicas": 1}, name='refresh_interval' %} {{ a.refresh_interval }}`), used, map[string]bool{})
 	for name, want := range map[string]bool{"number_of_shards": true, "refresh": true, "number_of_replicas": false, "refresh_interval": false} {
 		if used[name] != want {
 			t.Errorf("%s: used %t, want %t", name, used[name], want)
+		}
+	}
+}
+
+// A parameter that only a comment or the target of a set names is not used: opensearch-benchmark refuses it.
+func TestUsesAll_commentsAndAssignments(t *testing.T) {
+	const others = "{{number_of_replicas}} {{refresh_interval}} "
+	for text, want := range map[string]bool{
+		"{{number_of_shards}}": true,
+		"{# {{number_of_shards}}\n {% if number_of_shards %} #}":                 false,
+		"{% set number_of_shards = 3 %}":                                         false,
+		"{%- set number_of_shards = 3 -%} {{number_of_shards}}":                  false,
+		"{% set a, number_of_shards = 1, 2 %}":                                   false,
+		"{% set number_of_shards %}3{% endset %}":                                false,
+		"{% set shards = number_of_shards | default(3) %}":                       true,
+		"{% set offset = 3 %}{# a #} {{number_of_shards}} {# another comment #}": true,
+		"{% if reset == number_of_shards %}{% endif %}":                          true,
+	} {
+		folder := filepath.Join(t.TempDir(), "w")
+		put(t, filepath.Join(folder, "index.json"), []byte(others+text))
+		if got := usesAllTopologyParams(folder); got != want {
+			t.Errorf("%s: %t, want %t", text, got, want)
 		}
 	}
 }
@@ -49,7 +72,7 @@ func TestFindUnused(t *testing.T) {
 		}
 		d := newOSB(a).(*osbDriver)
 		d.program, d.run.WorkloadPath = program, filepath.Join(workload, "w")
-		if err := d.findUnused(t.Context()); err != nil || !slices.Equal(d.unused, tt.unused) {
+		if err := d.findUnusedParams(t.Context()); err != nil || !slices.Equal(d.unused, tt.unused) {
 			t.Errorf("%s: %v, %v; want %v", tt.name, d.unused, err, tt.unused)
 		}
 		if _, err := os.Stat(d.run.LogPath()); err == nil {
@@ -66,6 +89,41 @@ func TestFindUnused(t *testing.T) {
 		}
 		if !maps.Equal(before, a.Config.OSB.Params) {
 			t.Errorf("%s: the campaign's own parameters were changed", tt.name)
+		}
+	}
+}
+
+// A file that the workload does not include may use a parameter: then only the load finds that the program refuses it.
+func TestCall_refusedTopologyParameter_isCalledOnceMore(t *testing.T) {
+	a, _, _ := sourced(t)
+	a.Work, a.Programs = t.TempDir(), OwnMachine()
+	a.Config.Endpoint = "http://127.0.0.1:9200"
+	program := filepath.Join(t.TempDir(), "opensearch-benchmark")
+	if err := os.WriteFile(program, []byte(program240), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := newOSB(a).(*osbDriver)
+	d.program = program
+	run := driver.OSBRun{ID: "x", Home: d.run.Home, Endpoint: a.Config.Endpoint, Workload: "w"}
+	for _, tt := range []struct {
+		params map[string]string
+		exit   int
+		unused []string
+	}{
+		{map[string]string{"mine": "refresh_interval"}, 64, []string{"refresh_interval"}}, // refused again: no third call
+		{map[string]string{"refresh_interval": "5s"}, 0, []string{"refresh_interval"}},
+	} {
+		d.unused, a.Config.OSB.Params = nil, tt.params
+		if err := os.RemoveAll(run.LogPath()); err != nil {
+			t.Fatal(err)
+		}
+		o, err := d.call(t.Context(), run, nil)
+		if err != nil || o.exit != tt.exit || !slices.Equal(d.unused, tt.unused) {
+			t.Errorf("%v: exit code %d, %v, without %v", tt.params, o.exit, err, d.unused)
+		}
+		log, err := os.ReadFile(run.LogPath())
+		if err != nil || strings.Count(string(log), "\n") != 1 {
+			t.Errorf("%v: the log holds more than the last call: %s, %v", tt.params, log, err)
 		}
 	}
 }

@@ -23,6 +23,9 @@ func refusalText(r cluster.Refusal, e record.External) string {
 	case cluster.RefusedUser:
 		return refusedUserText(field, e)
 	case cluster.RefusedPermission:
+		if e.SigV4 != nil { // AWS answers 403 to a wrong signature, too
+			return "refuses the signature or forbids what a trial needs (403): " + signatureAdvice(field, e) + ", and the permissions of docs/endpoints.md"
+		}
 		return fmt.Sprintf("forbids what a trial needs (403): give the user%s the permissions of docs/endpoints.md", ofSecret(e.CredentialsSecret))
 	case cluster.RefusedServer:
 		if e.CAFile == "" {
@@ -42,13 +45,18 @@ func refusalText(r cluster.Refusal, e record.External) string {
 func refusedUserText(field string, e record.External) string {
 	switch {
 	case e.SigV4 != nil:
-		return fmt.Sprintf("does not accept the signature (401): check the keys %s and %s%s, and that the keys have not expired (%s.sigV4)",
-			record.AccessKeyIDKey, record.SecretAccessKeyKey, ofSecret(e.CredentialsSecret), field)
+		return "does not accept the signature (401): " + signatureAdvice(field, e)
 	case e.CredentialsDir == "":
 		return fmt.Sprintf("requires a user and a password (401): set %s.credentialsSecret", field)
 	}
 	return fmt.Sprintf("does not accept the user or the password (401): check the keys %s and %s%s (%s)",
 		record.UsernameKey, record.PasswordKey, ofSecret(e.CredentialsSecret), keyField(e, "credentialsSecret"))
+}
+
+// signatureAdvice says what to check where a signature is refused.
+func signatureAdvice(field string, e record.External) string {
+	return fmt.Sprintf("check the keys %s and %s%s, that the keys have not expired, and the region (%s.sigV4)",
+		record.AccessKeyIDKey, record.SecretAccessKeyKey, ofSecret(e.CredentialsSecret), field)
 }
 
 // keyField is the field that names a Secret. Where Knee made the Secret, the campaign has no such field.

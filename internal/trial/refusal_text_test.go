@@ -23,6 +23,7 @@ func TestRefusalText_namesFieldSecretAndKey(t *testing.T) {
 		"no password":            {cluster.RefusedUser, record.External{}, []string{"401", "set spec.variants[].endpoint.credentialsSecret"}},
 		"password of Knee's own": {cluster.RefusedUser, own, []string{"Secret x-security", "(spec.opensearch.security)"}},
 		"signature":              {cluster.RefusedUser, signed, []string{"accessKeyID and secretAccessKey of Secret keys", "sigV4"}},
+		"signature, by AWS":      {cluster.RefusedPermission, signed, []string{"403", "accessKeyID and secretAccessKey of Secret keys", "sigV4", "docs/endpoints.md"}},
 		"permission":             {cluster.RefusedPermission, endpoint, []string{"403", "user of Secret login", "docs/endpoints.md"}},
 		"authority":              {cluster.RefusedServer, endpoint, []string{"key ca.crt of Secret authority", "caSecret", "url"}},
 		"no authority":           {cluster.RefusedServer, record.External{}, []string{"set spec.variants[].endpoint.caSecret"}},

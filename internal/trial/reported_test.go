@@ -37,7 +37,7 @@ func TestReportedCPU(t *testing.T) {
 		"idle is a figure":    {readings([]float64{5, 0, 0, 0, 5}), &record.ReportedCPU{Samples: 3}},
 		"some not known":      {readings([]float64{5, -1, 40, -1, 5}), &record.ReportedCPU{Mean: 40, Min: 40, Max: 40, Samples: 1}},
 		"never known":         {readings([]float64{-1, -1, -1, -1}), nil},
-		"nobody asked":        {nil, nil},
+		"no reading":          {nil, nil},
 	} {
 		got := reportedCPU(tt.seen, time.Unix(1, 0), time.Unix(15, 0))
 		if diff := cmp.Diff(tt.want, got); diff != "" {

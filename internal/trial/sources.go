@@ -24,11 +24,11 @@ func (a *attempt) readSources() error {
 	}{
 		{"spec.workload.index.bodyFrom", fileDigest(a.Config.Index.BodyFile), &a.record.Sources.IndexBody},
 		{"spec.topologies[].ismPolicyFrom", fileDigest(a.Config.Index.ISMPolicyFile), &a.record.Sources.ISMPolicy},
-		{"the workload's files", a.filesDigest, &a.record.Sources.Files},
+		{"spec.workload.(osb|bulk.files).from", a.filesDigest, &a.record.Sources.Files},
 	} {
 		got, err := s.digest()
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // who reads it next says so
+			continue // the next reader of the file reports that it is missing
 		}
 		if err != nil {
 			return fail(record.ReasonDriverFailed, "%s: %v", s.field, err)
@@ -38,7 +38,7 @@ func (a *attempt) readSources() error {
 			*s.noted = got
 		}
 		if planned != "" && got != "" && got != planned {
-			return fail(record.ReasonSourceChanged, "the ConfigMap of %s was changed after this trial was planned: it holds %s, not %s; the new content is measured by trials of its own",
+			return fail(record.ReasonSourceChanged, "the ConfigMap of %s was changed after this trial was planned: its digest is %s, not %s; no action is needed, Knee measures the new content in new trials",
 				s.field, got, planned)
 		}
 	}
@@ -61,19 +61,19 @@ func (a *attempt) filesDigest() (string, error) {
 	switch {
 	case a.Config.OSB != nil && a.Config.OSB.Path != "":
 		c := a.Config.OSB
-		digest, err := content.Folder(c.Source())
+		digest, err := content.DigestFolder(c.Source())
 		if common := c.Common(); err == nil && isFolder(common) {
 			var more string
-			more, err = content.Folder(common)
+			more, err = content.DigestFolder(common)
 			digest = content.Digest([]byte(digest + more))
 		}
 		return digest, err
 	case a.Config.Bulk != nil && len(a.Config.Bulk.Files) > 0:
 		files := a.Config.Bulk.Files
-		if a.Config.Sources.Files != "" { // a ConfigMap, whose files lie side by side
-			return content.Folder(filepath.Dir(files[0]))
+		if a.Config.Bulk.Flat {
+			return content.DigestFolder(filepath.Dir(files[0]))
 		}
-		return content.Named("", files)
+		return content.DigestNamed("", files)
 	}
 	return "", nil
 }

@@ -30,7 +30,7 @@ func TestReadSources_notesWhatIsMounted(t *testing.T) {
 	if err := a.readSources(); err != nil {
 		t.Fatal(err)
 	}
-	want := record.Sources{IndexBody: content.Digest([]byte("{}")), Files: content.Files(map[string][]byte{"workload.json": []byte(`{"a": 1}`)})}
+	want := record.Sources{IndexBody: content.Digest([]byte("{}")), Files: content.DigestFiles(map[string][]byte{"workload.json": []byte(`{"a": 1}`)})}
 	if a.record.Sources != want {
 		t.Errorf("got %+v, want %+v", a.record.Sources, want)
 	}
@@ -75,10 +75,14 @@ func TestReadSources_bulkFiles(t *testing.T) {
 	if err := a.readSources(); err != nil || a.record.Sources.Files == "" {
 		t.Errorf("%v, %+v", err, a.record.Sources)
 	}
-	// Of a ConfigMap all keys count, as in the manager's digest.
-	a.Config.Sources.Files = content.Files(map[string][]byte{"documents.json": []byte(`{"a": 1}`), "more": nil})
-	if err := a.readSources(); err != nil {
-		t.Error(err)
+	// All keys of a ConfigMap count, as in the manager's digest. A cell of an old identity has no planned digest.
+	a.Config.Bulk.Flat = true
+	want := content.DigestFiles(map[string][]byte{"documents.json": []byte(`{"a": 1}`), "more": nil})
+	for _, planned := range []string{want, ""} {
+		a.Config.Sources.Files = planned
+		if err := a.readSources(); err != nil || a.record.Sources.Files != want {
+			t.Errorf("planned %q: got %q (%v), want %q", planned, a.record.Sources.Files, err, want)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (d *streamDriver) prepare(context.Context) (err error) {
 }
 
 func tooFewNodes(nodes int) error {
-	return fail(record.ReasonDriverFailed, "the Benchmark API measures the transport between nodes, and the cluster has %d: spec.topologies[].nodes must be at least %d", nodes, fewestNodes)
+	return fail(record.ReasonDriverFailed, "the Benchmark API measures the transport between nodes, and the cluster has %d node(s): spec.topologies[].nodes must be at least %d", nodes, fewestNodes)
 }
 
 // load calls the API, once: a call that got lost may have made its load all the same.

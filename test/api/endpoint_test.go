@@ -3,7 +3,7 @@ package api
 import "testing"
 
 // A change that makes the sample arm-vs-intel.yaml one whose variant a is at an endpoint, begun.
-const atEndpoint = `baseline: a, gates: {maxIOWaitPercent: null}, variants: [{name: a, `
+const atEndpoint = `baseline: a, gates: {maxIOWaitPercent: null, maxThrottledPercent: null}, variants: [{name: a, `
 
 // threeNodes is the part of a change that gives a campaign a topology which the operator can bootstrap.
 const threeNodes = `topologies: [{name: a, nodes: 3, primaries: 1}], `
@@ -17,15 +17,15 @@ func TestEndpointsAdmitted(t *testing.T) {
 		"no OpenSearch at all":             `spec: {opensearch: null, ` + atEndpoint + `endpoint: {url: "https://search.example.org", allowIndexDeletion: true}}]}`,
 		"params and prices":                `spec: {` + atEndpoint + `params: {bulk_size: "500"}, pricePerHour: 1, storagePricePerHour: 1, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
 		"beside a pool":                    `spec: {` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: true}}, {name: b}]}`,
-		"CPU gate, as the nodes report it": `spec: {` + `gates: {maxIOWaitPercent: null, maxCPUPercent: 80}, ` + `baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+		"CPU gate, as the nodes report it": `spec: {` + `gates: {maxIOWaitPercent: null, maxThrottledPercent: null, maxCPUPercent: 80}, ` + `baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
 		"one placement":                    `spec: {final: {placements: 1}, ` + atEndpoint + `endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
-		"an operator's nodes":              `spec: {` + threeNodes + `gates: {maxIOWaitPercent: null, maxCVPercent: 5}, opensearch: {provisioner: OpenSearchCluster}}`,
+		"an operator's nodes":              `spec: {` + threeNodes + `gates: {maxIOWaitPercent: null, maxThrottledPercent: null, maxCVPercent: 5}, opensearch: {provisioner: OpenSearchCluster}}`,
 		"of them, to be reported":          `spec: {` + threeNodes + `gates: {notEvaluable: Report}, opensearch: {provisioner: OpenSearchCluster}}`,
 		"version beside an image":          `spec: {` + threeNodes + `gates: null, opensearch: {provisioner: OpenSearchCluster, version: 3.4.0, image: "registry.example.org/opensearch@sha256:0123"}}`,
 		"version of each variant":          `spec: {` + threeNodes + `gates: null, opensearch: {version: null}, baseline: a, variants: [{name: a, opensearch: {provisioner: OpenSearchCluster, version: 3.4.0}}, {name: b, opensearch: {image: x}}]}`,
 		"one node, left out of the matrix": `spec: {gates: null, topologies: [{name: one, nodes: 1, primaries: 1}, {name: three, nodes: 3, primaries: 1}], matrix: {exclude: [{variant: b, topology: one}]}, baseline: a, variants: [{name: a}, {name: b, opensearch: {provisioner: OpenSearchCluster}}]}`,
 		"by none of the variants":          `spec: {opensearch: {provisioner: OpenSearchCluster}, baseline: a, variants: [{name: a, opensearch: {provisioner: StatefulSet}}]}`,
-		"gates that can be seen":           `spec: {gates: {maxIOWaitPercent: null, maxLoaderCPUPercent: 95, maxCVPercent: 5, minClientUtilization: "0.9", maxErrorRate: 0}, baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
+		"gates that can be seen":           `spec: {gates: {maxIOWaitPercent: null, maxThrottledPercent: null, maxLoaderCPUPercent: 95, maxCVPercent: 5, minClientUtilization: "0.9", maxErrorRate: 0}, baseline: a, variants: [{name: a, endpoint: {url: "https://h", allowIndexDeletion: true}}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := create(t, merged(t, read(t, "arm-vs-intel.yaml"), change)); err != nil {
@@ -38,7 +38,7 @@ func TestEndpointsAdmitted(t *testing.T) {
 func TestEndpointsRefused(t *testing.T) {
 	const endpoint = `endpoint: {url: "https://h", allowIndexDeletion: true}`
 	gate := func(name string) string {
-		return `spec: {gates: {maxIOWaitPercent: null, ` + name + `: 50}, baseline: a, variants: [{name: a, ` + endpoint + `}, {name: b}]}`
+		return `spec: {gates: {maxIOWaitPercent: null, maxThrottledPercent: null, ` + name + `: 50}, baseline: a, variants: [{name: a, ` + endpoint + `}, {name: b}]}`
 	}
 	for _, test := range []refused{
 		{"with a node pool", `spec: {` + atEndpoint + endpoint + `, nodePool: {nodeSelector: {pool: a}}}]}`, []string{"spec.variants[0]", "endpoint excludes nodePool, architecture and opensearch"}},
@@ -56,7 +56,7 @@ func TestEndpointsRefused(t *testing.T) {
 		{"one node of an operator in the matrix", `spec: {gates: null, topologies: [{name: one, nodes: 1, primaries: 1}, {name: three, nodes: 3, primaries: 1}], matrix: {exclude: [{variant: a, topology: one}]}, baseline: a, variants: [{name: a}, {name: b, opensearch: {provisioner: OpenSearchCluster}}]}`, []string{"spec.topologies", "topologies[].nodes of 3 at least"}},
 		{"image of an operator's nodes without a version", `spec: {` + threeNodes + `gates: null, opensearch: {provisioner: OpenSearchCluster, version: null, image: x}}`, []string{"spec.variants", "provisioner OpenSearchCluster needs opensearch.version"}},
 		{"gate on an operator's nodes", `spec: {` + threeNodes + `opensearch: {provisioner: OpenSearchCluster}}`, []string{"spec.gates", "nor beside the nodes of provisioner OpenSearchCluster"}},
-		{"gate on one variant's nodes of an operator", `spec: {` + threeNodes + `gates: {maxIOWaitPercent: null, maxStealPercent: 1}, baseline: a, variants: [{name: a}, {name: b, opensearch: {provisioner: OpenSearchCluster}}]}`, []string{"spec.gates", "nor beside the nodes of provisioner OpenSearchCluster"}},
+		{"gate on one variant's nodes of an operator", `spec: {` + threeNodes + `gates: {maxIOWaitPercent: null, maxThrottledPercent: null, maxStealPercent: 1}, baseline: a, variants: [{name: a}, {name: b, opensearch: {provisioner: OpenSearchCluster}}]}`, []string{"spec.gates", "nor beside the nodes of provisioner OpenSearchCluster"}},
 		{"placements", `spec: {final: {placements: 2}, ` + atEndpoint + endpoint + `}]}`, []string{"spec.final.placements", "fresh nodes"}},
 		{"no URL", `spec: {` + atEndpoint + `endpoint: {allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url: Required value"}},
 		{"password in the URL", `spec: {` + atEndpoint + `endpoint: {url: "https://admin:secret@h", allowIndexDeletion: true}}]}`, []string{"spec.variants[0].endpoint.url", "should match"}},

@@ -135,11 +135,12 @@ func instanceTypesChecks(r *Result) error {
 	return nil
 }
 
-func comparison(variant, topology, baseline, baselineTopology string) v1alpha1.Comparison {
+// ofOR1 is a comparison of or1 on a topology with another cell.
+func ofOR1(topology, baseline, baselineTopology string) v1alpha1.Comparison {
 	cell := func(variant, topology string) v1alpha1.CellName {
 		return v1alpha1.CellName{Variant: v1alpha1.Name(variant), Topology: v1alpha1.Name(topology)}
 	}
-	return v1alpha1.Comparison{Cell: cell(variant, topology), Baseline: cell(baseline, baselineTopology)}
+	return v1alpha1.Comparison{Cell: cell("or1", topology), Baseline: cell(baseline, baselineTopology)}
 }
 
 // between is the ratio of docs/s of two cells at a client count in comparison.csv: of Measured Finals, or "observed"
@@ -150,12 +151,12 @@ func (r *Result) between(c v1alpha1.Comparison, clients, at string) float64 {
 }
 
 func instanceTypesComparisons(r *Result) {
-	headline := comparison("or1", "6n48p", "im4gn", "12n96p")
+	headline := ofOR1("6n48p", "im4gn", "12n96p")
 	r.derived("or1 on 6 nodes / im4gn on 12, 75 jobs", 178.0/187, r.between(headline, "75", "final"), 3)
-	r.derived("or1 on 6 nodes / r6g on 12, 75 jobs", 178.0/156, r.between(comparison("or1", "6n48p", "r6g", "12n96p"), "75", "final"), 3)
-	r.figure("or1 / r6g on 12 nodes, 75 jobs", 1.33, r.between(comparison("or1", "12n96p", "r6g", "12n96p"), "75", "final"), 2)
-	r.figure("or1 / im4gn on 12 nodes, 40 jobs", 1, r.between(comparison("or1", "12n96p", "im4gn", "12n96p"), "40", "final"), 2)
-	r.derived("or1 / im4gn on 6 nodes and 12 primaries, 75 jobs, gates aside", 156.0/110, r.between(comparison("or1", "6n12p", "im4gn", "6n12p"), "75", "observed"), 3)
+	r.derived("or1 on 6 nodes / r6g on 12, 75 jobs", 178.0/156, r.between(ofOR1("6n48p", "r6g", "12n96p"), "75", "final"), 3)
+	r.figure("or1 / r6g on 12 nodes, 75 jobs", 1.33, r.between(ofOR1("12n96p", "r6g", "12n96p"), "75", "final"), 2)
+	r.figure("or1 / im4gn on 12 nodes, 40 jobs", 1, r.between(ofOR1("12n96p", "im4gn", "12n96p"), "40", "final"), 2)
+	r.derived("or1 / im4gn on 6 nodes and 12 primaries, 75 jobs, gates aside", 156.0/110, r.between(ofOR1("6n12p", "im4gn", "6n12p"), "75", "observed"), 3)
 	r.says("a type with rejections is marked", "110000 (gated)")
 	for _, variant := range []string{"im4gn", "r6g"} {
 		r.word(variant+", 6n12p, 75 jobs, refused requests", "1", r.text("results.csv", "rejections", map[string]string{
@@ -174,7 +175,7 @@ func instanceTypesSameTopology(r *Result, of map[string]publishedType) {
 			if r6g.rejections {
 				at = "observed"
 			}
-			r.derived("or1 / r6g, "+name+", "+at, or1.kdocs/r6g.kdocs, r.between(comparison("or1", topology, "r6g", topology), clients, at), 3)
+			r.derived("or1 / r6g, "+name+", "+at, or1.kdocs/r6g.kdocs, r.between(ofOR1(topology, "r6g", topology), clients, at), 3)
 		}
 	}
 	or1, r6g := of["or1, 12n96p, 75 jobs"], of["r6g, 12n96p, 75 jobs"]

@@ -116,7 +116,7 @@ func streamTransportCorrections(r *Result) error {
 		mib := float64(reply.TotalBytes) / seconds / (1 << 20)
 		r.correct(fmt.Sprintf("%s: throughput_mb_per_sec %.2f", transport, reply.PrintedMiBs), "%.2f MiB/s by bytes over milliseconds: in MB/s (10^6 bytes) it is %.2f", mib, float64(reply.TotalBytes)/seconds/1e6)
 		if rows := float64(reply.TotalRows) / seconds; math.Abs(rows-reply.PrintedRows) > 0.005 {
-			r.correct(fmt.Sprintf("%s: throughput_rows_per_sec %.2f", transport, reply.PrintedRows), "%.2f rows/s by rows over milliseconds: this reply's two rates come from two other durations, %.3f and %.3f s, than the %.3f s printed",
+			r.correct(fmt.Sprintf("%s: throughput_rows_per_sec %.2f", transport, reply.PrintedRows), "%.2f rows/s by rows over milliseconds: the two rates of this reply come from two durations, %.3f and %.3f s; the reply prints %.3f s",
 				rows, float64(reply.TotalRows)/reply.PrintedRows, float64(reply.TotalBytes)/(1<<20)/reply.PrintedMiBs, seconds)
 		}
 		inFlight := float64(params.Requests()) / seconds * float64(reply.Latency["avg"]) / 1000

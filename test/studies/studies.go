@@ -120,7 +120,7 @@ func campaign(path, name string) (*v1alpha1.BenchmarkCampaign, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		c.Namespace, c.UID = "published", "00000000-0000-0000-0000-000000000000"
-		c.Spec.Retries = ptr.To[int32](0) // nobody can measure again
+		c.Spec.Retries = ptr.To[int32](0) // published points cannot be measured again
 		return c, nil
 	}
 	return nil, fmt.Errorf("%s has no campaign %q", path, name)

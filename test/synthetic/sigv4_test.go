@@ -150,7 +150,7 @@ func TestAgentSigns(t *testing.T) {
 	behind := newGuarded(t).behind
 	open := httptest.NewServer(behind)
 	t.Cleanup(open.Close)
-	for secret, want := range map[string]string{secretKey: "", "another": "refuses"} {
+	for secret, want := range map[string]string{secretKey: "", "another": "refuses the signature"} {
 		g, refused := signed(t, open.URL)
 		e := (&guarded{Server: g.Server, trust: g.trust}).trial(t)
 		e.sign(t, secret)

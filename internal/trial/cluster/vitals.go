@@ -14,7 +14,7 @@ type Vital struct {
 	Periods, Throttled             int64 // of the quota, since the control group began
 
 	CPU  *float64  // os.cpu.percent: since somebody last asked the node; nil where it is not known
-	Disk *DiskWork // of the devices of the data path, since the machine began; nil where they are not known
+	Disk *DiskWork // of the devices of the data path, since the node started; nil where they are not known
 }
 
 // DiskWork are the counters of a node's devices.

@@ -15,6 +15,13 @@ func TestVitals(t *testing.T) {
 	if v := got["YvQAMf9xSX-5mMQdSLZsDw"]; err != nil || len(got) != 1 || !cmp.Equal(v, want) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
+	c = fakeCluster(t, map[string]string{path: "testdata/vitals_3.4.0.json"}) // of a real node of 3.4.0 in a pod, its data on a volume
+	got, err = c.Vitals(t.Context())
+	want = Vital{Heap: 251133952, OldGen: 52428800, Survivor: 9961472, Direct: 2097152,
+		CPU: ptr.To(100.0), Disk: &DiskWork{Operations: 22900, ReadKiB: 94528, WrittenKiB: 11700}}
+	if v := got["HwlU_4NjQtCSTFhGZDsA9g"]; err != nil || !cmp.Equal(v, want) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
 	c = fakeCluster(t, map[string]string{path: `{"nodes":{"a":{"jvm":{"mem":{"heap_used_in_bytes":7}},"thread_pool":{"write":{"threads":14,"queue":30,"active":13}},
 	  "fs":{"io_stats":{"devices":[{"device_name":"sda"}],"total":{"operations":70,"read_kilobytes":2048,"write_kilobytes":4096}}},
 	  "os":{"cpu":{"percent":37},"cgroup":{"cpu":{"cfs_period_micros":100000,"cfs_quota_micros":1400000,"stat":{"number_of_elapsed_periods":500,"number_of_times_throttled":12}}}}},

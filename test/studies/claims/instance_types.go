@@ -36,18 +36,18 @@ func checkInstanceRow(c *checker, row string, documents float64) {
 }
 
 func checkInstanceText(c *checker) {
-	cpu := func(row, end string) float64 { return c.count(row + ".cpu_" + end + "_percent") }
+	highestCPU := func(row string) float64 { return c.count(row + ".cpu_high_percent") }
 	kdocs := func(row string) float64 { return c.count(row + ".kdocs_per_second") }
-	c.holds("target.cpu", cpu("6n12p.75.or1", "high") < c.count("target.cpu"), "up to "+c.text("6n12p.75.or1.cpu_high_percent"), Contradicts,
+	c.holds("target.cpu", highestCPU("6n12p.75.or1") < c.count("target.cpu"), "up to "+c.text("6n12p.75.or1.cpu_high_percent"), Contradicts,
 		"the table's range for or1 with 75 jobs ends at 80, which is not below 80")
 	for _, name := range []string{"or1", "r6g"} {
 		high := "12n96p.75." + name + ".cpu_high_percent"
 		c.holds("c3.cpu", c.count(high) < c.count("c3.cpu"), name+" up to "+c.text(high), Agrees, "75 jobs")
 	}
-	c.agrees("c3.im4gn.cpu", exactly(cpu("12n96p.75.im4gn", "high")), "upper end of the range")
+	c.agrees("c3.im4gn.cpu", exactly(highestCPU("12n96p.75.im4gn")), "upper end of the range")
 	for _, name := range []string{"im4gn", "r6g"} {
 		row := "6n12p.75." + name
-		c.holds(row+".rejections", c.text(row+".rejections") == "yes" && cpu(row, "high") > cpu("6n12p.75.or1", "high"), "up to "+c.text(row+".cpu_high_percent")+" %", Agrees,
+		c.holds(row+".rejections", c.text(row+".rejections") == "yes" && highestCPU(row) > highestCPU("6n12p.75.or1"), "up to "+c.text(row+".cpu_high_percent")+" %", Agrees,
 			"rejections are said of the types with the highest CPU")
 		c.holds("6n48p.75."+name+".kdocs_per_second", kdocs("6n48p.75."+name) <= kdocs("6n12p.75."+name), "at most "+c.text("6n12p.75."+name+".kdocs_per_second"), Agrees,
 			"no better with 48 primaries than with 12")

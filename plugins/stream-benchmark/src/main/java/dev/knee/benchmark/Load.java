@@ -9,7 +9,7 @@ import org.opensearch.core.common.io.stream.StreamInput;
 import org.opensearch.core.common.io.stream.StreamOutput;
 import org.opensearch.core.common.unit.ByteSizeValue;
 
-/** The seven parameters of the Benchmark API. */
+/** A Load holds the seven parameters of one call of the Benchmark API. */
 record Load(
     int rows,
     int columns,
@@ -20,13 +20,13 @@ record Load(
     boolean useStreamTransport
 ) {
 
-    /** The response pool has a thread for each request in flight, two for each of these. */
+    /** MAX_PARALLEL_REQUESTS bounds the threads of the response pool: one for each request in flight, two for each parallel request. */
     static final int MAX_PARALLEL_REQUESTS = 500;
-    /** Each request's latency is kept until the end: 8 bytes each. */
+    /** MAX_TOTAL_REQUESTS bounds the memory for latencies: 8 bytes for each request, kept until the end. */
     static final int MAX_TOTAL_REQUESTS = 1_000_000;
-    /** What one message holds at most. */
+    /** MAX_MESSAGE_BYTES is the size of the largest message. */
     static final long MAX_MESSAGE_BYTES = 1L << 30;
-    /** The setting of arrow-flight-rpc for what one stream buffers. */
+    /** STREAM_BUFFER_SETTING is the setting of arrow-flight-rpc for what one stream buffers. */
     static final String STREAM_BUFFER_SETTING = "arrow.flight.channel.outbound_buffer_threshold";
 
     /**
@@ -160,7 +160,7 @@ record Load(
         }
         if (saturatedProduct(message, inFlight()) > limit) {
             throw new IllegalArgumentException(what + " has " + size(message) + " and " + inFlight()
-                + " are in flight (twice [parallel_requests]), more than " + size(limit) + ", " + memory + "; " + lower);
+                + " are in flight (twice [parallel_requests], at most one for each request), more than " + size(limit) + ", " + memory + "; " + lower);
         }
     }
 

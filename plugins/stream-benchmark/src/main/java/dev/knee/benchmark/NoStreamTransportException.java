@@ -8,7 +8,7 @@ final class NoStreamTransportException extends OpenSearchException {
 
     NoStreamTransportException() {
         super(
-            "[use_stream_transport] is true and this node has no stream transport: install the plugin arrow-flight-rpc and set "
+            "[use_stream_transport] is true and this node has no stream transport: install the plugins arrow-base and arrow-flight-rpc and set "
                 + "opensearch.experimental.feature.transport.stream.enabled to true on every node, or set [use_stream_transport] to false"
         );
     }
