@@ -31,7 +31,7 @@ import (
 )
 
 // bodyCampaign is a campaign in the middle of its first trial, at a fake API server. It names a ConfigMap "body", which no
-// record tells of yet.
+// record names yet.
 type bodyCampaign struct {
 	*v1alpha1.BenchmarkCampaign
 	api        client.WithWatch

@@ -92,8 +92,8 @@ func (l *leftovers) forget(campaign types.UID) {
 	delete(l.campaigns, campaign)
 }
 
-// deleteLeftoversOfDeleted cleans up after the campaigns of a name that are gone. present is the UID of the campaign that has the name
-// now, empty if there is none.
+// deleteLeftoversOfDeleted deletes the leftovers of the campaigns of a name that are gone. present is the UID of the campaign
+// that has the name now, empty if there is none.
 func (r *CampaignReconciler) deleteLeftoversOfDeleted(ctx context.Context, key types.NamespacedName, present types.UID) error {
 	var errs []error
 	for _, cells := range r.leftovers.deleted(key, present) {
@@ -102,9 +102,9 @@ func (r *CampaignReconciler) deleteLeftoversOfDeleted(ctx context.Context, key t
 	return errors.Join(errs...)
 }
 
-// deleteLeftovers deletes the volumes that the operator leaves behind of a campaign that is gone, and lists the Secrets in an event.
-// While an OpenSearchCluster of the campaign is still there, the operator may make volumes: deleteLeftovers does nothing, and the
-// deletion of the OpenSearchCluster brings the next call, since the watch queues its owner by name.
+// deleteLeftovers deletes the volumes that the operator leaves behind of a campaign that is gone, and lists the Secrets in an
+// event. While an OpenSearchCluster of the campaign exists, the operator may make volumes: deleteLeftovers then does nothing.
+// The deletion of the OpenSearchCluster causes the next call, since the watch queues its owner by name.
 func (r *CampaignReconciler) deleteLeftovers(ctx context.Context, cells operatedCells) error {
 	key := cells.key
 	orphaned, err := r.findOrphanedCells(ctx, key.Namespace, cells.campaign)
@@ -121,15 +121,10 @@ func (r *CampaignReconciler) deleteLeftovers(ctx context.Context, cells operated
 		if orphaned[name] {
 			continue
 		}
-		for i := range nodes {
-			claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: resources.OperatedClaim(name, i)}}
-			if err := client.IgnoreNotFound(r.Delete(ctx, claim)); err != nil {
-				errs = append(errs, refusal(err, "PersistentVolumeClaim "+claim.Name))
-			}
-		}
+		errs = append(errs, r.deleteVolumes(ctx, key.Namespace, name, nodes))
 	}
-	if len(errs) > 0 {
-		return fmt.Errorf("delete the volumes of campaign %s, which is deleted: %w", key, errors.Join(errs...))
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("delete the volumes of campaign %s, which is deleted: %w", key, err)
 	}
 	r.leftovers.forget(cells.campaign)
 	cells.names = slices.DeleteFunc(slices.Clone(cells.names), func(name string) bool { return orphaned[name] }) // these clusters still use their Secrets
@@ -157,7 +152,8 @@ func (r *CampaignReconciler) findOrphanedCells(ctx context.Context, namespace st
 	return out, nil
 }
 
-// reportLeftBehind writes an event that lists the Secrets that the operator leaves behind. Operators of the older group leave none.
+// reportLeftBehind writes an event that lists the Secrets that the operator leaves behind. Operators of the older group leave
+// none.
 func (r *CampaignReconciler) reportLeftBehind(c *v1alpha1.BenchmarkCampaign, cells operatedCells, after string) {
 	r.operator.mu.Lock()
 	kind := r.operator.kind

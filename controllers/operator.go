@@ -186,11 +186,11 @@ func ownSets(sets []appsv1.StatefulSet, c *v1alpha1.BenchmarkCampaign) []appsv1.
 	return slices.DeleteFunc(sets, func(s appsv1.StatefulSet) bool { return !metav1.IsControlledBy(&s, c) })
 }
 
-// deleteVolumes deletes the volumes of an OpenSearchCluster, which the operator leaves where they are: what is on them is of
-// a cluster that no other of the same name can join.
-func (r *CampaignReconciler) deleteVolumes(ctx context.Context, o *unstructured.Unstructured) error {
-	for i := range resources.OperatedNodes(o) {
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: resources.OperatedClaim(o.GetName(), i)}}
+// deleteVolumes deletes the volumes of an OpenSearchCluster, which the operator leaves behind. They hold the data of a cluster
+// that no other cluster of the same name can join.
+func (r *CampaignReconciler) deleteVolumes(ctx context.Context, namespace, cluster string, nodes int32) error {
+	for i := range nodes {
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: resources.OperatedClaim(cluster, i)}}
 		if err := client.IgnoreNotFound(r.Delete(ctx, claim)); err != nil {
 			return refusal(err, "PersistentVolumeClaim "+claim.Name)
 		}
@@ -204,7 +204,7 @@ func (r *CampaignReconciler) deleteOperated(ctx context.Context, c *v1alpha1.Ben
 	objects, err := r.listOperated(ctx, c, cell)
 	for i := range objects {
 		if o := &objects[i]; err == nil && o.GetDeletionTimestamp().IsZero() && metav1.IsControlledBy(o, c) {
-			if err = r.deleteVolumes(ctx, o); err != nil {
+			if err = r.deleteVolumes(ctx, o.GetNamespace(), o.GetName(), resources.OperatedNodes(o)); err != nil {
 				break
 			}
 			err = refusal(client.IgnoreNotFound(r.Delete(ctx, o, &client.DeleteOptions{

@@ -83,8 +83,8 @@ type Endpoint struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ClientCertificateSecret string `json:"clientCertificateSecret,omitempty"`
-	// allowIndexDeletion lets each trial delete the workload's index there before it makes it anew, whoever made it.
-	// It must be true where the load fills an index: the word of a person that nobody else uses an index of that name, or,
+	// allowIndexDeletion lets each trial delete the workload's index there before it creates a new one, also if Knee did not
+	// create it. It must be true where the load fills an index. It states that nothing else uses an index of that name or,
 	// where the name ends in *, any index that the name matches.
 	// +optional
 	AllowIndexDeletion *bool `json:"allowIndexDeletion,omitempty"`

@@ -47,14 +47,7 @@ func (r OSBRun) Args() ([]string, error) {
 	}
 	args := []string{command, "--pipeline=benchmark-only", "--target-hosts=" + u.Host, "--client-options=" + r.clientOptions(u),
 		"--workload-params=" + r.ParamsFile, id + r.ID, "--on-error=continue", "--results-format=csv"}
-	if r.WorkloadPath != "" {
-		args = append(args, "--workload-path="+r.WorkloadPath)
-	} else {
-		args = append(args, "--workload="+r.Workload)
-	}
-	if r.Procedure != "" {
-		args = append(args, "--test-procedure="+r.Procedure)
-	}
+	args = append(args, r.workloadArgs()...)
 	if len(r.Tasks) > 0 {
 		args = append(args, "--include-tasks="+strings.Join(r.Tasks, ","))
 	}
@@ -66,17 +59,21 @@ func (r OSBRun) Args() ([]string, error) {
 
 // InfoArgs is the command line with which the program renders the workload and says what it holds, without a cluster.
 func (r OSBRun) InfoArgs() []string {
-	args := []string{"info", "--workload-params=" + r.ParamsFile}
+	args := append([]string{"info", "--workload-params=" + r.ParamsFile}, r.workloadArgs()...)
+	if r.Offline {
+		args = append(args, "--offline")
+	}
+	return args
+}
+
+// workloadArgs name the workload and its test procedure.
+func (r OSBRun) workloadArgs() []string {
+	args := []string{"--workload=" + r.Workload}
 	if r.WorkloadPath != "" {
-		args = append(args, "--workload-path="+r.WorkloadPath)
-	} else {
-		args = append(args, "--workload="+r.Workload)
+		args = []string{"--workload-path=" + r.WorkloadPath}
 	}
 	if r.Procedure != "" {
 		args = append(args, "--test-procedure="+r.Procedure)
-	}
-	if r.Offline {
-		args = append(args, "--offline")
 	}
 	return args
 }
