@@ -1,5 +1,5 @@
-// Package controllers reconciles BenchmarkCampaigns: it observes, lets the pure packages decide, and applies.
-// It is the one place of effects.
+// Package controllers reconciles BenchmarkCampaigns: it observes, decides, applies actions and writes the status. Only this
+// package and its subpackages make API requests. The packages that plan, decide and judge have no client.
 package controllers
 
 import (
@@ -8,52 +8,47 @@ import (
 	"sync"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/controllers/apply"
+	"github.com/knee-bench/knee/controllers/children"
+	"github.com/knee-bench/knee/controllers/observe"
+	"github.com/knee-bench/knee/controllers/status"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/internal/validation"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 )
 
-const (
-	minWake     = 100 * time.Millisecond // a deadline that has just passed is not looked at in a loop
-	troubleWake = 10 * time.Second
-	workers     = 4 // campaigns that are looked at at once
-)
+// minRequeue is the shortest time until the next Reconcile. It prevents a loop at a deadline that has just passed.
+const minRequeue = 100 * time.Millisecond
 
-// CampaignReconciler brings campaigns to their verdict.
+// CampaignReconciler runs campaigns until they have a verdict. The exported fields are set before the first use.
 type CampaignReconciler struct {
 	client.Client               // reads from the cache
-	Uncached      client.Reader // reads from the API server: for what must not be stale
+	Uncached      client.Reader // the API server: for objects that are not in the cache, or must not be stale
 	Recorder      events.EventRecorder
 	Clock         clock.PassiveClock
 	Options       resources.Options
-	Namespace     string // that it looks after; empty: all
+	Namespace     string // the only namespace that the manager watches; empty: all namespaces
 
-	memos     memos
-	operator  operator
-	leftovers leftovers
-	alone     sync.Mutex // held while a trial begins that needs no nodes of Knee's
+	setUpOnce sync.Once
+	observer  observe.Observer
+	applier   apply.Applier
+	leftovers apply.Leftovers
+	findings  status.FindingsCache
 }
 
-// What the manager may do, and nothing more: no Secrets, no Nodes, no logs, no exec.
-// benchmarkcampaigns/finalizers is for clusters that let only those who may finalize an owner set blockOwnerDeletion
-// (OwnerReferencesPermissionEnforcement). Pods are created in dry runs only, to be told why a StatefulSet or a Job gets
-// none; who may create Jobs may have pods anyway.
+// The markers below list all rights of the manager. The manager reads no Secrets, Nodes or logs, and runs no commands in pods.
+// Clusters with the admission plugin OwnerReferencesPermissionEnforcement require update on benchmarkcampaigns/finalizers for
+// owner references with blockOwnerDeletion. The manager reads Events because only an Event of a StatefulSet or Job shows why
+// the object has no pod.
 //
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns,verbs=list;watch
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/status,verbs=update
@@ -65,113 +60,91 @@ type CampaignReconciler struct {
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create
-// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch;create
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
 // +kubebuilder:rbac:groups=opensearch.org;opensearch.opster.io,resources=opensearchclusters,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile moves one campaign on by one step, and cleans up after deleted campaigns of the same name.
+// setUp creates the parts of the reconciler and gives them their clients.
+func (r *CampaignReconciler) setUp() {
+	r.setUpOnce.Do(func() {
+		operator := &observe.Operator{Uncached: r.Uncached, Namespace: r.Namespace}
+		r.observer = observe.Observer{Reader: r.Client, Uncached: r.Uncached, Operator: operator, Clock: r.Clock}
+		r.applier = apply.Applier{Client: r.Client, Uncached: r.Uncached, Operator: operator, Clock: r.Clock, Options: r.Options, Namespace: r.Namespace}
+		r.leftovers = apply.Leftovers{Writer: r.Client, Operator: operator, Recorder: r.Recorder}
+	})
+}
+
+// Reconcile does the next step of one campaign, and deletes the leftovers of deleted campaigns of the same name.
 func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	r.setUp()
 	var c v1alpha1.BenchmarkCampaign
 	if err := r.Get(ctx, req.NamespacedName, &c); err != nil {
-		r.memos.drop(req.NamespacedName)
+		r.observer.Records.Forget(req.NamespacedName)
+		r.findings.Forget(req.NamespacedName)
 		if !apierrors.IsNotFound(err) {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{}, r.deleteLeftoversOfDeleted(ctx, req.NamespacedName, "")
+		return ctrl.Result{}, r.leftovers.Delete(ctx, req.NamespacedName, "")
 	}
-	cleanUpErr := r.deleteLeftoversOfDeleted(ctx, req.NamespacedName, c.UID)
+	leftoversErr := r.leftovers.Delete(ctx, req.NamespacedName, c.UID)
 	if !c.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, cleanUpErr // the children are owned: the garbage collector has them
+		return ctrl.Result{}, leftoversErr // the garbage collector deletes the objects that the campaign owns
 	}
 	result, err := r.reconcileCampaign(ctx, &c)
-	if cleanUpErr != nil {
-		return ctrl.Result{}, errors.Join(err, cleanUpErr)
+	if leftoversErr != nil {
+		return ctrl.Result{}, errors.Join(err, leftoversErr)
 	}
 	return result, err
 }
 
-// reconcileCampaign moves a campaign that is not being deleted on by one step.
+// reconcileCampaign does the next step of a campaign that is not being deleted.
 func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.BenchmarkCampaign) (ctrl.Result, error) {
-	observed, err := r.observe(ctx, c)
+	observed, err := r.observer.Observe(ctx, c)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := plan.BuildWith(c, observed.contents)
+	p := plan.BuildWith(c, observed.Contents)
 	invalid := validation.Campaign(c, r.Options)
-	if invalid == nil && observed.contentsErr != nil { // p may not have the campaign's cells
-		return again(0, false, errors.Join(
-			r.apply(ctx, c, p, decide.Collects(observed.world)),
-			r.writeStatus(ctx, c, unplannedStatus(c, observed.contentsErr)),
-			observed.contentsErr))
+	if invalid == nil && observed.ContentsErr != nil { // some contents of ConfigMaps are unknown, so the cells of p may have wrong identities
+		return requeue(0, false, errors.Join(
+			r.applier.Apply(ctx, c, p, decide.Collects(observed.World)),
+			r.writeStatus(ctx, c, status.Unplanned(c, observed.ContentsErr), campaign.Assessment{}),
+			observed.ContentsErr))
 	}
-	r.leftovers.remember(c, p)
+	r.leftovers.Remember(c, p)
 	if invalid != nil {
-		return again(0, false, errors.Join(
-			r.apply(ctx, c, p, decide.Collects(observed.world)),
-			r.writeStatus(ctx, c, invalidStatus(c, invalid))))
+		return requeue(0, false, errors.Join(
+			r.applier.Apply(ctx, c, p, decide.Collects(observed.World)),
+			r.writeStatus(ctx, c, status.Invalid(c, invalid), campaign.Assessment{})))
 	}
 	now := r.Clock.Now()
-	found := observed.memo.findings(c, p)
-	decision := decide.Next(p, found.Assessment, observed.world, c.Spec, now)
-	applyErr := r.apply(ctx, c, p, decision.Actions)
-	reports, reportErr := r.writeReports(ctx, c, found.Input, observed.memo.madeOf())
+	found := r.findings.Find(c, p, observed.Records)
+	decision := decide.Next(p, found.Assessment, observed.World, c.Spec, now)
+	applyErr := r.applier.Apply(ctx, c, p, decision.Actions)
+	reports, reportErr := r.applier.WriteReports(ctx, c, found.Input, found.MadeOf())
 	trouble := errors.Join(applyErr, reportErr)
-	status := nextStatus(c, found, decision, reports, trouble)
-	if err := r.writeStatus(ctx, c, status); err != nil {
+	next := status.Next(c, found, decision, reports, trouble)
+	if err := r.writeStatus(ctx, c, next, found.Assessment); err != nil {
 		trouble = errors.Join(trouble, err)
 	}
 	wake := decision.WakeAt
-	if soon := now.Add(troubleWake); decision.Stalled != nil && (wake.IsZero() || wake.After(soon)) {
-		wake = soon // what a person mends may give no event
+	if soon := now.Add(children.RetryInterval); decision.Stalled != nil && (wake.IsZero() || wake.After(soon)) {
+		wake = soon // the change that resolves a stall may cause no event
 	}
-	return again(wake.Sub(now), !wake.IsZero(), trouble)
+	return requeue(wake.Sub(now), !wake.IsZero(), trouble)
 }
 
-// again says when to look next. What a person has to mend outside the campaign is mended without an event.
-func again(wake time.Duration, wanted bool, trouble error) (ctrl.Result, error) {
+// requeue returns when to reconcile next. If err needs a user action, this is after RetryInterval. For any other error, the controller's
+// backoff decides. Without an error, the first argument is the time until the next Reconcile, but only if hasDeadline is true.
+func requeue(after time.Duration, hasDeadline bool, err error) (ctrl.Result, error) {
 	switch {
-	case mended(trouble):
-		return ctrl.Result{RequeueAfter: troubleWake}, nil
-	case trouble != nil:
-		return ctrl.Result{}, trouble
-	case wanted:
-		return ctrl.Result{RequeueAfter: max(wake, minWake)}, nil
+	case children.NeedsUserAction(err):
+		return ctrl.Result{RequeueAfter: children.RetryInterval}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	case hasDeadline:
+		return ctrl.Result{RequeueAfter: max(after, minRequeue)}, nil
 	}
 	return ctrl.Result{}, nil
-}
-
-// SetupWithManager watches campaigns and all that is made for them.
-func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
-	named := handler.EnqueueRequestsFromMapFunc(campaignOf)
-	queued := handler.EnqueueRequestsFromMapFunc(r.queued)
-	active := handler.EnqueueRequestsFromMapFunc(r.active)
-	c, err := ctrl.NewControllerManagedBy(mgr).
-		For(&v1alpha1.BenchmarkCampaign{}).
-		Owns(&appsv1.StatefulSet{}).
-		Owns(&batchv1.Job{}).
-		Owns(&corev1.ConfigMap{}).
-		Watches(&appsv1.StatefulSet{}, named).
-		Watches(&corev1.Pod{}, named).
-		Watches(&corev1.PersistentVolumeClaim{}, named).
-		Watches(&v1alpha1.BenchmarkCampaign{}, active, builder.WithPredicates(comes())).
-		Watches(&v1alpha1.BenchmarkCampaign{}, queued, builder.WithPredicates(stands())).
-		Watches(&appsv1.StatefulSet{}, queued, builder.WithPredicates(letsGo())).
-		Watches(&batchv1.Job{}, queued, builder.WithPredicates(letsGo())).
-		Watches(&corev1.Pod{}, queued, builder.WithPredicates(letsGo())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Build(r)
-	if err != nil {
-		return err
-	}
-	r.prepareWatch(mgr, c)
-	return nil
-}
-
-// campaignOf finds the campaign of a pod, a volume or the operator's StatefulSet, which it does not own itself.
-func campaignOf(_ context.Context, o client.Object) []reconcile.Request {
-	name := o.GetAnnotations()[resources.AnnotationCampaignName]
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }

@@ -16,17 +16,18 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/kubernetes"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// get reads the campaign anew.
+// get reads the current campaign from the API server.
 func get(c *v1alpha1.BenchmarkCampaign) *v1alpha1.BenchmarkCampaign {
 	var out v1alpha1.BenchmarkCampaign
 	Expect(cluster.Get(ctx, client.ObjectKeyFromObject(c), &out)).To(Succeed())
 	return &out
 }
 
-// ready is the campaign's Ready condition as "Status/Reason".
+// ready returns a function that reads the campaign's Ready condition as "Status/Reason".
 func ready(c *v1alpha1.BenchmarkCampaign) func() string {
 	return func() string {
 		cond := meta.FindStatusCondition(get(c).Status.Conditions, v1alpha1.ConditionReady)
@@ -45,7 +46,8 @@ func message(c *v1alpha1.BenchmarkCampaign) string {
 	return cond.Message
 }
 
-// count is how many objects of a list's kind there are in a namespace, of a component if one is named.
+// count returns the number of objects of the list's kind in a namespace. If component is not empty, it counts only
+// objects of that component.
 func count(list client.ObjectList, ns string, component string) int {
 	options := []client.ListOption{client.InNamespace(ns), client.MatchingLabels{resources.LabelManagedBy: resources.ManagedBy}}
 	if component != "" {
@@ -55,7 +57,7 @@ func count(list client.ObjectList, ns string, component string) int {
 	return meta.LenList(list)
 }
 
-// start makes a campaign on nodes of its namespace: one that shared nodes with another spec's would wait for it.
+// start creates a campaign on nodes of its own namespace. So it does not wait for a campaign of another spec.
 func start(c *wrappers.Campaign) *v1alpha1.BenchmarkCampaign {
 	c.OnNodes(c.GetNamespace())
 	Expect(cluster.Create(ctx, c.Obj())).To(Succeed())
@@ -114,11 +116,11 @@ var _ = Describe("a campaign", func() {
 
 	It("shows a trial that keeps failing and finishes the rest", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
-			if cfg.Trial.Phase == record.Sweep && cfg.Trial.Clients == 4 {
-				return ended(resources.ContainerTrial, 137, "")
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
+			if cfg.Attempt.Phase == record.Sweep && cfg.Attempt.Clients == 4 {
+				return kubernetes.Ended(resources.ContainerTrial, 137, "")
 			}
-			status, err := recordStatus(wrappers.MeasuredRecord(cfg.Trial, 1000))
+			status, err := kubernetes.Recorded(wrappers.MeasuredRecord(cfg.Attempt, 1000))
 			Expect(err).NotTo(HaveOccurred())
 			return status
 		}})
@@ -132,10 +134,10 @@ var _ = Describe("a campaign", func() {
 		Expect(jobs.Items).To(HaveLen(4), "1, 2, and two attempts at 4")
 	})
 
-	It("is Stalled while its OpenSearch cannot start, quotes why, and goes on once it is mended", func() {
+	It("is Stalled with the cause while its OpenSearch cannot start, and continues once it can", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{openSearch: func(corev1.Pod) *corev1.PodStatus {
-			status := ended(resources.ContainerOpenSearch, 1, "unknown setting [no.such.setting]")
+		nodes.Behave(ns, kubernetes.Behaviour{OpenSearch: func(corev1.Pod) *corev1.PodStatus {
+			status := kubernetes.Ended(resources.ContainerOpenSearch, 1, "unknown setting [no.such.setting]")
 			status.Phase = corev1.PodRunning
 			status.ContainerStatuses[0].RestartCount = 2
 			return status
@@ -146,7 +148,7 @@ var _ = Describe("a campaign", func() {
 		Expect(meta.IsStatusConditionTrue(get(c).Status.Conditions, v1alpha1.ConditionStalled)).To(BeTrue())
 		Expect(meta.FindStatusCondition(get(c).Status.Conditions, v1alpha1.ConditionReconciling)).To(BeNil())
 
-		nodes.behave(ns, behaviour{})
+		nodes.Behave(ns, kubernetes.Behaviour{})
 		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.OpenSearch.Settings = map[string]v1alpha1.ParamValue{"action.auto_create_index": "false"}
 		})
@@ -157,7 +159,7 @@ var _ = Describe("a campaign", func() {
 
 	It("is Stalled when no node takes its OpenSearch in time", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{openSearch: func(corev1.Pod) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{OpenSearch: func(corev1.Pod) *corev1.PodStatus {
 			return &corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
 				Message: "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
@@ -171,14 +173,14 @@ var _ = Describe("a campaign", func() {
 		Expect(message(c)).To(ContainSubstring("not within 10s"))
 	})
 
-	It("refuses a record of another attempt", func() {
+	It("rejects a record of another attempt", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
-			trial := cfg.Trial
-			if trial.Phase == record.Sweep && trial.Attempt == 1 {
-				trial.Clients++
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
+			attempt := cfg.Attempt
+			if attempt.Phase == record.Sweep && attempt.N == 1 {
+				attempt.Clients++
 			}
-			status, err := recordStatus(wrappers.MeasuredRecord(trial, 1000))
+			status, err := kubernetes.Recorded(wrappers.MeasuredRecord(attempt, 1000))
 			Expect(err).NotTo(HaveOccurred())
 			return status
 		}})
@@ -193,7 +195,7 @@ var _ = Describe("a campaign", func() {
 		})).To(BeTrue())
 	})
 
-	It("measures again what a damaged record held", func() {
+	It("measures a trial again when its record was damaged", func() {
 		ns := newNamespace()
 		c := start(wrappers.MakeCampaign("damaged").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
@@ -211,7 +213,7 @@ var _ = Describe("a campaign", func() {
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 	})
 
-	It("names a ConfigMap that it is to mount and that is missing, and goes on once it is made", func() {
+	It("names a missing ConfigMap that its trials mount, and continues once it exists", func() {
 		ns := newNamespace()
 		w := wrappers.MakeCampaign("body").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
 		w.Spec.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "body", Key: "index.json"}
@@ -223,7 +225,7 @@ var _ = Describe("a campaign", func() {
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 	})
 
-	It("says whose a name is that it wants, and leaves it alone", func() {
+	It("names the owner of an object whose name it needs, and leaves the object alone", func() {
 		ns := newNamespace()
 		taken := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "taken-report"}, Data: map[string]string{"mine": "1"}}
 		Expect(cluster.Create(ctx, taken)).To(Succeed())
@@ -236,9 +238,9 @@ var _ = Describe("a campaign", func() {
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 	})
 
-	It("leaves nothing when it is deleted in the middle", func() {
+	It("leaves nothing when it is deleted while it runs", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{trial: func(record.Config) *corev1.PodStatus { return nil }})
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(record.Config) *corev1.PodStatus { return nil }})
 		w := wrappers.MakeCampaign("gone").Namespace(ns).VariantOnAnyNode("a")
 		w.Spec.OpenSearch.Storage.Size = "1Gi"
 		c := start(w)

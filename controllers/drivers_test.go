@@ -15,16 +15,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/drivers/bulk/bulkconfig"
+	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
+	"github.com/knee-bench/knee/internal/drivers/stream/streamconfig"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/driverconfig"
+	"github.com/knee-bench/knee/test/kubernetes"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// ends is the status of a trial's pod that leaves a record.
+// ends returns the status of a trial's pod that ended with a record.
 func ends(r record.Record) *corev1.PodStatus {
 	GinkgoHelper()
-	status, err := recordStatus(r)
+	status, err := kubernetes.Recorded(r)
 	Expect(err).NotTo(HaveOccurred())
 	return status
 }
@@ -33,12 +38,12 @@ var _ = Describe("a campaign of another driver", func() {
 	It("loads with Knee's own loader", func() {
 		ns := newNamespace()
 		var mu sync.Mutex
-		var told []record.Config
-		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+		var configs []record.Config
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
 			mu.Lock()
 			defer mu.Unlock()
-			told = append(told, cfg)
-			return ends(wrappers.MeasuredRecord(cfg.Trial, 1000*float64(cfg.Trial.Clients)))
+			configs = append(configs, cfg)
+			return ends(wrappers.MeasuredRecord(cfg.Attempt, 1000*float64(cfg.Attempt.Clients)))
 		}})
 		w := wrappers.MakeCampaign("bulk").Namespace(ns).VariantOnAnyNode("a").Clients(1, 2).Repetitions(0).Bulk(500)
 		w.Spec.Workload.Index = v1alpha1.Index{Name: "logs-a", DataStream: ptr.To(true)}
@@ -47,24 +52,23 @@ var _ = Describe("a campaign of another driver", func() {
 		Expect(get(c).Status.Knees).To(Equal("a=2"))
 		mu.Lock()
 		defer mu.Unlock()
-		for _, cfg := range told {
-			Expect(cfg.Bulk).NotTo(BeNil())
-			Expect(cfg.Bulk.Documents).To(Equal(500 * int64(cfg.Trial.Clients)))
-			Expect(cfg.OSB).To(BeNil())
+		for _, cfg := range configs {
+			Expect(cfg.Driver.Name).To(Equal(bulkconfig.Name))
+			Expect(driverconfig.Of[bulkconfig.Config](cfg).Documents).To(Equal(500 * int64(cfg.Attempt.Clients)))
 			Expect(cfg.Index.DataStream).To(BeTrue())
 		}
 	})
 
 	It("loads with the stream transport's API, on two nodes", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
 			Expect(cfg.Nodes).To(BeEquivalentTo(2))
 			Expect(cfg.Probes).To(HaveLen(2))
 			rate := 1000.0
-			if cfg.Stream.Params["use_stream_transport"] == "true" {
+			if driverconfig.Of[streamconfig.Config](cfg).Params["use_stream_transport"] == "true" {
 				rate = 3000
 			}
-			return ends(wrappers.LoadRecord(cfg.Trial, "stream", rate, "rows/s"))
+			return ends(wrappers.LoadRecord(cfg.Attempt, "stream", rate, "rows/s"))
 		}})
 		w := wrappers.MakeCampaign("stream").Namespace(ns).Variant("regular").Variant("stream").Clients(1).Repetitions(4).Stream(nil)
 		for i, value := range []v1alpha1.ParamValue{"false", "true"} {
@@ -75,10 +79,10 @@ var _ = Describe("a campaign of another driver", func() {
 		Expect(get(c).Status.Result).To(HavePrefix("stream 3.000x regular"))
 	})
 
-	It("is Stalled with the missing plugin's name, without a second try", func() {
+	It("is Stalled with the name of a missing plugin, without a retry", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
-			return ends(wrappers.ErroredRecord(cfg.Trial, record.ReasonPluginMissing, "OpenSearch has no POST /_benchmark/stream"))
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
+			return ends(wrappers.ErroredRecord(cfg.Attempt, record.ReasonPluginMissing, "OpenSearch has no POST /_benchmark/stream"))
 		}})
 		c := start(wrappers.MakeCampaign("plugin").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(1).Retries(3).Stream(nil))
 		Eventually(ready(c)).Should(Equal("False/PluginMissing"))
@@ -87,15 +91,15 @@ var _ = Describe("a campaign of another driver", func() {
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(2), "the Warmup and one attempt")
 	})
 
-	It("runs a program, with no OpenSearch at all", func() {
+	It("runs a program without any OpenSearch", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
 			Expect(cfg.Endpoint).To(BeEmpty())
 			rate := 1000.0
-			if cfg.Command.Params["FLOW"] == "new" {
+			if driverconfig.Of[commandconfig.Config](cfg).Params["FLOW"] == "new" {
 				rate = 2000
 			}
-			return ends(wrappers.LoadRecord(cfg.Trial, "command", rate, "calls/s"))
+			return ends(wrappers.LoadRecord(cfg.Attempt, "command", rate, "calls/s"))
 		}})
 		w := wrappers.MakeCampaign("command").Namespace(ns).Variant("old").Variant("new").Clients(100).Repetitions(4).
 			Command("ozone:1", "ozone", "freon")
@@ -112,7 +116,7 @@ var _ = Describe("a campaign of another driver", func() {
 		}
 	})
 
-	It("measures the cells that its matrix leaves in", func() {
+	It("measures the cells that its matrix includes", func() {
 		ns := newNamespace()
 		c := start(wrappers.MakeCampaign("matrix").Namespace(ns).Variant("a").Variant("b").Topology("2p0r", 2).Clients(1).
 			Repetitions(1).Without("a", "2p0r"))
@@ -122,7 +126,7 @@ var _ = Describe("a campaign of another driver", func() {
 		Expect(got.Status.Cells).To(HaveLen(3))
 	})
 
-	It("names the policy that is not there", func() {
+	It("names a missing policy", func() {
 		ns := newNamespace()
 		w := wrappers.MakeCampaign("policy").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0).Bulk(1)
 		w.Spec.Topologies[0].ISMPolicyFrom = &v1alpha1.ConfigMapKey{Name: "policies", Key: "rollover.json"}
@@ -141,23 +145,23 @@ var _ = Describe("a trial of several loader pods", func() {
 		return wrappers.MakeCampaign("fleet").Namespace(ns).VariantOnAnyNode("a").Clients(1, 6).Repetitions(0).Bulk(100).ClientsPerPod(2)
 	}
 
-	It("is one record, that of index 0", func() {
+	It("has one record, that of index 0", func() {
 		ns := newNamespace()
 		var mu sync.Mutex
-		seen := map[int32]map[int]string{} // by clients and index: the pod's host name
-		nodes.behave(ns, behaviour{loader: func(cfg record.Config, index int) *corev1.PodStatus {
+		seen := map[int32]map[int]string{} // host name of each loader pod, by clients and index
+		nodes.Behave(ns, kubernetes.Behaviour{Loader: func(cfg record.Config, index int) *corev1.PodStatus {
 			mu.Lock()
 			defer mu.Unlock()
-			if cfg.Trial.Phase == record.Sweep {
-				if seen[cfg.Trial.Clients] == nil {
-					seen[cfg.Trial.Clients] = map[int]string{}
+			if cfg.Attempt.Phase == record.Sweep {
+				if seen[cfg.Attempt.Clients] == nil {
+					seen[cfg.Attempt.Clients] = map[int]string{}
 				}
-				seen[cfg.Trial.Clients][index] = cfg.Coordinator
+				seen[cfg.Attempt.Clients][index] = cfg.Coordinator
 			}
 			if index > 0 {
-				return ended(resources.ContainerTrial, 0, "")
+				return kubernetes.Ended(resources.ContainerTrial, 0, "")
 			}
-			return ends(wrappers.MeasuredRecord(cfg.Trial, 1000*float64(cfg.Trial.Clients)))
+			return ends(wrappers.MeasuredRecord(cfg.Attempt, 1000*float64(cfg.Attempt.Clients)))
 		}})
 		c := start(campaign(ns))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
@@ -171,18 +175,18 @@ var _ = Describe("a trial of several loader pods", func() {
 		Expect(count(&corev1.ServiceList{}, ns, "")).To(BeZero())
 	})
 
-	It("is tried again when one of them fails, and names its index", func() {
+	It("is retried when one pod fails, and names the index of the pod", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{loader: func(cfg record.Config, index int) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{Loader: func(cfg record.Config, index int) *corev1.PodStatus {
 			switch {
-			case cfg.Trial.Phase == record.Sweep && cfg.Trial.Clients == 6 && index == 2:
-				return ended(resources.ContainerTrial, 137, "")
-			case cfg.Trial.Phase == record.Sweep && cfg.Trial.Clients == 6:
-				return running() // waits for what does not come
+			case cfg.Attempt.Phase == record.Sweep && cfg.Attempt.Clients == 6 && index == 2:
+				return kubernetes.Ended(resources.ContainerTrial, 137, "")
+			case cfg.Attempt.Phase == record.Sweep && cfg.Attempt.Clients == 6:
+				return kubernetes.TrialRunning() // this loader pod waits for the one that failed
 			case index > 0:
-				return ended(resources.ContainerTrial, 0, "")
+				return kubernetes.Ended(resources.ContainerTrial, 0, "")
 			}
-			return ends(wrappers.MeasuredRecord(cfg.Trial, 1000))
+			return ends(wrappers.MeasuredRecord(cfg.Attempt, 1000))
 		}})
 		c := start(campaign(ns).Retries(1))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
@@ -192,15 +196,15 @@ var _ = Describe("a trial of several loader pods", func() {
 		Expect(count(&records, ns, resources.ComponentRecord)).To(Equal(4), "the Warmup, 1, and two attempts at 6")
 	})
 
-	It("is Stalled when no node takes one of them in time", func() {
+	It("is Stalled when one pod finds no node in time", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{loader: func(_ record.Config, index int) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{Loader: func(_ record.Config, index int) *corev1.PodStatus {
 			if index == 2 {
 				return &corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 					Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/2 nodes are available: 2 Insufficient cpu.",
 				}}}
 			}
-			return running()
+			return kubernetes.TrialRunning()
 		}})
 		w := campaign(ns).Clients(6)
 		w.Spec.Timeouts.ProvisioningSeconds = ptr.To[int32](10)
@@ -212,15 +216,15 @@ var _ = Describe("a trial of several loader pods", func() {
 })
 
 var _ = Describe("a topology of several nodes", func() {
-	It("is loaded when all are ready, and says how many are not when the pool has too few", func() {
+	It("is loaded when all nodes are ready, and says how many are not when the pool is too small", func() {
 		ns := newNamespace()
 		var mu sync.Mutex
 		enough := false
-		nodes.behave(ns, behaviour{openSearch: func(pod corev1.Pod) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{OpenSearch: func(pod corev1.Pod) *corev1.PodStatus {
 			mu.Lock()
 			defer mu.Unlock()
 			if enough || pod.Labels["apps.kubernetes.io/pod-index"] == "0" {
-				return readyStatus()
+				return kubernetes.OpenSearchReady()
 			}
 			return &corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable",
@@ -240,8 +244,8 @@ var _ = Describe("a topology of several nodes", func() {
 		var pods corev1.PodList
 		Expect(cluster.List(ctx, &pods, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: resources.ComponentOpenSearch})).To(Succeed())
 		Expect(pods.Items).To(HaveLen(3))
-		for i := range pods.Items { // nodes have come: the scheduler looks at the pods again
-			pods.Items[i].Status = *readyStatus()
+		for i := range pods.Items { // simulates a scheduler that finds nodes for the pods now
+			pods.Items[i].Status = *kubernetes.OpenSearchReady()
 			Expect(cluster.Status().Update(ctx, &pods.Items[i])).To(Succeed())
 		}
 		Eventually(ready(c)).Should(Equal("True/Finished"))

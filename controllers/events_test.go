@@ -1,60 +1,29 @@
 package controllers
 
 import (
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/events"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
-	"github.com/knee-bench/knee/internal/plan"
-	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/controllers/status"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+	"github.com/knee-bench/knee/internal/verdict/sweep"
 )
 
-// statusOf is the status of a campaign of one cell of which the trials at these client counts failed.
-func statusOf(failed ...int32) v1alpha1.BenchmarkCampaignStatus {
-	c := analysistest.Campaign([]string{"arm"}, []string{"6p0r"}, 1, 2, 4)
-	c.Spec.Retries = new(int32(0))
-	c.Spec.Gates.MaxIOWaitPercent = v1alpha1.ToDecimal("5") // Measured has 6
-	p := plan.Build(c)
-	var records []record.Record
-	for _, clients := range failed {
-		records = append(records, analysistest.Errored(p.SweepTrial(p.Cells[0], clients, 1), record.ReasonDriverFailed, "exit code 64"))
+func TestRecordEvents_failedTrial_isAWarning(t *testing.T) {
+	recorder := events.NewFakeRecorder(10)
+	r := &CampaignReconciler{Recorder: recorder}
+	cell := campaign.Cell{Variant: "arm", Topology: "6p0r"}
+	cell.Curve.Points = []sweep.Point{{Clients: 2, Verdict: verdict.Errored, Failures: []verdict.Failure{{Reason: "DriverFailed", Message: "exit code 64"}}}}
+	after := v1alpha1.BenchmarkCampaignStatus{Cells: []v1alpha1.CellStatus{{Variant: "arm", Topology: "6p0r", FailedClients: []int32{2}}}}
+	r.recordEvents(&v1alpha1.BenchmarkCampaign{}, status.FindTransitions(v1alpha1.BenchmarkCampaignStatus{}, after), campaign.Assessment{Cells: []campaign.Cell{cell}})
+	const want = "Warning TrialFailed arm on 6p0r at 2 clients failed and is not retried: DriverFailed: exit code 64"
+	if len(recorder.Events) != 1 {
+		t.Fatalf("%d Events, want 1", len(recorder.Events))
 	}
-	records = append(records, analysistest.Measured(p.SweepTrial(p.Cells[0], 4, 1), 1000))
-	return report.Status(report.NewInput(c, p, records, "v0"))
-}
-
-func TestATrialThatIsGivenUpIsToldOfOnce(t *testing.T) {
-	none, one, two := statusOf(), statusOf(1), statusOf(1, 2)
-	if len(none.Cells[0].NotMeasured) != 1 {
-		t.Fatalf("the Gated trial is not listed: %q", none.Cells[0].NotMeasured)
-	}
-	for what, tc := range map[string]struct {
-		before, after v1alpha1.BenchmarkCampaignStatus
-		want          []string
-	}{
-		"nothing new":            {one, one, nil},
-		"gated is not given up":  {v1alpha1.BenchmarkCampaignStatus{}, none, nil},
-		"the first":              {none, one, []string{"arm on 6p0r at 1 clients is given up: "}},
-		"the second alone":       {one, two, []string{"arm on 6p0r at 2 clients is given up: "}},
-		"both":                   {none, two, []string{"arm on 6p0r at 1 clients is given up: ", "arm on 6p0r at 2 clients is given up: "}},
-		"measured after all":     {two, none, nil},
-		"nothing before a start": {v1alpha1.BenchmarkCampaignStatus{}, v1alpha1.BenchmarkCampaignStatus{}, nil},
-	} {
-		got := givenUp(tc.before, tc.after)
-		var heads []string
-		for _, note := range got {
-			head, cause, _ := strings.Cut(note, ": ")
-			heads = append(heads, head+": ")
-			if !strings.Contains(cause, "exit code 64") {
-				t.Errorf("%s: no cause in %q", what, note)
-			}
-		}
-		if diff := cmp.Diff(tc.want, heads); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+	if got := <-recorder.Events; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

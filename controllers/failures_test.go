@@ -12,10 +12,11 @@ import (
 
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/kubernetes"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// recordsOf are the records of a phase in a namespace, by attempt's title.
+// recordsOf returns the records of a phase in a namespace. The key is the title of the attempt.
 func recordsOf(ns string, phase record.Phase) map[string]record.Record {
 	var maps corev1.ConfigMapList
 	Expect(cluster.List(ctx, &maps, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(phase)})).To(Succeed())
@@ -24,7 +25,7 @@ func recordsOf(ns string, phase record.Phase) map[string]record.Record {
 		if cm.Labels[resources.LabelComponent] == resources.ComponentRecord {
 			rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
 			Expect(err).NotTo(HaveOccurred())
-			out[trialTitle(rec.Trial)] = rec
+			out[wrappers.AttemptTitle(rec.Attempt)] = rec
 		}
 	}
 	return out
@@ -32,18 +33,20 @@ func recordsOf(ns string, phase record.Phase) map[string]record.Record {
 
 var _ = Describe("a trial that goes wrong", func() {
 	measured := func(cfg record.Config) string {
-		b, err := record.Encode(wrappers.MeasuredRecord(cfg.Trial, 1000))
+		b, err := record.Encode(wrappers.MeasuredRecord(cfg.Attempt, 1000))
 		Expect(err).NotTo(HaveOccurred())
 		return string(b)
 	}
 	withMessage := func(text func(cfg record.Config) string) func(record.Config) *corev1.PodStatus {
-		return func(cfg record.Config) *corev1.PodStatus { return ended(resources.ContainerTrial, 0, text(cfg)) }
+		return func(cfg record.Config) *corev1.PodStatus {
+			return kubernetes.Ended(resources.ContainerTrial, 0, text(cfg))
+		}
 	}
-	DescribeTable("is Errored with its cause, retried, and then shown as failed while the rest goes on",
+	DescribeTable("is Errored with its cause, retried, and then shown as failed while the other trials continue",
 		func(how func(cfg record.Config) *corev1.PodStatus, cause string) {
 			ns := newNamespace()
-			nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
-				if cfg.Trial.Phase == record.Sweep && cfg.Trial.Clients == 2 {
+			nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
+				if cfg.Attempt.Phase == record.Sweep && cfg.Attempt.Clients == 2 {
 					return how(cfg)
 				}
 				return withMessage(measured)(cfg)
@@ -65,34 +68,34 @@ var _ = Describe("a trial that goes wrong", func() {
 			}
 		}, "Evicted: The node was low on resource: memory."),
 		Entry("when the loader is killed for its memory", func(record.Config) *corev1.PodStatus {
-			s := ended(resources.ContainerTrial, 137, "")
+			s := kubernetes.Ended(resources.ContainerTrial, 137, "")
 			s.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
 			return s
 		}, "OOMKilled, exit code 137"),
-		Entry("when it ends well without a record", withMessage(func(record.Config) string { return "" }), "without a record"),
+		Entry("when it succeeds without a record", withMessage(func(record.Config) string { return "" }), "without a record"),
 		Entry("when its record is cut off", withMessage(func(cfg record.Config) string {
 			m := measured(cfg)
 			return m[:len(m)/2]
 		}), record.ReasonRecordUnreadable),
-		Entry("when its record is of a version that is not known", withMessage(func(cfg record.Config) string {
+		Entry("when its record has an unknown version", withMessage(func(cfg record.Config) string {
 			return strings.Replace(measured(cfg), `"version":1`, `"version":99`, 1)
 		}), "version 99"),
 		Entry("when its record is of another attempt", withMessage(func(cfg record.Config) string {
-			cfg.Trial.Repetition += 7
+			cfg.Attempt.Repetition += 7
 			return measured(cfg)
 		}), "of another attempt"),
-		Entry("when it says itself that OpenSearch was restarted", withMessage(func(cfg record.Config) string {
-			b, err := record.Encode(wrappers.ErroredRecord(cfg.Trial, "NodeRestarted", "node-0 started anew in mid-trial"))
+		Entry("when its record says that OpenSearch was restarted", withMessage(func(cfg record.Config) string {
+			b, err := record.Encode(wrappers.ErroredRecord(cfg.Attempt, "NodeRestarted", "node-0 was restarted during the trial"))
 			Expect(err).NotTo(HaveOccurred())
 			return string(b)
-		}), "started anew in mid-trial"),
+		}), "was restarted during the trial"),
 	)
 
-	It("is measured again, without a retry, when its pod is deleted in mid-run", func() {
+	It("is measured again, without being charged to the retries, when its pod is deleted", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
-			if cfg.Trial.Phase == record.Sweep && cfg.Trial.Attempt == 1 {
-				return running()
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
+			if cfg.Attempt.Phase == record.Sweep && cfg.Attempt.N == 1 {
+				return kubernetes.TrialRunning()
 			}
 			return withMessage(measured)(cfg)
 		}})
@@ -108,7 +111,7 @@ var _ = Describe("a trial that goes wrong", func() {
 		}).Should(BeTrue())
 		Expect(cluster.Delete(ctx, &pod, client.GracePeriodSeconds(0))).To(Succeed())
 		Expect(cluster.Get(ctx, client.ObjectKeyFromObject(&pod), &pod)).To(Succeed())
-		pod.Status = *ended(resources.ContainerTrial, 143, "") // as a kubelet ends what is deleted
+		pod.Status = *kubernetes.Ended(resources.ContainerTrial, 143, "") // the kubelet ends a deleted pod like this
 		Expect(cluster.Status().Update(ctx, &pod)).To(Succeed())
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		sweep := recordsOf(ns, record.Sweep)
@@ -120,9 +123,9 @@ var _ = Describe("a trial that goes wrong", func() {
 	})
 })
 
-// A record that was cut off, wherever, is never taken for one.
-func TestATruncatedRecordIsNeverAFigure(t *testing.T) {
-	whole, err := record.Encode(wrappers.MeasuredRecord(record.Trial{Campaign: "u", Cell: "c", Phase: record.Sweep, Clients: 8, Repetition: 1, Attempt: 1}, 123456))
+// TestDecode_truncatedRecord_fails checks that Decode refuses a record that was cut off at any byte.
+func TestDecode_truncatedRecord_fails(t *testing.T) {
+	whole, err := record.Encode(wrappers.MeasuredRecord(record.Attempt{Trial: record.Trial{Campaign: "u", Cell: "c", Phase: record.Sweep, Clients: 8, Repetition: 1, Placement: 1}, N: 1}, 123456))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,20 +16,21 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// The opensearch-k8s-operator in these tests is a fake. It behaves as the real one was seen to behave, as far as Knee can see:
-// docs/opensearchcluster.md describes the run. Its StatefulSet and pods carry the labels and annotations of the pool of nodes.
-// It makes all pods at once, before it changes their template, so that it restarts every node.
+// The opensearch-k8s-operator in these tests is a fake. As far as Knee can see, it behaves like the real one;
+// docs/opensearchcluster.md describes the run in which the real one was observed. Its StatefulSet and pods carry the
+// labels and annotations of the pool of nodes. It creates all pods at once and changes their template afterwards. So
+// it has to restart every node.
 
-// accept does what the operator does at once with a new OpenSearchCluster. It calls it RUNNING, makes a Secret without an
-// owner, and makes the StatefulSet. Then it changes the template of the pods, which it restarts one by one only after the
-// bootstrap.
+// accept does what the opensearch-k8s-operator does at once with a new OpenSearchCluster. It sets the phase RUNNING
+// and creates the StatefulSet and a Secret without an owner. Then it changes the template of the pods. The pods are
+// restarted one by one only after the bootstrap.
 func accept(o *unstructured.Unstructured) *appsv1.StatefulSet {
 	setStatus(o, map[string]any{"phase": "RUNNING", "componentsStatus": []any{}})
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName() + "-dashboards-password"}}
 	Expect(cluster.Create(ctx, secret)).To(Succeed())
 	set := operatorSet(o)
 	Expect(cluster.Create(ctx, set)).To(Succeed())
-	Eventually(func() int64 { return observedSet(set).Status.ObservedGeneration }).Should(Equal(set.Generation), "its pods are made of the first template")
+	Eventually(func() int64 { return observedSet(set).Status.ObservedGeneration }).Should(Equal(set.Generation), "its pods have the first template")
 	before := set.DeepCopy()
 	set.Spec.Template.Annotations = maps.Clone(set.Spec.Template.Annotations)
 	set.Spec.Template.Annotations["opster.io/config"] = "changed"
@@ -37,7 +38,7 @@ func accept(o *unstructured.Unstructured) *appsv1.StatefulSet {
 	return set
 }
 
-// operatorSet is the operator's StatefulSet of an OpenSearchCluster.
+// operatorSet returns the StatefulSet that the opensearch-k8s-operator creates for an OpenSearchCluster.
 func operatorSet(o *unstructured.Unstructured) *appsv1.StatefulSet {
 	pools, _, err := unstructured.NestedSlice(o.Object, "spec", "nodePools")
 	Expect(err).NotTo(HaveOccurred())
@@ -65,7 +66,8 @@ func operatorSet(o *unstructured.Unstructured) *appsv1.StatefulSet {
 	}
 }
 
-// restart deletes the pods of a StatefulSet one by one and waits for each, as the operator does after the bootstrap.
+// restart deletes the pods of a StatefulSet one by one and waits for each new pod, as the opensearch-k8s-operator does
+// after the bootstrap.
 func restart(o *unstructured.Unstructured, set *appsv1.StatefulSet, meanwhile func()) {
 	report(o, "green", "InProgress")
 	for _, pod := range runningPods(o.GetNamespace()) {
@@ -80,7 +82,8 @@ func restart(o *unstructured.Unstructured, set *appsv1.StatefulSet, meanwhile fu
 	report(o, "green", "Finished")
 }
 
-// report writes what the operator says of a bootstrapped cluster, and of its rolling restart where that is not empty.
+// report writes the status of a bootstrapped cluster as the opensearch-k8s-operator does. The parameter restart is the
+// status of the rolling restart; empty: there is no such status.
 func report(o *unstructured.Unstructured, health, restart string) {
 	components := []any{}
 	if restart != "" {
@@ -100,14 +103,14 @@ func observedSet(set *appsv1.StatefulSet) *appsv1.StatefulSet {
 	return &now
 }
 
-// runningPods are the pods of a namespace that run and are not being deleted.
+// runningPods returns the pods of a namespace that run and are not being deleted.
 func runningPods(ns string) []corev1.Pod {
 	var pods corev1.PodList
 	Expect(cluster.List(ctx, &pods, client.InNamespace(ns))).To(Succeed())
 	return slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.Status.Phase != corev1.PodRunning || !p.DeletionTimestamp.IsZero() })
 }
 
-// eventNotes are the notes of a namespace's events of a reason.
+// eventNotes returns the notes of a namespace's events with the given reason.
 func eventNotes(ns, reason string) []string {
 	var list eventsv1.EventList
 	Expect(cluster.List(ctx, &list, client.InNamespace(ns))).To(Succeed())

@@ -20,10 +20,10 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// maxStatus is what a status may take, in bytes of JSON.
+// maxStatus is the largest size of a status, in bytes of JSON.
 const maxStatus = 20 << 10
 
-// invariants holds what every status of every campaign of the suite has to obey, at every step.
+// invariants checks the rules for every status of every campaign of the suite.
 type invariants struct {
 	mu       sync.Mutex
 	progress map[types.UID]progress
@@ -31,7 +31,7 @@ type invariants struct {
 	broken   []string
 }
 
-// progress is the last of a campaign, and of which generation.
+// progress is the last known progress of a campaign, and the generation of its spec.
 type progress struct {
 	generation int64
 	done       int
@@ -63,7 +63,7 @@ func watchInvariants(ctx context.Context, c cache.Cache) (*invariants, error) {
 	return v, err
 }
 
-// forget lets progress go back: a record was removed.
+// forget allows progress to go back, after a record was deleted.
 func (v *invariants) forget(uid types.UID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -88,7 +88,7 @@ func (v *invariants) check(before, after *v1alpha1.BenchmarkCampaign) {
 	}
 }
 
-// violations are those so far, and how many states were looked at.
+// violations returns the broken rules so far, and the number of statuses that were checked.
 func (v *invariants) violations() (broken []string, seen int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -103,14 +103,15 @@ func statusJSON(s v1alpha1.BenchmarkCampaignStatus) string {
 	return string(b)
 }
 
-// doneTrials is a of a progress "a/b"; false before there is one.
+// doneTrials returns the number of done trials from a progress text such as "3/12". The second result is false if the
+// text does not have this form.
 func doneTrials(progress string) (int, bool) {
 	var done, all int
 	n, err := fmt.Sscanf(progress, "%d/%d", &done, &all)
 	return done, n == 2 && err == nil
 }
 
-// statusViolations says what of a status is against the rules of kstatus, or of Knee.
+// statusViolations returns how a status breaks the rules of kstatus or of Knee.
 func statusViolations(before v1alpha1.BenchmarkCampaignStatus, c *v1alpha1.BenchmarkCampaign) (wrong []string) {
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	now := c.Status
@@ -139,7 +140,7 @@ func statusViolations(before v1alpha1.BenchmarkCampaignStatus, c *v1alpha1.Bench
 	reconciling := meta.FindStatusCondition(now.Conditions, v1alpha1.ConditionReconciling)
 	stalled := meta.FindStatusCondition(now.Conditions, v1alpha1.ConditionStalled)
 	switch {
-	case len(now.Conditions) == 0: // not looked at yet
+	case len(now.Conditions) == 0: // not reconciled yet
 		return wrong
 	case count[v1alpha1.ConditionReady] != 1:
 		bad("%d conditions Ready", count[v1alpha1.ConditionReady])
@@ -151,7 +152,7 @@ func statusViolations(before v1alpha1.BenchmarkCampaignStatus, c *v1alpha1.Bench
 	case stalled != nil && ready.Status != metav1.ConditionFalse:
 		bad("Stalled, and Ready is %s", ready.Status)
 	case stalled == nil && ready.Status == metav1.ConditionFalse:
-		bad("Ready is False, and nothing says that a person has to act")
+		bad("Ready is False, and no condition says that the user has to act")
 	}
 	for _, companion := range []*metav1.Condition{reconciling, stalled} {
 		if companion != nil && companion.Status != metav1.ConditionTrue {
@@ -161,7 +162,8 @@ func statusViolations(before v1alpha1.BenchmarkCampaignStatus, c *v1alpha1.Bench
 	return wrong
 }
 
-// transitionsOnly passes events on, and notes those that say of an object what the one before said.
+// transitionsOnly is an EventRecorder that passes all Events to another EventRecorder. It notes each Event that is
+// equal to the previous Event of the same object.
 type transitionsOnly struct {
 	events.EventRecorder
 	mu     sync.Mutex
@@ -181,7 +183,7 @@ func (t *transitionsOnly) Eventf(regarding, related runtime.Object, kind, reason
 	t.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
 }
 
-// violations are the events so far that told no transition.
+// violations returns the Events so far that repeated the previous Event of the same object.
 func (t *transitionsOnly) violations() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -19,30 +20,36 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/controllers/observe"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/internal/scheme"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// clustersLeft is an API server that has the given OpenSearchClusters: a fake.
+// clustersLeft is a fake API server that has the given OpenSearchClusters.
 type clustersLeft struct {
 	client.Reader
-	items []unstructured.Unstructured
+	items     []unstructured.Unstructured
+	onlyOlder bool // serves only the older group of the kind
 }
 
 func (c *clustersLeft) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	var o client.ListOptions
 	o.ApplyOptions(options)
+	if c.onlyOlder && list.GetObjectKind().GroupVersionKind().GroupVersion() != resources.OpenSearchClusterGroups[1] {
+		return &meta.NoKindMatchError{}
+	}
 	for _, item := range c.items {
-		if o.LabelSelector.Matches(labels.Set(item.GetLabels())) {
+		if o.LabelSelector == nil || o.LabelSelector.Matches(labels.Set(item.GetLabels())) {
 			list.(*unstructured.UnstructuredList).Items = append(list.(*unstructured.UnstructuredList).Items, item)
 		}
 	}
 	return nil
 }
 
-// operatedCampaign returns a campaign whose only cluster, of three nodes, the operator makes.
+// operatedCampaign returns a campaign with one cluster of three nodes. The opensearch-k8s-operator creates this
+// cluster.
 func operatedCampaign(uid string) *v1alpha1.BenchmarkCampaign {
 	w := wrappers.MakeCampaign("x").Namespace("bench").UID(uid).VariantOnAnyNode("a")
 	w.Spec.OpenSearch.Provisioner = v1alpha1.ProvisionOpenSearchCluster
@@ -52,6 +59,14 @@ func operatedCampaign(uid string) *v1alpha1.BenchmarkCampaign {
 
 func operatedVolume(cell string, node int32) client.Object {
 	return &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "bench", Name: resources.OperatedClaim(cell, node)}}
+}
+
+// rememberCells sets up a reconciler that has not yet looked for the opensearch-k8s-operator. It lets the reconciler
+// remember the cells of a campaign.
+func rememberCells(r *CampaignReconciler, c *v1alpha1.BenchmarkCampaign) {
+	r.setUp()
+	r.observer.Operator.SetWatches(observe.OperatorWatches{})
+	r.leftovers.Remember(c, plan.Build(c))
 }
 
 // reconcileVolumes reconciles the campaign and returns the names of the volumes that are left.
@@ -72,7 +87,7 @@ func reconcileVolumes(t *testing.T, r *CampaignReconciler, c *v1alpha1.Benchmark
 	return kept
 }
 
-func TestCleanUp(t *testing.T) {
+func TestLeftovers(t *testing.T) {
 	c := operatedCampaign("1")
 	p := plan.Build(c)
 	cell := p.Cells[0].Name
@@ -84,46 +99,41 @@ func TestCleanUp(t *testing.T) {
 		return []unstructured.Unstructured{o}
 	}
 	all := []string{resources.OperatedClaim(cell, 0), resources.OperatedClaim(cell, 2), "data-other-nodes-0"}
-	newer, older := resources.OpenSearchClusterGroups[0], resources.OpenSearchClusterGroups[1]
 	for name, tt := range map[string]struct {
 		left  []unstructured.Unstructured
 		older bool
-		kept  []string // volumes
-		tells bool
+		kept  []string // remaining volumes
+		event bool
 	}{
 		"deleted, cluster gone":     {nil, false, []string{"data-other-nodes-0"}, true},
-		"deleted, cluster to go":    {cluster(metav1.OwnerReference{UID: "1", Controller: ptr.To(true)}), false, all, false}, // the operator may still make volumes
+		"deleted, cluster to go":    {cluster(metav1.OwnerReference{UID: "1", Controller: ptr.To(true)}), false, all, false}, // the opensearch-k8s-operator may still create volumes
 		"deleted, cluster orphaned": {cluster(), false, all, false},
 		"older group":               {nil, true, []string{"data-other-nodes-0"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(
 				operatedVolume(cell, 0), operatedVolume(cell, 2), operatedVolume("other", 0)).Build()
-			told := events.NewFakeRecorder(2)
-			r := &CampaignReconciler{Client: api, Uncached: &clustersLeft{items: tt.left}, Recorder: told}
-			r.operator.kind = &newer
-			if tt.older {
-				r.operator.kind = &older
-			}
-			r.leftovers.remember(c, p)
+			recorder := events.NewFakeRecorder(2)
+			r := &CampaignReconciler{Client: api, Uncached: &clustersLeft{items: tt.left, onlyOlder: tt.older}, Recorder: recorder}
+			rememberCells(r, c)
 			reconcileVolumes(t, r, c)
 			slices.Sort(tt.kept)
-			if kept := reconcileVolumes(t, r, c); !slices.Equal(kept, tt.kept) { // the second look has nothing to do
+			if kept := reconcileVolumes(t, r, c); !slices.Equal(kept, tt.kept) { // the second Reconcile has nothing to do
 				t.Errorf("volumes %v, want %v", kept, tt.kept)
 			}
-			close(told.Events)
+			close(recorder.Events)
 			var notes []string
-			for note := range told.Events {
+			for note := range recorder.Events {
 				notes = append(notes, note)
 			}
-			if tells := len(notes) == 1 && strings.Contains(notes[0], cell+"-dashboards-password"); tells != tt.tells || len(notes) > 1 {
+			if hasEvent := len(notes) == 1 && strings.Contains(notes[0], cell+"-dashboards-password"); hasEvent != tt.event || len(notes) > 1 {
 				t.Errorf("events %q", notes)
 			}
 		})
 	}
 }
 
-func TestCleanUp_clusterIsStillThere_waitsForItsEnd(t *testing.T) {
+func TestLeftovers_clusterIsStillThere_waitsForItsEnd(t *testing.T) {
 	c := operatedCampaign("1")
 	p := plan.Build(c)
 	cell := p.Cells[0].Name
@@ -133,37 +143,36 @@ func TestCleanUp_clusterIsStillThere_waitsForItsEnd(t *testing.T) {
 	o.SetOwnerReferences([]metav1.OwnerReference{{UID: "1", Controller: ptr.To(true)}})
 	left := &clustersLeft{items: []unstructured.Unstructured{o}}
 	api := fake.NewClientBuilder().WithScheme(scheme.New()).WithObjects(operatedVolume(cell, 0)).Build()
-	told := events.NewFakeRecorder(2)
-	r := &CampaignReconciler{Client: api, Uncached: left, Recorder: told}
-	r.operator.kind = &resources.OpenSearchClusterGroups[0]
-	r.leftovers.remember(c, p)
+	recorder := events.NewFakeRecorder(2)
+	r := &CampaignReconciler{Client: api, Uncached: left, Recorder: recorder}
+	rememberCells(r, c)
 	reconcileVolumes(t, r, c)
-	if len(told.Events) != 0 {
-		t.Errorf("an event before the OpenSearchCluster is gone: %s", <-told.Events)
+	if len(recorder.Events) != 0 {
+		t.Errorf("an event before the OpenSearchCluster is gone: %s", <-recorder.Events)
 	}
 
-	if err := api.Create(t.Context(), operatedVolume(cell, 1)); err != nil { // by the operator, meanwhile
+	if err := api.Create(t.Context(), operatedVolume(cell, 1)); err != nil { // as if the opensearch-k8s-operator created this volume in the meantime
 		t.Fatal(err)
 	}
 	left.items = nil
 	if kept := reconcileVolumes(t, r, c); len(kept) > 0 {
 		t.Errorf("volumes %v are left", kept)
 	}
-	if len(told.Events) != 1 {
-		t.Errorf("%d events, want 1", len(told.Events))
+	if len(recorder.Events) != 1 {
+		t.Errorf("%d events, want 1", len(recorder.Events))
 	}
 }
 
-// The work queue has one entry for a campaign that is deleted and one that is created with the same name.
-func TestCleanUp_campaignOfTheSameName_deletesVolumesOfTheOldOne(t *testing.T) {
+// TestLeftovers_campaignOfTheSameName_deletesVolumesOfTheOldOne checks a campaign that is deleted and another one
+// that is created with the same name. Both have the same entry in the work queue.
+func TestLeftovers_campaignOfTheSameName_deletesVolumesOfTheOldOne(t *testing.T) {
 	old, c := operatedCampaign("1"), operatedCampaign("2")
 	c.Spec.Suspend = ptr.To(true)
 	oldCell, cell := plan.Build(old).Cells[0].Name, plan.Build(c).Cells[0].Name
 	api := fake.NewClientBuilder().WithScheme(scheme.New()).WithStatusSubresource(c).WithObjects(c,
 		operatedVolume(oldCell, 0), operatedVolume(cell, 0)).Build()
 	r := &CampaignReconciler{Client: api, Uncached: &clustersLeft{}, Recorder: events.NewFakeRecorder(9), Clock: clocktesting.NewFakePassiveClock(time.Now())}
-	r.operator.kind = &resources.OpenSearchClusterGroups[0]
-	r.leftovers.remember(old, plan.Build(old))
+	rememberCells(r, old)
 	if kept, want := reconcileVolumes(t, r, c), []string{resources.OperatedClaim(cell, 0)}; !slices.Equal(kept, want) {
 		t.Errorf("volumes %v, want %v", kept, want)
 	}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,10 +18,11 @@ import (
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/kubernetes"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// expectNothingLeft waits until nothing of Knee's is left in a namespace.
+// expectNothingLeft waits until a namespace contains no object of Knee.
 func expectNothingLeft(ns string) {
 	GinkgoHelper()
 	for _, list := range []client.ObjectList{
@@ -31,17 +33,17 @@ func expectNothingLeft(ns string) {
 	}
 }
 
-// trialsHang leaves the trials of a phase running, and lets the others end.
-func trialsHang(phase record.Phase) behaviour {
-	return behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
-		if cfg.Trial.Phase == phase {
+// trialsHang keeps the trials of one phase running and ends all other trials.
+func trialsHang(phase record.Phase) kubernetes.Behaviour {
+	return kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
+		if cfg.Attempt.Phase == phase {
 			return nil
 		}
-		return figures(cfg)
+		return kubernetes.Figures(cfg)
 	}}
 }
 
-// phaseOf is the phase of a campaign's first cell.
+// phaseOf returns a function that reads the phase of the campaign's first cell.
 func phaseOf(c *v1alpha1.BenchmarkCampaign) func() string {
 	return func() string {
 		if cells := get(c).Status.Cells; len(cells) > 0 {
@@ -52,8 +54,8 @@ func phaseOf(c *v1alpha1.BenchmarkCampaign) func() string {
 }
 
 var _ = Describe("the life of a campaign", func() {
-	stages := map[string]behaviour{
-		"Provisioning": {openSearch: func(corev1.Pod) *corev1.PodStatus { return nil }},
+	stages := map[string]kubernetes.Behaviour{
+		"Provisioning": {OpenSearch: func(corev1.Pod) *corev1.PodStatus { return nil }},
 		"Warmup":       trialsHang(record.Warmup),
 		"Sweep":        trialsHang(record.Sweep),
 		"Final":        trialsHang(record.Final),
@@ -62,7 +64,7 @@ var _ = Describe("the life of a campaign", func() {
 		for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationForeground, metav1.DeletePropagationBackground} {
 			It("leaves nothing when it is deleted in its "+phase+", "+string(policy), func() {
 				ns := newNamespace()
-				nodes.behave(ns, b)
+				nodes.Behave(ns, b)
 				w := wrappers.MakeCampaign("gone").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(1)
 				w.Spec.OpenSearch.Storage.Size = "1Gi"
 				c := start(w)
@@ -73,7 +75,7 @@ var _ = Describe("the life of a campaign", func() {
 		}
 	}
 
-	It("is not mixed up with one of the same name in another namespace, nor with the one before it", func() {
+	It("is kept apart from campaigns of the same name, in another namespace or before it", func() {
 		one, other := newNamespace(), newNamespace()
 		make := func(ns string) *v1alpha1.BenchmarkCampaign {
 			return start(wrappers.MakeCampaign("same").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
@@ -85,18 +87,18 @@ var _ = Describe("the life of a campaign", func() {
 		again := make(one)
 		Expect(again.UID).NotTo(Equal(first.UID))
 		Eventually(ready(again)).Should(Equal("True/Finished"))
-		Eventually(func(g Gomega) { // the garbage collector has what the first one left
+		Eventually(func(g Gomega) { // until the garbage collector has deleted the records of the first campaign
 			for title, rec := range recordsOf(one, record.Sweep) {
-				g.Expect(rec.Trial.Campaign).To(Equal(string(again.UID)), title)
+				g.Expect(rec.Attempt.Campaign).To(Equal(string(again.UID)), title)
 			}
 		}).Should(Succeed())
 		Expect(recordsOf(one, record.Sweep)).To(HaveLen(1))
 		for title, rec := range recordsOf(other, record.Sweep) {
-			Expect(rec.Trial.Campaign).To(Equal(string(second.UID)), title)
+			Expect(rec.Attempt.Campaign).To(Equal(string(second.UID)), title)
 		}
 	})
 
-	It("measures again with another rerun token, and keeps what was measured before", func() {
+	It("measures everything again with another rerun token, and keeps the earlier records", func() {
 		ns := newNamespace()
 		c := start(wrappers.MakeCampaign("rerun").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
@@ -107,7 +109,7 @@ var _ = Describe("the life of a campaign", func() {
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(4), "a Warmup and a Sweep, twice")
 	})
 
-	It("measures a single point again by hand, and keeps its earlier record", func() {
+	It("measures a single point again on request, and keeps its earlier record", func() {
 		ns := newNamespace()
 		c := start(wrappers.MakeCampaign("by-hand").Namespace(ns).VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
@@ -120,11 +122,11 @@ var _ = Describe("the life of a campaign", func() {
 		Expect(count(&corev1.ConfigMapList{}, ns, resources.ComponentRecord)).To(Equal(before+2), "the point, and the Warmup of its JVM")
 	})
 
-	It("measures anew only what an edit in mid-run changed", func() {
+	It("measures only what an edit during the run changed", func() {
 		ns := newNamespace()
-		nodes.behave(ns, trialsHang(record.Sweep))
+		nodes.Behave(ns, trialsHang(record.Sweep))
 		c := start(wrappers.MakeCampaign("edit").Namespace(ns).Variant("a").Variant("b").Clients(1).Repetitions(0))
-		sweeps := func() map[string]batchv1.Job { // that are not being deleted, by variant
+		sweeps := func() map[string]batchv1.Job { // by variant, without Jobs that are being deleted
 			var jobs batchv1.JobList
 			Expect(cluster.List(ctx, &jobs, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: string(record.Sweep)})).To(Succeed())
 			out := map[string]batchv1.Job{}
@@ -145,16 +147,16 @@ var _ = Describe("the life of a campaign", func() {
 			return len(now) == 2 && now["b"].UID != before["b"].UID && now["b"].Labels[resources.LabelCell] != before["b"].Labels[resources.LabelCell]
 		}).Should(BeTrue(), "b is another cell, whose trial is another Job")
 		Expect(sweeps()["a"].UID).To(Equal(before["a"].UID), "a's trial runs on")
-		nodes.behave(ns, behaviour{trial: figures})
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: kubernetes.Figures})
 		endTrials(ns, 2)
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(recordsOf(ns, record.Sweep)).To(HaveLen(2), "one of a, one of b as it is now")
 		Expect(count(&batchv1.JobList{}, ns, "")).To(BeZero())
 	})
 
-	It("finishes the trial that runs when it is suspended, and goes on where it was", func() {
+	It("finishes the running trial when it is suspended, and continues there later", func() {
 		ns := newNamespace()
-		nodes.behave(ns, trialsHang(record.Sweep))
+		nodes.Behave(ns, trialsHang(record.Sweep))
 		c := start(wrappers.MakeCampaign("pause").Namespace(ns).VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
 		Eventually(phaseOf(c)).Should(Equal("Sweep"))
 		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = ptr.To(true) })
@@ -163,7 +165,7 @@ var _ = Describe("the life of a campaign", func() {
 		Eventually(func() int { return len(recordsOf(ns, record.Sweep)) }).Should(Equal(1), "the trial that ran is measured")
 		Eventually(func() string { return message(c) }).Should(ContainSubstring("are kept"))
 		Expect(count(&appsv1.StatefulSetList{}, ns, "")).To(Equal(1), "its OpenSearch is kept")
-		nodes.behave(ns, behaviour{trial: figures})
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: kubernetes.Figures})
 		change(c, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = nil })
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(recordsOf(ns, record.Sweep)).To(HaveLen(2))
@@ -172,21 +174,21 @@ var _ = Describe("the life of a campaign", func() {
 
 	It("is left alone by another version of the manager while it runs", func() {
 		ns := newNamespace()
-		nodes.behave(ns, trialsHang(record.Sweep))
+		nodes.Behave(ns, trialsHang(record.Sweep))
 		c := start(wrappers.MakeCampaign("upgrade").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
 		Eventually(phaseOf(c)).Should(Equal("Sweep"))
 		objects := func() []string {
 			var out []string
 			for _, list := range []client.ObjectList{&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.ServiceList{}} {
 				Expect(cluster.List(ctx, list, client.InNamespace(ns))).To(Succeed())
-				out = append(out, listShape(list, shapeOf))
+				out = append(out, kubernetes.ListShape(list, kubernetes.Shape))
 			}
 			return out
 		}
 		Eventually(func() int { return count(&corev1.PodList{}, ns, resources.ComponentLoader) }).Should(Equal(2), "the Warmup's and the Sweep's")
 		before := objects()
 		newer := &controllers.CampaignReconciler{
-			Client: cluster, Uncached: cluster, Recorder: &told{}, Clock: clock.RealClock{},
+			Client: cluster, Uncached: cluster, Recorder: events.NewFakeRecorder(10), Clock: clock.RealClock{},
 			Options: resources.Options{OpenSearchImage: "mirror/opensearch", OSBImage: "mirror/osb", AgentImage: "knee:newer"},
 		}
 		_, err := newer.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(c)})

@@ -16,10 +16,11 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/kubernetes"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// longest is a name of n characters that a Name may have.
+// longest returns a valid Name of n characters that starts with head.
 func longest(head string, n int) string { return head + strings.Repeat("-x", n)[:n-len(head)-1] + "z" }
 
 var _ = Describe("a campaign at the limits", func() {
@@ -45,7 +46,7 @@ var _ = Describe("a campaign at the limits", func() {
 
 	It("admits the largest campaign and takes its first steps", func() {
 		ns := newNamespace()
-		nodes.behave(ns, behaviour{trial: func(record.Config) *corev1.PodStatus { return nil }})
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(record.Config) *corev1.PodStatus { return nil }})
 		w := wrappers.MakeCampaign("largest").Namespace(ns)
 		for i := range 8 {
 			w.Variant(longest(fmt.Sprintf("v%d", i), 32))
@@ -68,7 +69,7 @@ var _ = Describe("a campaign at the limits", func() {
 		Eventually(func() int { return count(&corev1.PodList{}, ns, "") }).Should(BeZero())
 	})
 
-	It("names what asks for more trials than anybody lives to see", func() {
+	It("names the fields that give too many trials", func() {
 		ns := newNamespace()
 		w := wrappers.MakeCampaign("toolarge").Namespace(ns)
 		for i := range 8 {

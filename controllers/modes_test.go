@@ -16,18 +16,19 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/kubernetes"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-var _ = Describe("a campaign that asks for more", func() {
-	It("makes each placement on fresh volumes and away from the nodes of those before, and keeps the loader's downloads", func() {
+var _ = Describe("a campaign with options", func() {
+	It("uses fresh volumes and other nodes for each placement, and keeps the loader's downloads", func() {
 		ns := newNamespace()
 		var (
 			mu     sync.Mutex
 			pods   []corev1.Pod
-			images []string // told to the trials
+			images []string // images in the configurations of the trials
 
-			volumes [][]types.UID // of OpenSearch, by pod
+			volumes [][]types.UID // volumes of each OpenSearch pod
 			caches  = map[types.UID]bool{}
 		)
 		claimsOf := func(pod corev1.Pod) (uids []types.UID) {
@@ -41,8 +42,8 @@ var _ = Describe("a campaign that asks for more", func() {
 			}
 			return uids
 		}
-		nodes.behave(ns, behaviour{
-			openSearch: func(pod corev1.Pod) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{
+			OpenSearch: func(pod corev1.Pod) *corev1.PodStatus {
 				mu.Lock()
 				defer mu.Unlock()
 				pods = append(pods, pod)
@@ -51,17 +52,17 @@ var _ = Describe("a campaign that asks for more", func() {
 				Expect(cluster.List(ctx, &claims, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: resources.ComponentLoader})).To(Succeed())
 				Expect(claims.Items).To(HaveLen(1))
 				caches[claims.Items[0].UID] = true
-				status := readyStatus()
+				status := kubernetes.OpenSearchReady()
 				status.ContainerStatuses[0].ImageID = fmt.Sprintf("registry.example/opensearch@sha256:%02d", len(pods))
 				return status
 			},
-			trial: func(cfg record.Config) *corev1.PodStatus {
+			Trial: func(cfg record.Config) *corev1.PodStatus {
 				mu.Lock()
 				defer mu.Unlock()
 				images = append(images, cfg.Probes[0].Image)
-				r := wrappers.MeasuredRecord(cfg.Trial, 1000)
+				r := wrappers.MeasuredRecord(cfg.Attempt, 1000)
 				r.Nodes[0].Environment.Host = fmt.Sprintf("node-%d", len(pods))
-				status, err := recordStatus(r)
+				status, err := kubernetes.Recorded(r)
 				Expect(err).NotTo(HaveOccurred())
 				return status
 			},
@@ -95,17 +96,17 @@ var _ = Describe("a campaign that asks for more", func() {
 		Expect(count(&corev1.PersistentVolumeClaimList{}, ns, "")).To(BeZero())
 	})
 
-	It("starts OpenSearch anew for each repetition of cells that alternate", func() {
+	It("restarts OpenSearch for each repetition of alternating cells", func() {
 		ns := newNamespace()
 		var (
 			mu     sync.Mutex
-			starts []string // variants, in order
+			starts []string // variants, in the order of their starts
 		)
-		nodes.behave(ns, behaviour{openSearch: func(pod corev1.Pod) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{OpenSearch: func(pod corev1.Pod) *corev1.PodStatus {
 			mu.Lock()
 			defer mu.Unlock()
 			starts = append(starts, pod.Labels[resources.LabelVariant])
-			return readyStatus()
+			return kubernetes.OpenSearchReady()
 		}})
 		c := start(wrappers.MakeCampaign("fresh").Namespace(ns).VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(2))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
@@ -118,12 +119,12 @@ var _ = Describe("a campaign that asks for more", func() {
 		Expect(warmups.Items).To(HaveLen(6))
 	})
 
-	It("names a claim for artifacts that is missing, and leaves a claim that is somebody else's alone", func() {
+	It("names a missing claim for artifacts, and leaves a claim that Knee did not create alone", func() {
 		ns := newNamespace()
 		var folder string
-		nodes.behave(ns, behaviour{trial: func(cfg record.Config) *corev1.PodStatus {
+		nodes.Behave(ns, kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
 			folder = cfg.Artifacts
-			status, err := recordStatus(wrappers.MeasuredRecord(cfg.Trial, 1000))
+			status, err := kubernetes.Recorded(wrappers.MeasuredRecord(cfg.Attempt, 1000))
 			Expect(err).NotTo(HaveOccurred())
 			return status
 		}})
@@ -140,7 +141,7 @@ var _ = Describe("a campaign that asks for more", func() {
 			},
 		}
 		Expect(cluster.Create(ctx, claim)).To(Succeed())
-		poke(c) // it would be looked at anew in ten seconds
+		poke(c) // otherwise the next Reconcile is ten seconds away
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(folder).To(HavePrefix(record.ArtifactsPath+"/"+ns+"-raw-"+string(c.UID[:8])+"/"), "a folder of the attempt's own")
 		claims := &corev1.PersistentVolumeClaimList{}
@@ -148,7 +149,7 @@ var _ = Describe("a campaign that asks for more", func() {
 		Expect(claims.Items).To(ContainElement(HaveField("ObjectMeta.UID", claim.UID)))
 	})
 
-	It("names a gate's expression that is no CEL, and goes on once it is mended", func() {
+	It("names the expression of a gate that is no CEL, and continues once it is fixed", func() {
 		ns := newNamespace()
 		w := wrappers.MakeCampaign("gate").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
 		w.Spec.Gates.Expressions = []v1alpha1.GateExpression{

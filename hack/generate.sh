@@ -1,11 +1,16 @@
 #!/bin/bash
-# generate.sh CONTROLLER_GEN OUT: writes everything that is generated from the sources, below OUT.
+# generate.sh CONTROLLER_GEN CRD_REF_DOCS OUT writes everything that is generated from the sources to the folder OUT.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-controller_gen=$1 out=$2
+controller_gen=$1 crd_ref_docs=$2 out=$3
 mkdir -p "$out"/{api/v1alpha1,config/crd/bases,config/rbac,docs}
 "$controller_gen" object paths=./api/... output:object:dir="$out/api/v1alpha1"
 "$controller_gen" crd paths=./api/... output:crd:dir="$out/config/crd/bases"
+go run ./hack/crdrules api/v1alpha1/campaign_rules.yaml "$out/config/crd/bases/knee.dev_benchmarkcampaigns.yaml"
 "$controller_gen" rbac:roleName=knee-manager paths=./controllers/... output:rbac:dir="$out/config/rbac"
-go run ./hack/apidoc "$out/config/crd/bases/knee.dev_benchmarkcampaigns.yaml" >"$out/docs/api.md.new"
-mv "$out/docs/api.md.new" "$out/docs/api.md"
+spec_rules=$(go run ./hack/house rules "$out/config/crd/bases/knee.dev_benchmarkcampaigns.yaml")
+"$crd_ref_docs" --log-level=ERROR --source-path=api --config=hack/apidoc/config.yaml --templates-dir=hack/apidoc/templates \
+  --renderer=markdown --output-path="$out/docs/api.md" \
+  --template-value "specRules=$spec_rules"
+go run ./hack/house packages docs/architecture.md >"$out/docs/architecture.md.new"
+mv "$out/docs/architecture.md.new" "$out/docs/architecture.md"

@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BenchmarkCampaign says what to compare (variants), on which index topologies, and which client counts to
-// sweep. Knee provisions OpenSearch, runs the load, finds each cell's throughput knee, repeats at the shared
+// BenchmarkCampaign defines what to compare (variants), on which index topologies, and which client counts to sweep. Knee
+// provisions OpenSearch, runs the load, and finds the throughput knee of each cell. It repeats the measurement at the shared
 // clients, and writes the verdict into the status and into ConfigMaps.
 //
 // +kubebuilder:object:root=true
@@ -23,10 +23,10 @@ type BenchmarkCampaign struct {
 	// metadata is the standard object metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
-	// spec says what to measure and how to judge it.
+	// spec is what to measure and how to judge it.
 	// +required
 	Spec BenchmarkCampaignSpec `json:"spec,omitzero"`
-	// status is what has been found so far.
+	// status is the progress and the result so far.
 	// +optional
 	Status BenchmarkCampaignStatus `json:"status,omitzero"`
 }
@@ -40,47 +40,7 @@ type BenchmarkCampaignList struct {
 	Items           []BenchmarkCampaign `json:"items"`
 }
 
-// BenchmarkCampaignSpec is the whole of what a person writes.
-//
-// +kubebuilder:validation:XValidation:rule="size(self.variants) < 2 || has(self.baseline)",message="baseline is required when there is more than one variant: name the variant that ratios are computed against",fieldPath=.baseline,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule="!has(self.baseline) || self.variants.exists(v, v.name == self.baseline)",message="baseline must be the name of one of the variants",fieldPath=.baseline
-// +kubebuilder:validation:XValidation:rule="!has(self.topologies) || has(self.matrix) || size(self.variants) * size(self.topologies) <= 32",message="variants x topologies must be at most 32 cells: leave some out by matrix, or split the campaign",fieldPath=.topologies
-// +kubebuilder:validation:XValidation:rule="has(self.workload.command) || self.variants.all(v, has(v.endpoint) || has(v.opensearch) && (has(v.opensearch.version) || has(v.opensearch.image)) || has(self.opensearch) && (has(self.opensearch.version) || has(self.opensearch.image)))",message="each variant needs an OpenSearch: set version or image in spec.opensearch or in the variant's opensearch, or the variant's endpoint",fieldPath=.variants,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule="self.variants.all(v, has(v.endpoint) || v.?opensearch.?provisioner.orValue(self.?opensearch.?provisioner.orValue('StatefulSet')) != 'OpenSearchCluster' || has(v.opensearch) && has(v.opensearch.version) || has(self.opensearch) && has(self.opensearch.version))",message="provisioner OpenSearchCluster needs opensearch.version, also beside image: the operator decides by it how to start the nodes",fieldPath=.variants,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule="self.variants.all(v, has(v.endpoint) || v.?opensearch.?provisioner.orValue(self.?opensearch.?provisioner.orValue('StatefulSet')) != 'OpenSearchCluster' || has(self.topologies) && self.topologies.all(t, has(t.nodes) && t.nodes >= 3 || has(self.matrix) && (has(self.matrix.include) && !self.matrix.include.exists(s, (!has(s.variant) || s.variant == v.name) && (!has(s.topology) || s.topology == t.name)) || has(self.matrix.exclude) && self.matrix.exclude.exists(s, (!has(s.variant) || s.variant == v.name) && (!has(s.topology) || s.topology == t.name)))))",message="provisioner OpenSearchCluster needs topologies[].nodes of 3 at least: the operator's bootstrap pod is a voter until it is deleted, and fewer nodes cannot elect a cluster manager without it",fieldPath=.topologies
-// +kubebuilder:validation:XValidation:rule="!has(self.opensearch) || !has(self.opensearch.resources) || !has(self.opensearch.resources.memory) || self.variants.all(v, !(has(v.opensearch) && has(v.opensearch.heap)) || has(v.opensearch) && has(v.opensearch.resources) && has(v.opensearch.resources.memory) || !isQuantity(v.opensearch.heap) || !isQuantity(self.opensearch.resources.memory) || quantity(v.opensearch.heap).isLessThan(quantity(self.opensearch.resources.memory)))",message="heap must be below resources.memory (the JVM needs more than its heap) also where a variant sets one and spec.opensearch the other: lower heap or raise memory",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="!has(self.opensearch) || !has(self.opensearch.heap) || self.variants.all(v, !(has(v.opensearch) && has(v.opensearch.resources) && has(v.opensearch.resources.memory)) || has(v.opensearch) && has(v.opensearch.heap) || !isQuantity(self.opensearch.heap) || !isQuantity(v.opensearch.resources.memory) || quantity(self.opensearch.heap).isLessThan(quantity(v.opensearch.resources.memory)))",message="heap must be below resources.memory (the JVM needs more than its heap) also where a variant sets one and spec.opensearch the other: lower heap or raise memory",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="self.variants.all(v, !v.?opensearch.?storage.?storageClassName.hasValue() && !self.?opensearch.?storage.?storageClassName.hasValue() || v.?opensearch.?storage.?size.hasValue() || self.?opensearch.?storage.?size.hasValue())",message="storage.storageClassName needs storage.size beside it, in spec.opensearch or in the variant's opensearch",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.osb) || !has(self.workload.osb.clientsParam) || self.variants.all(v, !has(v.params) || !(self.workload.osb.clientsParam in v.params))",message="params must not set workload.osb.clientsParam: the sweep sets it",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.search) || !self.final.search || has(self.workload.osb) && has(self.workload.osb.searchTasks) && size(self.workload.osb.searchTasks) > 0",message="final.search needs workload.osb.searchTasks: name the search tasks to run",fieldPath=.final.search
-// +kubebuilder:validation:XValidation:rule="!has(self.comparisons) || self.comparisons.all(c, self.variants.exists(v, v.name == c.cell.variant) && self.variants.exists(v, v.name == c.baseline.variant) && has(self.topologies) && self.topologies.exists(t, t.name == c.cell.topology) && self.topologies.exists(t, t.name == c.baseline.topology))",message="comparisons must name cells of the campaign: one of spec.variants on one of spec.topologies",fieldPath=.comparisons
-// +kubebuilder:validation:XValidation:rule="!has(self.sweep.mode) || self.sweep.mode != 'Fixed' || !has(self.final) || !has(self.final.repetitions) || self.final.repetitions > 0",message="sweep.mode Fixed measures in the Final phase alone: final.repetitions must be at least 1",fieldPath=.final
-// +kubebuilder:validation:XValidation:rule="!has(self.sweep.rerun) || self.sweep.rerun.all(r, self.variants.exists(v, v.name == r.variant) && (has(self.topologies) ? self.topologies.exists(t, t.name == r.topology) : r.topology == 'default'))",message="sweep.rerun must name cells of the campaign: one of spec.variants on one of spec.topologies",fieldPath=.sweep.rerun
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.clientBoundCheck) || !self.workload.clientBoundCheck || !has(self.final) || !has(self.final.repetitions) || self.final.repetitions > 0",message="workload.clientBoundCheck is made in the Final phase: final.repetitions must be at least 1",fieldPath=.final
-// +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.openLoop) || has(self.workload.osb) && has(self.workload.osb.targetThroughputParam) && (!has(self.sweep.mode) || self.sweep.mode == 'Knee')",message="final.openLoop needs workload.osb.targetThroughputParam and a knee (sweep.mode Knee)",fieldPath=.final.openLoop
-// +kubebuilder:validation:XValidation:rule="!has(self.gates) || has(self.gates.notEvaluable) && self.gates.notEvaluable == 'Report' || !self.variants.exists(v, has(v.endpoint) || v.?opensearch.?provisioner.orValue(self.?opensearch.?provisioner.orValue('StatefulSet')) == 'OpenSearchCluster') || !has(self.gates.maxIOWaitPercent) && !has(self.gates.maxIOPressurePercent) && !has(self.gates.maxStealPercent) && !has(self.gates.maxThrottledPercent) && !(has(self.gates.maxCPUPercent) && has(self.workload.command))",message="maxIOWaitPercent, maxIOPressurePercent, maxStealPercent and maxThrottledPercent look at the nodes' machines, which cannot be seen at a variant's endpoint, nor beside the nodes of provisioner OpenSearchCluster; with workload.command maxCPUPercent cannot be seen there either: leave them out, or set gates.notEvaluable to Report",fieldPath=.gates
-// +kubebuilder:validation:XValidation:rule="!has(self.final) || !has(self.final.placements) || self.final.placements == 1 || !self.variants.exists(v, has(v.endpoint))",message="final.placements needs fresh nodes, which Knee cannot get for a variant's endpoint: leave it out",fieldPath=.final.placements
-// +kubebuilder:validation:XValidation:rule="has(self.topologies) || has(self.workload.command)",message="list the topologies: the shapes of cluster and index to measure on",fieldPath=.topologies,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule="!(has(self.workload.osb) || has(self.workload.bulk)) || !has(self.topologies) || self.topologies.all(t, has(t.primaries))",message="osb and bulk fill an index: each topology needs primaries",fieldPath=.topologies,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule="(has(self.workload.osb) || has(self.workload.bulk)) || !has(self.topologies) || self.topologies.all(t, !has(t.primaries) && !has(t.replication) && !has(t.ismPolicyFrom))",message="primaries, replication and ismPolicyFrom are of an index, and stream and command fill none: leave them out",fieldPath=.topologies
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.stream) || !has(self.topologies) || self.topologies.all(t, has(t.nodes) && t.nodes >= 2)",message="the stream driver measures the transport between nodes: each topology needs nodes of 2 at least",fieldPath=.topologies
-// +kubebuilder:validation:XValidation:rule="!(has(self.workload.osb) || has(self.workload.bulk)) || self.variants.all(v, !has(v.endpoint) || has(v.endpoint.allowIndexDeletion) && v.endpoint.allowIndexDeletion)",message="endpoint.allowIndexDeletion must be true: each trial makes the workload's index anew, the one of the trial before must go. Be sure that workload.index.name is nobody else's on that cluster",fieldPath=.variants,reason=FieldValueRequired
-// +kubebuilder:validation:XValidation:rule="has(self.workload.command) || self.variants.all(v, !has(v.image))",message="image of a variant stands instead of workload.command.image, and there is none: leave it out (opensearch.image is that of OpenSearch)",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.bulk) || self.variants.all(v, !has(v.params))",message="the bulk driver has no params: leave them out",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.stream) || self.variants.all(v, !has(v.params) || v.params.all(k, k in ['rows', 'columns', 'avg_column_length', 'total_requests', 'batch_size', 'use_stream_transport']))",message="params of the stream driver are rows, columns, avg_column_length, total_requests, batch_size and use_stream_transport: the sweep sets parallel_requests",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.command) || self.variants.all(v, !has(v.params) || v.params.all(k, !k.startsWith('KNEE_')))",message="params must not begin with KNEE_: Knee sets those",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.command) || self.variants.all(v, has(v.endpoint) || (has(v.opensearch) && (has(v.opensearch.version) || has(v.opensearch.image)) || has(self.opensearch) && (has(self.opensearch.version) || has(self.opensearch.image))) || !has(v.nodePool) && !has(v.architecture))",message="nodePool and architecture say where OpenSearch runs, and the variant has none: leave them out (loader.nodePool is for the load), or set opensearch.version",fieldPath=.variants
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.command) || !has(self.final) || !has(self.final.placements) || self.final.placements == 1 || self.variants.all(v, has(v.endpoint) || (has(v.opensearch) && (has(v.opensearch.version) || has(v.opensearch.image)) || has(self.opensearch) && (has(self.opensearch.version) || has(self.opensearch.image))))",message="final.placements needs fresh nodes, and a variant has no OpenSearch: leave it out",fieldPath=.final.placements
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.command) || !has(self.gates) || has(self.gates.notEvaluable) && self.gates.notEvaluable == 'Report' || !has(self.gates.maxCPUPercent) && !has(self.gates.maxIOWaitPercent) && !has(self.gates.maxIOPressurePercent) && !has(self.gates.maxStealPercent) && !has(self.gates.maxThrottledPercent) || self.variants.all(v, has(v.endpoint) || (has(v.opensearch) && (has(v.opensearch.version) || has(v.opensearch.image)) || has(self.opensearch) && (has(self.opensearch.version) || has(self.opensearch.image))))",message="maxCPUPercent, maxIOWaitPercent, maxIOPressurePercent, maxStealPercent and maxThrottledPercent look at OpenSearch's nodes, and a variant has none: leave them out, or set gates.notEvaluable to Report",fieldPath=.gates
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.command) || !has(self.gates) || !has(self.gates.maxRejections) || has(self.gates.notEvaluable) && self.gates.notEvaluable == 'Report' || self.variants.all(v, !has(v.endpoint) && v.?opensearch.?provisioner.orValue(self.?opensearch.?provisioner.orValue('StatefulSet')) != 'OpenSearchCluster' && (has(v.opensearch) && (has(v.opensearch.version) || has(v.opensearch.image)) || has(self.opensearch) && (has(self.opensearch.version) || has(self.opensearch.image))))",message="maxRejections looks at the counters of an OpenSearch of Knee's own beside the command, and a variant has none: leave it out, or set gates.notEvaluable to Report",fieldPath=.gates.maxRejections
-// +kubebuilder:validation:XValidation:rule="!has(self.gates) || (has(self.workload.osb) || has(self.workload.bulk)) || !has(self.gates.minSteadySeconds) && !has(self.gates.maxCVPercent) && !has(self.gates.minClientUtilization)",message="minSteadySeconds, maxCVPercent and minClientUtilization look at documents over time, and stream and command index none: leave them out, they would never be passed",fieldPath=.gates
-// +kubebuilder:validation:XValidation:rule="!has(self.gates) || !has(self.gates.maxErrorRate) || !has(self.workload.command) || !has(self.workload.command.json) || has(self.workload.command.json.operations) && has(self.workload.command.json.failures)",message="maxErrorRate is a share of operations: name workload.command.json.operations and failures, or it looks at what nobody counts",fieldPath=.gates.maxErrorRate
-// +kubebuilder:validation:XValidation:rule="!has(self.workload.clientsPerPod) || !has(self.loader) || !has(self.loader.cache)",message="loader.cache is one volume, which the several loader pods of workload.clientsPerPod cannot share: leave it out, and bring what the load needs by its from",fieldPath=.loader.cache
-// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || !has(self.matrix.include) || self.matrix.include.all(s, (!has(s.variant) || self.variants.exists(v, v.name == s.variant)) && (!has(s.topology) || has(self.topologies) && self.topologies.exists(t, t.name == s.topology)))",message="matrix must name variants and topologies of the campaign",fieldPath=.matrix.include
-// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || !has(self.matrix.exclude) || self.matrix.exclude.all(s, (!has(s.variant) || self.variants.exists(v, v.name == s.variant)) && (!has(s.topology) || has(self.topologies) && self.topologies.exists(t, t.name == s.topology)))",message="matrix must name variants and topologies of the campaign",fieldPath=.matrix.exclude
-// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || !has(self.topologies) || self.variants.exists(v, self.topologies.exists(t, (!has(self.matrix.include) || self.matrix.include.exists(s, (!has(s.variant) || s.variant == v.name) && (!has(s.topology) || s.topology == t.name))) && (!has(self.matrix.exclude) || !self.matrix.exclude.exists(s, (!has(s.variant) || s.variant == v.name) && (!has(s.topology) || s.topology == t.name)))))",message="matrix leaves no cell: include one, or exclude fewer",fieldPath=.matrix
-// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || !has(self.baseline) || !has(self.topologies) && (!has(self.matrix.include) || self.matrix.include.exists(s, !has(s.variant) || s.variant == self.baseline)) && (!has(self.matrix.exclude) || !self.matrix.exclude.exists(s, !has(s.variant) || s.variant == self.baseline)) || has(self.topologies) && self.topologies.exists(t, (!has(self.matrix.include) || self.matrix.include.exists(s, (!has(s.variant) || s.variant == self.baseline) && (!has(s.topology) || s.topology == t.name))) && (!has(self.matrix.exclude) || !self.matrix.exclude.exists(s, (!has(s.variant) || s.variant == self.baseline) && (!has(s.topology) || s.topology == t.name))))",message="matrix leaves the baseline no cell: include one of it, or name another baseline",fieldPath=.baseline
-// +kubebuilder:validation:XValidation:rule="!has(self.matrix) || !has(self.comparisons) || self.comparisons.all(c, (!has(self.matrix.include) || self.matrix.include.exists(s, (!has(s.variant) || s.variant == c.cell.variant) && (!has(s.topology) || s.topology == c.cell.topology))) && (!has(self.matrix.exclude) || !self.matrix.exclude.exists(s, (!has(s.variant) || s.variant == c.cell.variant) && (!has(s.topology) || s.topology == c.cell.topology))) && (!has(self.matrix.include) || self.matrix.include.exists(s, (!has(s.variant) || s.variant == c.baseline.variant) && (!has(s.topology) || s.topology == c.baseline.topology))) && (!has(self.matrix.exclude) || !self.matrix.exclude.exists(s, (!has(s.variant) || s.variant == c.baseline.variant) && (!has(s.topology) || s.topology == c.baseline.topology))))",message="comparisons must name cells that the matrix leaves in",fieldPath=.comparisons
+// BenchmarkCampaignSpec holds the fields that the user sets. Rules that combine several fields are in campaign_rules.yaml.
 type BenchmarkCampaignSpec struct {
 	// baseline is the name of the variant that ratios are computed against (their denominator).
 	// Required when there is more than one variant.
@@ -91,117 +51,117 @@ type BenchmarkCampaignSpec struct {
 	// opensearch holds the defaults of every variant's OpenSearch.
 	// +optional
 	OpenSearch OpenSearch `json:"opensearch,omitzero"`
-	// variants are the things compared, such as architectures, node pools, versions or settings.
+	// variants are the things that are compared, such as architectures, node pools, versions or settings.
 	// +required
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Variants []Variant `json:"variants,omitempty"`
-	// topologies are the index and cluster shapes on which each variant is measured.
-	// A cell is a variant on a topology; a campaign has at most 32 cells. Only a load by workload.command can do without:
-	// it then has one topology of the name default.
+	// topologies are the index and cluster shapes on which each variant is measured. A cell is a variant on a topology; a
+	// campaign has at most 32 cells. Required, except with workload.command: a campaign without topologies then has one
+	// topology, which is named default.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
 	Topologies []Topology `json:"topologies,omitempty"`
-	// matrix leaves cells out: of all variants on all topologies only those that it includes are measured, without those
-	// that it excludes.
+	// matrix selects the cells that are measured. Unset: each variant is measured on each topology.
 	// +optional
 	Matrix *Matrix `json:"matrix,omitempty"`
-	// loader says where the load generator runs. It is the same for every variant.
+	// loader is where the load generator runs. It is the same for every variant.
 	// +optional
 	Loader Loader `json:"loader,omitzero"`
 	// workload is the load: the index it fills and the driver that fills it.
 	// +required
 	Workload Workload `json:"workload,omitzero"`
-	// sweep lists the client counts that are tried on each cell.
+	// sweep lists the client counts that are measured on each cell.
 	// +required
 	Sweep Sweep `json:"sweep,omitzero"`
-	// comparisons are ratios between named cells, beside those of each variant against the baseline on its own
+	// comparisons are ratios between named cells. Knee also computes the ratio of each variant to the baseline on each
 	// topology. Each cell is taken at the shared clients of its own topology.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	Comparisons []Comparison `json:"comparisons,omitempty"`
-	// acceptedDifferences are the things of the environment that may differ between the cells compared although the
-	// campaign does not declare it: the ratio is then conclusive all the same, and the report lists them.
+	// acceptedDifferences lists what may differ between the environments of the compared cells although the campaign does not
+	// declare the difference. An accepted difference does not make a ratio inconclusive; the report lists it.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=32
 	AcceptedDifferences []EnvironmentField `json:"acceptedDifferences,omitempty"`
-	// currency is what prices are in, such as USD: a word for the report.
+	// currency is the currency of prices, such as USD. Only the report uses it.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z]{1,8}$`
 	Currency string `json:"currency,omitempty"`
-	// artifacts is where trials leave their raw files: the driver's own and the one-second series. Unset: nowhere.
+	// artifacts is where trials store their raw files: the files of the driver and the one-second series. Unset: raw files are
+	// not kept.
 	// +optional
 	Artifacts *Artifacts `json:"artifacts,omitempty"`
-	// knee says how the knee is read off a sweep.
+	// knee defines which client count of a sweep is the knee.
 	// +optional
 	Knee Knee `json:"knee,omitzero"`
-	// gates are limits on a trial's quality. A trial that fails one is Gated: valid and shown, never a peak or a knee.
-	// Gates are judged from records: a changed gate measures nothing anew. Where it moves the shared clients, the Finals
-	// there are measured.
+	// gates are limits on a trial's quality. A trial that fails a gate is Gated: it is valid and the report shows it, but it is
+	// never a peak or a knee. Knee judges gates from records, so a changed gate repeats no trial. If a changed gate moves the
+	// shared clients, Knee measures the Finals at the new count.
 	// +optional
 	Gates Gates `json:"gates,omitzero"`
-	// final says how the variants are compared at the shared clients.
+	// final defines how the variants are compared at the shared clients.
 	// +optional
 	Final Final `json:"final,omitzero"`
-	// retries is how often a trial that ended Errored is measured again before it is shown as failed.
+	// retries is how often an Errored trial is repeated before it counts as failed.
 	// +optional
 	// +kubebuilder:default=2
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10
 	Retries *int32 `json:"retries,omitempty"`
-	// timeouts bound every wait of the campaign.
+	// timeouts limit every wait of the campaign.
 	// +optional
 	Timeouts Timeouts `json:"timeouts,omitzero"`
-	// parallelism is how many cells may run at once. Cells that may share a node never run together, whatever it says.
-	// Unset means all that can.
+	// parallelism is how many cells may run at once. Cells that may share a node never run together. Unset: no further limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=32
 	Parallelism *int32 `json:"parallelism,omitempty"`
-	// retain says whether the OpenSearch clusters and their volumes outlive the campaign's last trial.
+	// retain defines whether Knee keeps the OpenSearch clusters and their volumes after the campaign's last trial.
 	// +optional
 	// +kubebuilder:default=Never
 	Retain RetainPolicy `json:"retain,omitempty"`
-	// ttlSecondsAfterFinished bounds retain: what it keeps is deleted this long after the campaign's last trial. Unset:
-	// it is kept until the campaign is deleted.
+	// ttlSecondsAfterFinished limits retain: Knee deletes the kept clusters and volumes this long after the campaign's last
+	// trial. Unset: Knee keeps them until the campaign is deleted.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=31536000
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
-	// historyLimit is how many earlier measurements of each variant on each topology are kept beside the present one:
-	// the records of what the spec no longer asks for, since it was changed or a rerun was asked for. Unset: all.
+	// historyLimit is how many earlier measurements of each variant on each topology are kept beside the current one. A change of the
+	// spec or a new rerun token starts a new measurement. Unset: all are kept.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	HistoryLimit *int32 `json:"historyLimit,omitempty"`
-	// seed fixes the order of the Final blocks. The default is fixed too, so that two runs of one spec are alike.
+	// seed fixes the order of the Final blocks. The default is a fixed number, too, so two runs of one spec have the same
+	// order.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	Seed *int64 `json:"seed,omitempty"`
-	// suspend stops the campaign from starting anything; a trial that runs is left to finish.
+	// suspend stops the campaign from starting anything. A running trial finishes.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
-	// whenSuspended ReleaseNodes lets the nodes of a suspended campaign go, once no trial runs; volumes are kept.
-	// KeepNodes keeps OpenSearch running, so that other campaigns wait for its nodes.
+	// whenSuspended defines what happens to the nodes of a suspended campaign. ReleaseNodes stops OpenSearch as soon as no
+	// trial runs, and keeps the volumes. KeepNodes keeps OpenSearch running, so other campaigns wait for its nodes.
 	// +optional
 	// +kubebuilder:default=KeepNodes
 	WhenSuspended SuspendPolicy `json:"whenSuspended,omitempty"`
-	// rerun is any token; a new one measures the whole campaign again.
+	// rerun is any token. A new token measures the whole campaign again.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9._:-]*[A-Za-z0-9])?$`
 	Rerun string `json:"rerun,omitempty"`
 }
 
-// RetainPolicy says whether provisioned clusters are kept when a campaign ends.
+// RetainPolicy defines whether provisioned clusters are kept when a campaign ends.
 //
 // +kubebuilder:validation:Enum=Never;OnFailure;Always
 type RetainPolicy string
@@ -213,7 +173,7 @@ const (
 	RetainAlways    RetainPolicy = "Always"
 )
 
-// SuspendPolicy says what becomes of the nodes of a suspended campaign.
+// SuspendPolicy defines what happens to the nodes of a suspended campaign.
 //
 // +kubebuilder:validation:Enum=KeepNodes;ReleaseNodes
 type SuspendPolicy string
@@ -236,22 +196,22 @@ type Comparison struct {
 	Baseline CellName `json:"baseline,omitzero"`
 }
 
-// Matrix says which cells a campaign has.
+// Matrix selects the cells of a campaign.
 type Matrix struct {
-	// include lists the cells that there are. Unset: all.
+	// include selects the cells that are measured. Unset: all cells.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Include []CellSelector `json:"include,omitempty"`
-	// exclude lists the cells that there are not.
+	// exclude selects cells that are not measured, also if include selects them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Exclude []CellSelector `json:"exclude,omitempty"`
 }
 
-// CellSelector selects the cells of a variant, of a topology, or the one of both.
+// CellSelector selects cells: all cells of a variant, all cells of a topology, or one cell if both fields are set.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.variant) || has(self.topology)",message="name a variant, a topology, or both"
 type CellSelector struct {
@@ -273,53 +233,53 @@ type CellName struct {
 	Topology Name `json:"topology,omitempty"`
 }
 
-// EnvironmentField is a thing of a node's environment that is compared between cells. workload is the git commit or the
-// files of the workload, the index body and the ISM policy, as the trials found them.
+// EnvironmentField names one property of the environment that is compared between cells. The property workload covers the git
+// commit or the files of the workload, the index body and the ISM policy, as the trials read them.
 //
 // +kubebuilder:validation:Enum=architecture;cpuModel;cores;smt;memory;kernel;thp;jvm;opensearch;image;heap;processors;mlockall;maxFiles;maxProcesses;swap;nodeOS;imageOS;hypervisor;shards;workload;disk;loaderHost
 type EnvironmentField string
 
-// Artifacts is a folder of a PersistentVolumeClaim that trials write to; several may at once, so that cells on
-// several nodes need a claim of access mode ReadWriteMany.
+// Artifacts is a folder of a PersistentVolumeClaim that trials write to. Cells on several nodes may write at the same time. In
+// this case the claim needs access mode ReadWriteMany.
 type Artifacts struct {
 	// claimName is the name of the PersistentVolumeClaim, in the campaign's namespace.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	ClaimName string `json:"claimName,omitempty"`
-	// path is the folder within the volume; below it each attempt makes its own.
+	// path is the folder in the volume. Each attempt creates its own folder below it.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$`
 	// +kubebuilder:validation:MaxLength=255
 	Path string `json:"path,omitempty"`
 }
 
-// Timeouts bound every wait, in seconds.
+// Timeouts limit every wait, in seconds.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.settleSeconds) || !has(self.trialSeconds) || self.settleSeconds < self.trialSeconds",message="settleSeconds (300 when unset) must be below trialSeconds (14400 when unset), which it is a part of"
 type Timeouts struct {
-	// provisioningSeconds is how long a cell's OpenSearch may take until it is ready; then the campaign says
-	// what the cluster's own pods complain of, and goes on when that is mended.
+	// provisioningSeconds is how long a cell's OpenSearch may take to become ready. After that the campaign is Stalled and
+	// reports the problem of the cluster's pods. It continues when the problem is fixed.
 	// +optional
 	// +kubebuilder:default=900
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=86400
 	ProvisioningSeconds *int32 `json:"provisioningSeconds,omitempty"`
-	// trialSeconds is how long one trial may take, from its pod's start, or that of the last of several, to its record.
+	// trialSeconds is how long one trial may take, from the start of its pod to its record. A trial with several pods starts
+	// when its last pod starts.
 	// +optional
 	// +kubebuilder:default=14400
 	// +kubebuilder:validation:Minimum=30
 	// +kubebuilder:validation:Maximum=604800
 	TrialSeconds *int32 `json:"trialSeconds,omitempty"`
-	// settleSeconds is how long a trial waits at most for the cluster to come to rest before its load.
+	// settleSeconds is the longest time that a trial waits for the cluster to become idle before its load.
 	// +optional
 	// +kubebuilder:default=300
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=86400
 	SettleSeconds *int32 `json:"settleSeconds,omitempty"`
-	// activitySeconds is how long the load generator may show no sign of life (no document accepted, nothing new printed,
-	// no CPU time used, no merges under way in the cluster), or OpenSearch answer nothing, before the trial is ended as
-	// hanging instead of at trialSeconds.
+	// activitySeconds is how long a trial may hang before Knee ends it. A trial hangs if OpenSearch answers no request, or if
+	// the load generator shows no activity: no document accepted, no output, no CPU time used, and no merges in the cluster.
 	// +optional
 	// +kubebuilder:default=600
 	// +kubebuilder:validation:Minimum=10

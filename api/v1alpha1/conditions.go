@@ -2,13 +2,13 @@ package v1alpha1
 
 // The condition types; their meaning follows kstatus.
 const (
-	// ConditionReady is Unknown while a campaign runs, True when it has finished, False when it needs a person.
+	// ConditionReady is Unknown while a campaign runs, True when it has finished, and False when the user must act.
 	ConditionReady = "Ready"
 	// ConditionReconciling is True while a campaign works towards its verdict.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled is True when a person has to act; it clears itself when the cause is gone.
+	// ConditionStalled is True when the user must act. It becomes False when the cause is removed.
 	ConditionStalled = "Stalled"
-	// ConditionConclusive says whether the answer can be trusted, and if not, why.
+	// ConditionConclusive is True if the result can be trusted. Otherwise its reason names the cause.
 	ConditionConclusive = "Conclusive"
 )
 
@@ -25,13 +25,13 @@ const (
 	ReasonCleanUpBlocked     = "CleanUpBlocked"
 	ReasonNameConflict       = "NameConflict"
 	ReasonNothingMeasured    = "NothingMeasured"
-	// ReasonQueued: another campaign has, or comes first to, nodes that this one may share with it.
+	// ReasonQueued: the campaign waits for nodes. Another campaign uses these nodes, or is ahead in the queue for them.
 	ReasonQueued = "Queued"
 	// ReasonPluginMissing: OpenSearch lacks a plugin that the load or the topology needs.
 	ReasonPluginMissing = "PluginMissing"
-	// ReasonOperatorMissing: the cluster has no opensearch-k8s-operator, which the spec asks for.
+	// ReasonOperatorMissing: the spec requires the opensearch-k8s-operator, which the Kubernetes cluster lacks.
 	ReasonOperatorMissing = "OperatorMissing"
-	// ReasonForbidden: the API server refuses an object that is needed, for a quota or for the namespace's pod security.
+	// ReasonForbidden: a quota or the namespace's pod security refuses an object that the campaign needs.
 	ReasonForbidden = "Forbidden"
 )
 
@@ -48,24 +48,24 @@ const (
 	ReasonTooFewRepetitions  = "TooFewRepetitions"
 	ReasonNotDistinguishable = "NotDistinguishable"
 	ReasonLoaderShared       = "LoaderShared"
-	// ReasonEnvironmentMismatch: a thing that the campaign declares the same differs between the cells compared.
+	// ReasonEnvironmentMismatch: the environments of compared cells differ in something that the campaign does not declare.
 	ReasonEnvironmentMismatch = "EnvironmentMismatch"
 	// ReasonClientBound: the loader was the limit at a peak, a knee or in a Final.
 	ReasonClientBound = "ClientBound"
-	// ReasonDiskBound: a disk was within 10 % of its declared limit there.
+	// ReasonDiskBound: at a peak, a knee or in a Final a disk was within 10 % of its declared limit.
 	ReasonDiskBound = "DiskBound"
-	// ReasonCPUThrottled: the CPU limit of OpenSearch's container held it back there.
+	// ReasonCPUThrottled: at a peak, a knee or in a Final the CPU limit throttled OpenSearch's container.
 	ReasonCPUThrottled = "CPUThrottled"
 	// ReasonMemoryNotLocked: bootstrap.memory_lock is true, and OpenSearch did not lock its memory.
 	ReasonMemoryNotLocked = "MemoryNotLocked"
-	// ReasonOrderConfounded: docs/s moved with the order of the runs, or the cells were not interleaved.
+	// ReasonOrderConfounded: docs/s depended on the order of the runs, or the cells were not interleaved.
 	ReasonOrderConfounded = "OrderConfounded"
-	// ReasonPlacementsShared: placements of a cell ran on the same machines, so that their spread is not that from machine
-	// to machine.
+	// ReasonPlacementsShared: placements of a cell ran on the same machines, so their spread does not show the difference
+	// between machines.
 	ReasonPlacementsShared = "PlacementsShared"
-	// ReasonGatesNotEvaluable: gates look at what could not be seen, and gates.notEvaluable has that reported.
+	// ReasonGatesNotEvaluable: the figures of some gates could not be measured, and gates.notEvaluable is Report.
 	ReasonGatesNotEvaluable = "GatesNotEvaluable"
-	// ReasonNotSteady: a timed load gave no steady window where one was asked for.
+	// ReasonNotSteady: a timed load had no steady window although the campaign measures in a window.
 	ReasonNotSteady = "NotSteady"
 )
 

@@ -11,12 +11,12 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// The conventions of Kubernetes APIs that Knee keeps to, tested on the source and on the CRD. They are those of
-// kube-api-linter's commentstart, optionalorrequired, nofloats, integers, ssatags and maxlength.
+// These tests check the conventions of Kubernetes APIs that Knee follows, in the source and in the CRD. They are the
+// conventions of kube-api-linter's commentstart, optionalorrequired, nofloats, integers, ssatags and maxlength.
 
-// TestFieldsAreDocumentedAndMarked: a field's comment begins with its JSON name, for kubectl explain, and says
-// whether the field is optional or required.
-func TestFieldsAreDocumentedAndMarked(t *testing.T) {
+// TestFields_commentAndOptionality_areDeclared checks that the comment of a field begins with the field's JSON name, as kubectl
+// explain shows it. The comment must also mark the field as either optional or required.
+func TestFields_commentAndOptionality_areDeclared(t *testing.T) {
 	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, parser.ParseComments) //nolint:staticcheck // build tags do not matter here
 	if err != nil {
 		t.Fatal(err)
@@ -62,9 +62,9 @@ func TestFieldsAreDocumentedAndMarked(t *testing.T) {
 	}
 }
 
-// TestSchemaIsBounded: what people write is bounded, which keeps rules within their budget and objects within
+// TestSchema_specFields_areBounded: what people write is bounded, which keeps rules within their budget and objects within
 // etcd's; nothing is a float.
-func TestSchemaIsBounded(t *testing.T) {
+func TestSchema_specFields_areBounded(t *testing.T) {
 	root := readCRD(t).Spec.Versions[0].Schema.OpenAPIV3Schema
 	spec, status := root.Properties["spec"], root.Properties["status"]
 	walk("spec", &spec, func(path string, s *apiextensionsv1.JSONSchemaProps) {

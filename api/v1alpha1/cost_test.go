@@ -17,10 +17,12 @@ import (
 
 const crdFile = "../../config/crd/bases/knee.dev_benchmarkcampaigns.yaml"
 
-// half of what the API server admits is left for the rules to come.
+// share divides the cost limits of the API server. The rules may use at most half of each limit, so that later rules
+// have room.
 const share = 2
 
-// TestCELCost estimates what the rules cost at worst, as the API server does when it admits the CRD.
+// TestCELCost checks the estimated worst-case cost of the rules. The API server makes the same estimate when it
+// admits the CRD.
 func TestCELCost(t *testing.T) {
 	schema := internalSchema(t)
 	ctx := validation.RootCELContext(schema)
@@ -37,8 +39,8 @@ func TestCELCost(t *testing.T) {
 	}
 }
 
-// observe adds up the rules of a schema node and of all below it: a rule's own cost times the number of values
-// that it can be applied to.
+// observe adds up the costs of the rules of a schema node and of all nodes below it. The cost of a rule is multiplied
+// by the number of values that the rule can be applied to.
 func observe(t *testing.T, path *field.Path, schema *apiextensions.JSONSchemaProps, ctx *validation.CELSchemaContext) {
 	t.Helper()
 	if len(schema.XValidations) > 0 {

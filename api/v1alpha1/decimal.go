@@ -18,12 +18,13 @@ func (d *Decimal) UnmarshalJSON(b []byte) error {
 	return (*intstr.IntOrString)(d).UnmarshalJSON(b)
 }
 
-// MarshalJSON writes what was read: an integer or a string.
+// MarshalJSON writes an integer or a string, as it was read.
 func (d Decimal) MarshalJSON() ([]byte, error) {
 	return intstr.IntOrString(d).MarshalJSON()
 }
 
-// Float is the decimal's value, or otherwise when it is unset or is not a number, which the schema refuses.
+// Float returns the value of d as a float. If d is nil or not a number, Float returns its argument. The schema refuses a text that is not
+// a number.
 func (d *Decimal) Float(otherwise float64) float64 {
 	if d == nil {
 		return otherwise
@@ -39,7 +40,7 @@ func (d *Decimal) Float(otherwise float64) float64 {
 	return f
 }
 
-// ToDecimal makes a Decimal of text such as "97.5".
+// ToDecimal returns the Decimal of a text such as "97.5".
 func ToDecimal(s string) *Decimal {
 	d := Decimal(intstr.FromString(s))
 	return &d

@@ -1,24 +1,24 @@
 package v1alpha1
 
-// Bulk drives the load with Knee's own loader, which sends documents that were encoded before the load begins.
+// Bulk makes the load with Knee's own loader. The loader encodes the documents before the load begins.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.dataset) != has(self.files)",message="bulk needs either dataset or files"
 // +kubebuilder:validation:XValidation:rule="[has(self.documents), has(self.documentsPerClient), has(self.durationSeconds)].filter(set, set).size() == 1",message="bulk needs exactly one of documents, documentsPerClient and durationSeconds"
 // +kubebuilder:validation:XValidation:rule="!has(self.flushBytes) || !has(self.flushDocuments)",message="flushBytes and flushDocuments both say when a bulk request is full: leave one of them out"
 type Bulk struct {
-	// dataset is one that the loader makes itself: small (90 B documents), httplog (2.5 KB web-server log events) or
-	// otel-logs (OpenTelemetry log records of 1.6 KiB in the mean, every traceId and spanId another).
+	// dataset is a dataset that the loader generates: small (90 B documents), httplog (2.5 KB web-server log events) or
+	// otel-logs (OpenTelemetry log records of 1.6 KiB on average, each with its own traceId and spanId).
 	// +optional
 	Dataset Dataset `json:"dataset,omitempty"`
-	// files are documents of your own instead, as newline-delimited JSON.
+	// files are your own documents, as newline-delimited JSON, in place of dataset.
 	// +optional
 	Files *DocumentFiles `json:"files,omitempty"`
-	// documents is how many one trial sends, over all clients.
+	// documents is how many documents one trial sends, over all clients.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	Documents *int64 `json:"documents,omitempty"`
-	// documentsPerClient is how many each client sends.
+	// documentsPerClient is how many documents each client sends.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
@@ -28,7 +28,7 @@ type Bulk struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=604800
 	DurationSeconds *int32 `json:"durationSeconds,omitempty"`
-	// flushBytes is the size from which on a bulk request is sent, such as 2M. 3M when flushDocuments is unset too.
+	// flushBytes is the size at which a bulk request is sent, such as 2M. Unset: 3M, or no limit if flushDocuments is set.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self.matches('[kM]i?$')",message="flushBytes needs a unit of bytes up to Mi, such as 2M"
 	// +kubebuilder:validation:XValidation:rule="!isQuantity(self) || quantity(self).isLessThan(quantity('2Gi'))",message="flushBytes must be below 2Gi, which http.max_content_length (100Mi by default) can be at most"
@@ -40,7 +40,7 @@ type Bulk struct {
 	FlushDocuments *int32 `json:"flushDocuments,omitempty"`
 }
 
-// Dataset is one that Knee's own loader makes.
+// Dataset is a dataset that Knee's own loader generates.
 //
 // +kubebuilder:validation:Enum=small;httplog;otel-logs
 type Dataset string
@@ -56,10 +56,11 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.from.git)",message="files come from an image, a volume or a configMap"
 type DocumentFiles struct {
-	// from says where they are.
+	// from is the source of the files.
 	// +required
 	From WorkloadSource `json:"from,omitzero"`
-	// names are the files below from's path; those that end in .gz, .bz2 or .zst are unpacked while they are read.
+	// names are the names of the files, below the path of the field from. Files that end in .gz, .bz2 or .zst are decompressed while they
+	// are read.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -70,8 +71,8 @@ type DocumentFiles struct {
 	Names []string `json:"names,omitempty"`
 }
 
-// Stream drives the load with the Benchmark API of OpenSearch's stream transport plugin (POST /_benchmark/stream), which
-// measures the transport between nodes: every topology needs two nodes at least. The client count is parallel_requests.
+// Stream makes the load with the Benchmark API of OpenSearch's stream transport plugin (POST /_benchmark/stream). This API
+// measures the transport between nodes, so every topology needs at least two nodes. The client count is parallel_requests.
 type Stream struct {
 	// params are the API's query parameters; a variant's params override them. parallel_requests is set by the sweep.
 	// +optional
@@ -80,17 +81,17 @@ type Stream struct {
 	Params map[string]ParamValue `json:"params,omitempty"`
 }
 
-// Command drives the load with any program. $(KNEE_CLIENTS), $(KNEE_ENDPOINT), $(KNEE_TRIAL) and $(NAME) of params are
-// replaced in command, args and env's values; what has no such name stays as it is.
+// Command makes the load with any program. $(KNEE_CLIENTS), $(KNEE_ENDPOINT), $(KNEE_TRIAL) and $(NAME) of params are replaced
+// in command, in args and in the values of env. Other text stays as it is.
 //
 // +kubebuilder:validation:XValidation:rule="(self.parser == 'JSON') == has(self.json)",message="json goes with parser JSON, and parser JSON needs it"
 type Command struct {
-	// image is a full image reference (tag or digest); a variant's image stands instead of it.
+	// image is a full image reference (tag or digest); a variant's image replaces it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Image string `json:"image,omitempty"`
-	// command is the program and what comes before args.
+	// command is the program and its first arguments. args follow.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -113,13 +114,14 @@ type Command struct {
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z_][A-Za-z0-9_-]*$') && !k.startsWith('KNEE_'))",message="params must be keyed by names of letters, digits, _ and -, and not begin with KNEE_"
 	Params map[string]ParamValue `json:"params,omitempty"`
-	// parser reads the program's figures: Freon, from what Ozone's freon prints, or JSON, by paths.
+	// parser reads the program's figures. Freon reads the output of Ozone's freon. JSON reads the figures at the paths that the
+	// field json lists.
 	// +required
 	Parser CommandParser `json:"parser,omitempty"`
-	// json says where in the program's JSON its figures are.
+	// json holds the paths of the figures in the program's JSON.
 	// +optional
 	JSON *JSONFigures `json:"json,omitempty"`
-	// prometheus fills metrics of the system under test from a Prometheus, over the load.
+	// prometheus queries metrics of the system under test for the time of the load.
 	// +optional
 	Prometheus *Prometheus `json:"prometheus,omitempty"`
 }
@@ -137,22 +139,22 @@ const (
 
 // JSONFigures are paths (RFC 9535) into the last JSON object that the program prints.
 type JSONFigures struct {
-	// throughput is the figure that variants are compared by: operations a second.
+	// throughput is the figure by which variants are compared: operations per second.
 	// +required
 	Throughput JSONFigure `json:"throughput,omitzero"`
-	// operations is how many succeeded.
+	// operations is the number of operations that succeeded.
 	// +optional
 	Operations JSONPath `json:"operations,omitempty"`
-	// failures is how many did not.
+	// failures is the number of operations that failed.
 	// +optional
 	Failures JSONPath `json:"failures,omitempty"`
-	// seconds is how long the load took. Unset: the time that the program ran.
+	// seconds is how long the load took. Unset: the run time of the program.
 	// +optional
 	Seconds JSONPath `json:"seconds,omitempty"`
-	// latency is that of one operation.
+	// latency is the latency of one operation.
 	// +optional
 	Latency *JSONLatency `json:"latency,omitempty"`
-	// metrics are other figures, for the report.
+	// metrics are further figures for the report.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -160,7 +162,7 @@ type JSONFigures struct {
 	Metrics []JSONMetric `json:"metrics,omitempty"`
 }
 
-// JSONPath is a path such as $.summary.rate; it must give one number, or a string that is one.
+// JSONPath is a path such as $.summary.rate; it must select one number, or one string that contains a number.
 //
 // +kubebuilder:validation:Pattern=`^\$`
 // +kubebuilder:validation:MaxLength=255
@@ -177,7 +179,7 @@ type JSONFigure struct {
 	// path of the figure.
 	// +required
 	Path JSONPath `json:"path,omitempty"`
-	// unit that it is in, such as calls/s.
+	// unit of the figure, such as calls/s.
 	// +required
 	Unit Unit `json:"unit,omitempty"`
 }
@@ -190,9 +192,9 @@ type JSONMetric struct {
 	JSONFigure `json:",inline"`
 }
 
-// JSONLatency are paths of a latency's distribution.
+// JSONLatency holds the paths of the mean, the percentiles and the maximum of the latency.
 type JSONLatency struct {
-	// unit that all of them are in.
+	// unit of all the latencies below.
 	// +required
 	Unit TimeUnit `json:"unit,omitempty"`
 	// mean latency.
@@ -222,13 +224,13 @@ type TimeUnit string
 
 // Prometheus is a source of metrics of the system under test.
 type Prometheus struct {
-	// url of its HTTP API, such as http://prometheus.monitoring.svc:9090.
+	// url of the HTTP API of Prometheus, such as http://prometheus.monitoring.svc:9090.
 	// +required
 	// +kubebuilder:validation:Pattern=`^https?://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?$`
 	// +kubebuilder:validation:MaxLength=512
 	URL string `json:"url,omitempty"`
-	// queries are evaluated once, when the load has ended. $(KNEE_WINDOW) is the load's length, such as 513s,
-	// and $(NAME) what it is in args.
+	// queries are evaluated once, after the load. $(KNEE_WINDOW) is the load's length, such as 513s, and $(NAME) has the same
+	// value as in args.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -247,20 +249,7 @@ type PrometheusQuery struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	Query string `json:"query,omitempty"`
-	// unit of its value.
+	// unit of the query's value.
 	// +required
 	Unit Unit `json:"unit,omitempty"`
-}
-
-// Unit is what the throughput of a load is counted in: docs/s where it fills an index.
-func (w Workload) Unit() string {
-	switch {
-	case w.Stream != nil:
-		return "rows/s"
-	case w.Command != nil && w.Command.JSON != nil:
-		return string(w.Command.JSON.Throughput.Unit)
-	case w.Command != nil:
-		return "calls/s"
-	}
-	return "docs/s"
 }

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Resources are requested, and unless limits says otherwise they are the limits too.
+// Resources are the requests of a container. They are also its limits, unless the field limits excludes them.
 type Resources struct {
 	// cpu is in cores, such as "14" or 500m. Unset: no request and no limit.
 	// +optional
@@ -10,14 +10,13 @@ type Resources struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self.matches('[kMGT]i?$')",message="memory needs a unit of bytes, such as 50Gi"
 	Memory Quantity `json:"memory,omitempty"`
-	// limits says which of the requests are limits too. CPUAndMemory: both. Memory: cpu is only requested, so that the
-	// program may use every core of its node. None: memory is only requested, too, so that the kernel may use the rest of the
-	// node's memory for OpenSearch's files. Unset: CPUAndMemory.
+	// limits defines which requests are limits too. CPUAndMemory: both. Memory: only memory, so the program may use every core of its
+	// node. None: no limits, so the kernel may also use the rest of the node's memory for OpenSearch's files. Unset: CPUAndMemory.
 	// +optional
 	Limits ResourceLimits `json:"limits,omitempty"`
 }
 
-// ResourceLimits says which requests are limits too.
+// ResourceLimits defines which requests are limits too.
 //
 // +kubebuilder:validation:Enum=CPUAndMemory;Memory;None
 type ResourceLimits string
@@ -29,7 +28,7 @@ const (
 	LimitNone         ResourceLimits = "None"
 )
 
-// CPULimit returns the limit of the CPU; empty for none.
+// CPULimit returns the limit of the CPU, or an empty Quantity if the CPU has no limit.
 func (r Resources) CPULimit() Quantity {
 	if r.Limits == LimitMemory || r.Limits == LimitNone {
 		return ""
@@ -37,7 +36,7 @@ func (r Resources) CPULimit() Quantity {
 	return r.CPU
 }
 
-// MemoryLimit returns the limit of the memory; empty for none.
+// MemoryLimit returns the limit of the memory, or an empty Quantity if the memory has no limit.
 func (r Resources) MemoryLimit() Quantity {
 	if r.Limits == LimitNone {
 		return ""

@@ -2,45 +2,51 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BenchmarkCampaignStatus is what has been found so far.
+// BenchmarkCampaignStatus is the progress and the result so far.
 type BenchmarkCampaignStatus struct {
-	// observedGeneration is the generation of the spec that this status speaks of.
-	// +optional
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// conditions are Ready, Reconciling, Stalled and Conclusive.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// observedGeneration is the generation of the spec that this status describes.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// startedAt is when the first trial began.
 	// +optional
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-	// completedAt is when the last trial's record was made.
+	// completedAt is when the last trial's record was created.
 	// +optional
 	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
-	// progress is the trials done of the trials planned, such as 7/24.
+	// progress is how many of the planned trials are done, such as 7/24.
 	// +optional
 	Progress string `json:"progress,omitempty"`
-	// running says what runs now, such as "arm 6p0r Sweep clients=16": at most eight trials, and how many more there are.
+	// running lists what runs now, such as "arm 6p0r Sweep clients=16": at most eight trials, and the number of further ones.
 	// +optional
 	// +listType=atomic
 	Running []string `json:"running,omitempty"`
+	// waiting lists what the campaign waits for: at most three texts, each cut to 128 bytes, and the number of further texts.
+	// The message of the condition Ready has the complete texts.
+	// +optional
+	// +listType=atomic
+	Waiting []string `json:"waiting,omitempty"`
 	// knees is each cell's knee in clients, such as "arm=16 intel=12".
 	// +optional
 	Knees string `json:"knees,omitempty"`
-	// sharedClients is the client count that is fair to all, such as "16"; one for each topology when there are several.
+	// sharedClients is the client count at which variants are compared, such as "16". With several topologies it has one count
+	// for each topology.
 	// +optional
 	SharedClients string `json:"sharedClients,omitempty"`
 	// result is the ratio of docs/s at the shared clients with its interval and the interval's confidence,
 	// such as "arm 1.461x intel [1.44, 1.48] 97.1 %".
 	// +optional
 	Result string `json:"result,omitempty"`
-	// unit is what the rates of cells are counted in where the load fills no index, such as rows/s: its fields named
-	// DocsPerSecond hold these then. Unset: docs/s.
+	// unit is the unit of the cells' rates if the load fills no index, such as rows/s. The fields named DocsPerSecond then
+	// hold rates of this unit. Unset: docs/s.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Unit string `json:"unit,omitempty"`
-	// cells is what was found of each cell.
+	// cells is the progress and the result of each cell.
 	// +optional
 	// +listType=map
 	// +listMapKey=variant
@@ -52,7 +58,7 @@ type BenchmarkCampaignStatus struct {
 	Reports []string `json:"reports,omitempty"`
 }
 
-// CellStatus is what was found of one cell.
+// CellStatus is the progress and the result of one cell.
 type CellStatus struct {
 	// variant of the cell.
 	// +required
@@ -60,10 +66,10 @@ type CellStatus struct {
 	// topology of the cell.
 	// +required
 	Topology string `json:"topology,omitempty"`
-	// phase says what the cell does now: Pending, Provisioning, Warmup, Sweep, Final, OpenLoop, Done.
+	// phase is what the cell does now: Pending, Provisioning, Warmup, Sweep, Final, OpenLoop, Done.
 	// +optional
 	Phase string `json:"phase,omitempty"`
-	// trials are the cell's trials done of those planned.
+	// trials is how many of the cell's planned trials are done.
 	// +optional
 	Trials string `json:"trials,omitempty"`
 	// kneeClients is the cell's knee, in clients.
@@ -72,10 +78,11 @@ type CellStatus struct {
 	// kneeDocsPerSecond is docs/s at the knee, rounded.
 	// +optional
 	KneeDocsPerSecond int64 `json:"kneeDocsPerSecond,omitempty"`
-	// kneeStabilityPercent is how often resampling the noise of the sweep gives the same knee; absent without repeats.
+	// kneeStabilityPercent is the percentage of resamplings of the sweep's noise that give the same knee. Absent if no point was
+	// repeated.
 	// +optional
 	KneeStabilityPercent *int32 `json:"kneeStabilityPercent,omitempty"`
-	// peakClients is where the highest docs/s was measured, in clients.
+	// peakClients is the client count with the highest docs/s.
 	// +optional
 	PeakClients int32 `json:"peakClients,omitempty"`
 	// peakDocsPerSecond is the highest docs/s measured (the cell's capacity), rounded.
@@ -88,7 +95,12 @@ type CellStatus struct {
 	// +optional
 	// +listType=atomic
 	NotMeasured []string `json:"notMeasured,omitempty"`
-	// measuredAgain lists the client counts whose figures were measured again by hand, as spec.sweep.rerun asked.
+	// failedClients lists the sweep's client counts that were Errored, in ascending order. notMeasured has the reasons. Long
+	// lists are cut off: the lists of all cells together have at most 128 counts.
+	// +optional
+	// +listType=atomic
+	FailedClients []int32 `json:"failedClients,omitempty"`
+	// measuredAgain lists the client counts that spec.sweep.rerun measured again.
 	// +optional
 	// +listType=atomic
 	MeasuredAgain []int32 `json:"measuredAgain,omitempty"`

@@ -14,20 +14,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/driverconfig"
 )
 
-// pod is one agent in a process of its own, as the loader pod of an index.
+// pod is an agent process that acts as one loader pod of a trial.
 type pod struct {
 	cmd     *exec.Cmd
-	message string // the file of its termination message
+	message string // file of the agent's termination message
 	mu      sync.Mutex
 	said    strings.Builder
 	changed chan struct{}
 	ended   chan struct{}
 }
 
-// Write takes in what the agent prints.
+// Write stores the output of the agent and wakes up await.
 func (p *pod) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +47,7 @@ func (p *pod) output() string {
 	return p.said.String()
 }
 
-// await waits until the agent has printed some words.
+// await waits until the output of the agent contains the given words.
 func (p *pod) await(t *testing.T, words string) {
 	t.Helper()
 	limit := time.After(time.Minute)
@@ -62,7 +64,7 @@ func (p *pod) await(t *testing.T, words string) {
 	}
 }
 
-// end waits for the agent's end and gives its exit code and its termination message.
+// end waits until the agent has ended. It returns the exit code and the termination message.
 func (p *pod) end(t *testing.T) (code int, message string) {
 	t.Helper()
 	select {
@@ -77,7 +79,7 @@ func (p *pod) end(t *testing.T) (code int, message string) {
 	return p.cmd.ProcessState.ExitCode(), string(data)
 }
 
-// startPods starts all loader pods of a trial.
+// startPods starts one agent process for each loader pod of the trial.
 func startPods(t *testing.T, config record.Config) []*pod {
 	t.Helper()
 	data, err := json.Marshal(config)
@@ -91,13 +93,13 @@ func startPods(t *testing.T, config record.Config) []*pod {
 		p.cmd.Env = []string{self + "=1", "PATH=" + os.Getenv("PATH"), record.ConfigEnv + "=" + string(data), fmt.Sprintf("%s=%d", record.IndexEnv, index),
 			fmt.Sprintf("%s=node-%d", record.HostEnv, index)}
 		p.cmd.Stdout, p.cmd.Stderr = p, p
-		p.cmd.WaitDelay = time.Second // a program that outlives its agent holds the output
+		p.cmd.WaitDelay = time.Second // a program that outlives its agent keeps the output open
 		if err := p.cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = p.cmd.Process.Kill() })
 		go func() {
-			_ = p.cmd.Wait() // the exit code tells
+			_ = p.cmd.Wait() // end reads the result from the exit code
 			close(p.ended)
 		}()
 		out = append(out, p)
@@ -112,7 +114,7 @@ func startPods(t *testing.T, config record.Config) []*pod {
 	return out
 }
 
-// address is one of loopback on which nobody listens.
+// address returns a loopback address on which no process listens.
 func address(t *testing.T) string {
 	t.Helper()
 	var config net.ListenConfig
@@ -124,20 +126,23 @@ func address(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// endless is a trial of several loader pods whose program works as long as the test's folder is there.
+// endless returns the configuration of a trial of several loader pods. Its program runs until the test's folder is
+// deleted.
 func endless(t *testing.T, loaders, clients int32) record.Config {
 	t.Helper()
 	return record.Config{
-		Trial: record.Trial{Campaign: "c", Cell: "abc", Phase: record.Sweep, Clients: clients, Repetition: 1, Attempt: 1}, DeadlineSeconds: 120,
+		Attempt: record.Attempt{Trial: record.Trial{Campaign: "c", Cell: "abc", Phase: record.Sweep, Clients: clients, Repetition: 1, Placement: 1}, N: 1}, DeadlineSeconds: 120,
 		Loaders: loaders, Coordinator: address(t),
-		Command: &record.CommandConfig{Parser: "JSON", JSON: &record.JSONFigures{Throughput: record.JSONMetric{Path: "$.rate", Unit: "calls/s"}},
-			Command: []string{"sh", "-c", "while [ -d " + t.TempDir() + " ]; do sleep 0.1; done"}},
+		Driver: record.NewDriverConfig(commandconfig.Name, commandconfig.Config{
+			Parser: "JSON", JSON: &commandconfig.JSONFigures{Throughput: commandconfig.JSONMetric{Path: "$.rate", Unit: "calls/s"}},
+			Command: []string{"sh", "-c", "while [ -d " + t.TempDir() + " ]; do sleep 0.1; done"},
+		}),
 	}
 }
 
-func TestFourLoaderPodsOfOneTrial(t *testing.T) {
+func TestTrial_fourLoaderPods_ratesAreSummed(t *testing.T) {
 	config := endless(t, 4, 10)
-	config.Command.Command = []string{"sh", "-c", `echo '{"rate": $(KNEE_CLIENTS)000}'`}
+	driverconfig.Change(&config, func(c *commandconfig.Config) { c.Command = []string{"sh", "-c", `echo '{"rate": $(KNEE_CLIENTS)000}'`} })
 	pods := startPods(t, config)
 	code, message := pods[0].end(t)
 	r, err := record.Decode([]byte(message))
@@ -161,7 +166,7 @@ func TestFourLoaderPodsOfOneTrial(t *testing.T) {
 	}
 }
 
-func TestALoaderPodThatIsLostInMidLoad(t *testing.T) {
+func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		reason string
@@ -183,7 +188,7 @@ func TestALoaderPodThatIsLostInMidLoad(t *testing.T) {
 				t.Errorf("exit code %d, %v, %+v, want %s with %q", code, err, r.Error, c.reason, c.words)
 			}
 			code, message = pods[1].end(t)
-			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed, as index 0 knows: the coordinator ended the load: "+c.words) {
+			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed and reported it to the pod of index 0: the coordinator ended the load: "+c.words) {
 				t.Errorf("exit code %d, message %q", code, message)
 			}
 			pods[2].end(t)
@@ -191,8 +196,9 @@ func TestALoaderPodThatIsLostInMidLoad(t *testing.T) {
 	}
 }
 
-// Where index 0 dies nobody is left to be told: the others end their load and say so themselves.
-func TestTheCoordinatorIsLostInMidLoad(t *testing.T) {
+// TestTrial_coordinatorLostMidLoad_otherPodsFail checks the other loader pods after index 0 was killed: each ends its load and
+// reports LoaderLost in its own termination message.
+func TestTrial_coordinatorLostMidLoad_otherPodsFail(t *testing.T) {
 	config := endless(t, 3, 6)
 	pods := startPods(t, config)
 	pods[0].await(t, "3 loader pods begin, within ")
@@ -206,7 +212,7 @@ func TestTheCoordinatorIsLostInMidLoad(t *testing.T) {
 	}
 }
 
-func TestALoaderPodWithoutAnIndex(t *testing.T) {
+func TestTrial_invalidLoaderIndex_fails(t *testing.T) {
 	config, err := json.Marshal(record.Config{Loaders: 4, Coordinator: "127.0.0.1:1"})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// install copies this program, or a folder of the image that it runs in, to where another container finds it.
-// It needs nothing of the image: no shell, no cp.
+// install copies this program, or a folder of the image that this program runs in, to a place where another container finds
+// the copy. The image needs no shell and no cp.
 func install(args []string) int {
 	flags := flag.NewFlagSet("install", flag.ContinueOnError)
 	tree := flags.String("tree", "", "folder to copy instead of this program")
@@ -40,8 +40,8 @@ func install(args []string) int {
 	return 0
 }
 
-// copyTree copies a folder's files and folders, links as what they lead to. A link to a folder is refused: it
-// could lead back into itself.
+// copyTree copies the files and folders of a folder. It follows links to files. It refuses a link to a folder, because such a
+// link could point to a parent folder and make the copy endless.
 func copyTree(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -69,16 +69,18 @@ func copyTree(from, to string) error {
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is neither a file nor a folder", path)
 		}
-		// opensearch-benchmark opens a corpus for writing, though it only reads it.
+		// The copy must be writable: opensearch-benchmark opens a corpus for reading and writing, although it only reads the
+		// corpus.
 		if err := copyFile(path, target, info.Mode().Perm()|0o644); err != nil {
 			return err
 		}
-		// What was made from a corpus is made anew when the corpus is younger: its date must outlive the copy.
+		// The copy keeps the modification time. With a new time, a corpus would look newer than the files that were made from
+		// it, and these files would be made again.
 		return os.Chtimes(target, info.ModTime(), info.ModTime())
 	})
 }
 
-// copyFile copies a file so that the destination is there whole or not at all.
+// copyFile copies a file. An incomplete copy never gets the name of the complete file.
 func copyFile(from, to string, mode fs.FileMode) (err error) {
 	source, err := os.Open(from)
 	if err != nil {

@@ -19,10 +19,11 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// interrupted is the exit code after a Ctrl-C: 128 and the signal's number, as a shell has it.
+// interrupted is the exit code after a Ctrl-C: 128 plus the number of the signal, as in a shell.
 const interrupted = 130
 
-// runLoad loads a cluster: by flags, and prints a row a run; or, for a trial, by a Config.
+// runLoad loads a cluster. With a configuration file, it makes the load of a trial. Without this file, the flags describe the
+// load, and runLoad prints a row for each run.
 func runLoad(args []string) int {
 	var o loadOptions
 	flags := o.flags()
@@ -37,7 +38,7 @@ func runLoad(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends what does not look at the context, such as the reading of files
+	context.AfterFunc(ctx, stop) // a second Ctrl-C then kills the process, even during work that ignores the context, such as reading files
 	run := loadByFlags
 	if o.configFile != "" {
 		run = loadByConfig
@@ -51,7 +52,7 @@ func runLoad(args []string) int {
 	return 0
 }
 
-// accessOf reads what the files of an endpoint hold.
+// accessOf reads the files with the credentials of an endpoint.
 func accessOf(e *record.External) (access.Access, error) {
 	if e == nil {
 		return access.Access{}, nil
@@ -59,8 +60,8 @@ func accessOf(e *record.External) (access.Access, error) {
 	return access.Read(*e)
 }
 
-// loadByConfig makes the load of a trial. The result goes to --result, and what is said in between to standard output;
-// without --result the result goes there, and what is said to standard error.
+// loadByConfig makes the load of a trial. With --result, it writes the result to that file and progress to standard output.
+// Without --result, it writes the result to standard output and progress to standard error.
 func loadByConfig(ctx context.Context, o loadOptions) error {
 	var c load.Config
 	data, err := os.ReadFile(o.configFile)
@@ -89,7 +90,7 @@ func loadByConfig(ctx context.Context, o loadOptions) error {
 			return err
 		}
 	}
-	stop := tellProgress(say, l)
+	stop := printProgress(say, l)
 	r, err := l.Run(ctx)
 	stop()
 	if err != nil {
@@ -107,7 +108,7 @@ func loadByConfig(ctx context.Context, o loadOptions) error {
 	return writeWhole(o.resultFile, text)
 }
 
-// awaitStart waits for a line of a FIFO. One that is closed without it tells that who would have measured the load is gone.
+// awaitStart waits for a line from a FIFO. If the FIFO is closed before a line arrives, the trial has ended.
 func awaitStart(ctx context.Context, path string) error {
 	read := make(chan error, 1)
 	go func() {
@@ -115,7 +116,7 @@ func awaitStart(ctx context.Context, path string) error {
 		if err == nil {
 			defer func() { _ = file.Close() }()
 			if _, err = bufio.NewReader(file).ReadString('\n'); errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%s was closed without a line: who was to start the load is gone", path)
+				err = fmt.Errorf("%s was closed without a line: the process that starts the load has ended", path)
 			}
 		}
 		read <- err
@@ -128,11 +129,11 @@ func awaitStart(ctx context.Context, path string) error {
 	}
 }
 
-// progressEvery is how often a load under way tells what it has done.
+// progressEvery is the interval between two progress lines.
 const progressEvery = 5 * time.Second
 
-// tellProgress tells it until stop is called.
-func tellProgress(to io.Writer, l *load.Loader) (stop func()) {
+// printProgress prints a progress line at every interval until stop is called.
+func printProgress(to io.Writer, l *load.Loader) (stop func()) {
 	started, ticker, over := time.Now(), time.NewTicker(progressEvery), make(chan struct{})
 	done := make(chan struct{})
 	var last load.Documents
@@ -144,7 +145,7 @@ func tellProgress(to io.Writer, l *load.Loader) (stop func()) {
 				return
 			case <-ticker.C:
 				d := l.Progress()
-				if d == last { // a load that hangs says nothing: its trial sees that by its silence
+				if d == last { // no line without progress: the trial detects a hanging load by the missing output
 					continue
 				}
 				last = d
@@ -160,13 +161,13 @@ func tellProgress(to io.Writer, l *load.Loader) (stop func()) {
 	}
 }
 
-// writeWhole writes a file that is there in whole or not at all.
+// writeWhole writes a file through a temporary file. A reader finds either no file or the complete file.
 func writeWhole(path string, text []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(temporary.Name()) }() // it is no more once it is renamed
+	defer func() { _ = os.Remove(temporary.Name()) }() // fails harmlessly after the rename, because the temporary file no longer exists
 	_, err = temporary.Write(text)
 	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {
 		return err

@@ -13,39 +13,40 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/knee-bench/knee/internal/load"
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
-// printer prints a row a run, and at the end what all of them come to.
+// printer prints a row for each run, and at the end a summary.
 type printer struct {
 	to      io.Writer
 	options loadOptions
-	rates   []float64 // docs/s of the runs that count
-	total   summary   // of those: the sums alone
-	added   bool      // the rates are of documents added: the server acknowledges none
+	rates   []float64 // docs/s of the runs that count: no warm-up runs, and no runs that ended early
+	total   summary   // sums over the runs in rates; the fields that are no sums are not set
+	added   bool      // rates counts added documents instead of acknowledged documents, because the server acknowledges none
 	rows    int
-	nothing error // of the first run in which nothing was acknowledged
+	nothing error // the error of the first run in which no document was acknowledged
 }
 
 func newPrinter(to io.Writer, o loadOptions) *printer { return &printer{to: to, options: o} }
 
-// runRow is a run in JSON.
+// runRow is the JSON output of one run.
 type runRow struct {
-	Run           int         `json:"run"` // from 1; those of the warm-up are 0 and below
+	Run           int         `json:"run"` // from 1; a warm-up run has a number of 0 or below
 	Warmup        bool        `json:"warmup,omitempty"`
-	DocsPerSecond float64     `json:"docsPerSecond"` // acknowledged
+	DocsPerSecond float64     `json:"docsPerSecond"` // acknowledged documents
 	AddedPerSec   float64     `json:"addedPerSecond"`
 	MiBs          float64     `json:"mibs"`
 	Seconds       float64     `json:"seconds"`
-	P50           float64     `json:"p50Milliseconds"` // of one bulk request
+	P50           float64     `json:"p50Milliseconds"` // time of one bulk request
 	P99           float64     `json:"p99Milliseconds"`
 	CPUPerMillion float64     `json:"cpuSecondsPerMillionDocuments"`
 	Waiting       float64     `json:"waiting"`        // share of the workers' time spent in requests
-	CPUShare      float64     `json:"cpuShare"`       // of the cores that the loader may use
+	CPUShare      float64     `json:"cpuShare"`       // CPU time as a share of the cores that the loader may use
 	Note          string      `json:"note,omitempty"` //
 	Result        load.Result `json:"result"`
 }
 
-// run prints a run's row.
+// run prints the row of one run.
 func (p *printer) run(n int, r load.Result) error {
 	h, err := r.Histogram()
 	if err != nil {
@@ -61,7 +62,7 @@ func (p *printer) run(n int, r load.Result) error {
 		p.nothing = nothingAcknowledged(label, r)
 	}
 	rate := row.DocsPerSecond
-	if unheard(r) {
+	if isUnheard(r) {
 		rate, p.added = row.AddedPerSec, true
 	}
 	if n >= 1 && r.Ended == "" {
@@ -85,7 +86,7 @@ func (p *printer) run(n int, r load.Result) error {
 	return err
 }
 
-// label names a run; those of the warm-up are w1 and on.
+// label returns the name of a run in the table. Warm-up runs are named w1, w2 and so on.
 func (p *printer) label(n int) string {
 	if n < 1 {
 		return fmt.Sprintf("w%d", n+p.options.warmup)
@@ -93,7 +94,7 @@ func (p *printer) label(n int) string {
 	return strconv.Itoa(n)
 }
 
-// header prints what is loaded and the columns, once.
+// header prints the description of the load and the column names before the first row.
 func (p *printer) header() {
 	if p.rows++; p.rows > 1 {
 		return
@@ -107,37 +108,37 @@ func (p *printer) header() {
 	if c.Bulk.FlushDocuments == 0 {
 		size := c.Bulk.FlushBytes
 		if size == 0 {
-			size = load.DefaultFlushBytes
+			size = documents.DefaultFlushBytes
 		}
 		full = fmt.Sprintf("%.4g MB", float64(size)/1e6)
 	}
 	where := c.URL + "/" + c.Index
 	if p.options.mock {
-		where = "a mock in this process, whose CPU is in the figure"
+		where = "a mock in this process, whose CPU is included in the figure"
 	}
 	fmt.Fprintf(p.to, "%s: %d runs, %d before them, %d workers, bulks of %s, to %s\n", what, p.options.runs, p.options.warmup, c.Workers, full, where)
 	fmt.Fprintf(p.to, "%4s  %12s %12s %9s %9s %8s %9s %11s %9s %9s %9s %8s %8s %6s\n", "run", "added", "flushed", "rejected", "failed", "requests", "duration", "docs/s", "MiB/s", "p50 ms", "p99 ms", "CPU s/M", "waiting%", "CPU%")
 }
 
-// summary is what the runs that count come to, in docs/s.
+// summary holds the figures over all counted runs, in docs/s.
 type summary struct {
 	Runs   int      `json:"runs"`
-	Of     string   `json:"of"` // acknowledged, or added where the server acknowledges none
+	Of     string   `json:"of"` // which documents the figures count: "acknowledged", or "added" if the server acknowledges none
 	Min    float64  `json:"min"`
 	Max    float64  `json:"max"`
 	Mean   float64  `json:"mean"`
 	Median float64  `json:"median"`
-	CV     *float64 `json:"cvPercent,omitempty"` // coefficient of variation; of one run, and of a mean of 0, there is none
+	CV     *float64 `json:"cvPercent,omitempty"` // coefficient of variation; nil for a single run or a mean of 0
 
-	// Sums over the runs.
+	// Sums over the counted runs.
 	Added       int64   `json:"added"`          // documents that were sent
-	Flushed     int64   `json:"flushed"`        // documents that the server acknowledged; 0 of a mock server
+	Flushed     int64   `json:"flushed"`        // documents that the server acknowledged; 0 for a mock server
 	Requests    int64   `json:"requests"`       // bulk requests
 	Seconds     float64 `json:"seconds"`        //
-	AddedPerSec float64 `json:"addedPerSecond"` // Added over Seconds
+	AddedPerSec float64 `json:"addedPerSecond"` // Added / Seconds
 }
 
-// summarize gives the mean as the sum over the count, and the median beside it: the one is not the other.
+// summarize computes the figures over all counted runs.
 func summarize(rates []float64, added bool) summary {
 	sorted := slices.Sorted(slices.Values(rates))
 	n := len(sorted)
@@ -154,7 +155,7 @@ func summarize(rates []float64, added bool) summary {
 	return out
 }
 
-// end prints what all runs come to. A run in which the server took nothing makes it an error, whatever was printed.
+// end prints the summary. It returns an error if the server acknowledged no document in one of the runs.
 func (p *printer) end() error {
 	if len(p.rates) == 0 {
 		return p.nothing
@@ -176,35 +177,37 @@ func (p *printer) end() error {
 	return errors.Join(err, p.nothing)
 }
 
-// unheard says whether the server answered and told nothing of any document, as one with a static reply does.
-func unheard(r load.Result) bool {
+// isUnheard reports whether the server's answers mention none of the documents. A server that sends a static reply gives such
+// answers.
+func isUnheard(r load.Result) bool {
 	return r.Requests > 0 && r.Documents.Added > 0 && r.Documents.Uncertain == r.Documents.Added
 }
 
-// nothingAcknowledged is the error of a run whose documents the server heard and took none of.
+// nothingAcknowledged returns an error if the server answered but acknowledged no document. It returns nil if isUnheard is
+// true.
 func nothingAcknowledged(run string, r load.Result) error {
-	if r.Documents.Added == 0 || r.Documents.Acknowledged > 0 || unheard(r) {
+	if r.Documents.Added == 0 || r.Documents.Acknowledged > 0 || isUnheard(r) {
 		return nil
 	}
 	why := "no answer says why"
 	if len(r.Refused) > 0 {
 		why = refusal(r.Refused[0])
 	}
-	return fmt.Errorf("run %s: of %s documents that were sent none was acknowledged: %s", run, thousands(r.Documents.Added), why)
+	return fmt.Errorf("run %s: none of the %s documents that were sent was acknowledged: %s", run, thousands(r.Documents.Added), why)
 }
 
-// refusal is what was said of documents that were not taken.
+// refusal formats the status, type and reason of documents that the server did not accept.
 func refusal(f load.Refusal) string {
 	return strings.TrimSpace(fmt.Sprintf("status %d %s: %s", f.Status, f.Type, f.Reason))
 }
 
-// note is what a reader of a run's figures must know.
+// note returns the remarks that a reader needs to interpret the figures of a run.
 func note(r load.Result) string {
 	var out []string
 	d := r.Documents
 	switch {
-	case unheard(r):
-		out = append(out, "flushed 0: the server acknowledges no document; docs/s is of those added")
+	case isUnheard(r):
+		out = append(out, "flushed 0: the server acknowledges no document; docs/s counts the added documents")
 	case d.Uncertain > 0:
 		out = append(out, thousands(d.Uncertain)+" uncertain")
 	}
@@ -220,7 +223,7 @@ func note(r load.Result) string {
 	return strings.Join(out, "; ")
 }
 
-// describe is a result in a line.
+// describe formats a result as one line.
 func describe(r load.Result) string {
 	d := r.Documents
 	out := fmt.Sprintf("%s documents added, %s acknowledged, %s rejected, %s failed, %s uncertain, %s sent again; %d requests in %.3f s, %s docs/s, %.3f CPU s per million, %.1f %% of the time in requests",
@@ -231,7 +234,7 @@ func describe(r load.Result) string {
 	return out
 }
 
-// thousands writes a number with commas.
+// thousands formats a number with commas between groups of three digits.
 func thousands(n int64) string {
 	if n < 0 {
 		return "-" + thousands(-n)

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/knee-bench/knee/internal/access"
+	"github.com/knee-bench/knee/internal/agent/opensearch"
 	"github.com/knee-bench/knee/internal/load"
-	"github.com/knee-bench/knee/internal/trial/cluster"
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
-// loadByFlags makes the runs one after the other and prints a row of each, at last those of all.
+// loadByFlags makes the runs one after the other. It prints a row after each run, and a summary after the last run.
 func loadByFlags(ctx context.Context, o loadOptions) (err error) {
 	if err := o.complete(); err != nil {
 		return err
@@ -64,7 +65,7 @@ func loadByFlags(ctx context.Context, o loadOptions) (err error) {
 	return nil
 }
 
-// waitFor is false when the context ends first.
+// waitFor waits for d. It returns false if the context ends first.
 func waitFor(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -76,22 +77,23 @@ func waitFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// loadIndex is the index or data stream that --create-index makes anew before each run.
+// loadIndex is the index or data stream that --create-index creates again before each run.
 type loadIndex struct {
-	client   *cluster.Client
+	client   *opensearch.Client
 	name     string
 	stream   bool
 	body     []byte
-	topology cluster.Topology
+	topology opensearch.Topology
 }
 
-// index is what is to be made anew; nil without --create-index: nobody's index is deleted unasked.
+// index returns the index that --create-index creates. It returns nil without --create-index: no index may be deleted without
+// that flag.
 func (o loadOptions) index(a access.Access) (*loadIndex, error) {
 	if !o.create {
 		return nil, nil
 	}
 	out := &loadIndex{name: o.config.Index, stream: o.config.DataStream, body: []byte(`{}`)}
-	out.topology = cluster.Topology{Primaries: int32(o.shards), Replicas: int32(o.replicas), RefreshInterval: o.refresh}
+	out.topology = opensearch.Topology{Primaries: int32(o.shards), Replicas: int32(o.replicas), RefreshInterval: o.refresh}
 	var err error
 	switch dataset := o.config.Bulk.Dataset; {
 	case o.bodyFile != "":
@@ -102,17 +104,17 @@ func (o loadOptions) index(a access.Access) (*loadIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.client, err = cluster.Connect(a.Network(), o.config.URL, a)
+	out.client, err = opensearch.Connect(a.Network(), o.config.URL, a)
 	return out, err
 }
 
-// own is the dataset's body; a data stream's names the field that is a document's time.
+// own returns the index body of a dataset. For a data stream, the body also names the timestamp field.
 func (i *loadIndex) own(dataset string) ([]byte, error) {
-	body, err := load.Body(dataset)
+	body, err := documents.Body(dataset)
 	if err != nil || !i.stream {
 		return body, err
 	}
-	field, err := load.TimestampField(dataset)
+	field, err := documents.TimestampField(dataset)
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +126,14 @@ func (i *loadIndex) own(dataset string) ([]byte, error) {
 	return json.Marshal(whole)
 }
 
-// renew deletes the index, or the data stream, and creates it.
+// renew deletes the index, or the data stream, and creates it again.
 func (i *loadIndex) renew(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if i.stream {
 		return i.renewStream(ctx)
 	}
-	body, err := cluster.IndexBody(i.body, i.topology)
+	body, err := opensearch.IndexBody(i.body, i.topology)
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,7 @@ func (i *loadIndex) renew(ctx context.Context) error {
 }
 
 func (i *loadIndex) renewStream(ctx context.Context) error {
-	template, err := cluster.StreamTemplate(i.body, i.name, i.topology)
+	template, err := opensearch.StreamTemplate(i.body, i.name, i.topology)
 	if err != nil {
 		return err
 	}

@@ -17,12 +17,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/knee-bench/knee/internal/drivers/bulk/bulkconfig"
 	"github.com/knee-bench/knee/internal/load"
-	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
-// bulkServer is a stand-in for OpenSearch: it acknowledges every document of every bulk request, and takes notes of what
-// else is asked of it.
+// bulkServer is a fake of OpenSearch. It acknowledges every document of every bulk request and counts the requests
+// that create or delete an index.
 type bulkServer struct {
 	*httptest.Server
 	bulks, deletes, creates atomic.Int64
@@ -58,7 +59,7 @@ func newBulkServer(t *testing.T, seen ...func(bulks int64)) *bulkServer {
 	return s
 }
 
-// optionsOf are the options that the command line gives.
+// optionsOf parses and completes the options of a command line.
 func optionsOf(t *testing.T, args ...string) (loadOptions, error) {
 	t.Helper()
 	var o loadOptions
@@ -107,8 +108,9 @@ func TestLoadFlags(t *testing.T) {
 	}
 }
 
-func TestSummaryTellsTheMeanFromTheMedian(t *testing.T) {
-	// The published runs of the bulk indexer benchmarks, whose program prints 286,987, their median, as the mean.
+func TestSummarize_meanAndMedian(t *testing.T) {
+	// These are the published runs of the bulk indexer benchmarks. Their program prints 286,987 as the mean, but this
+	// is the median.
 	s := summarize([]float64{279173, 284090, 289351, 286123, 287852, 288184, 282246, 288101, 282485, 288350}, false)
 	if s.Min != 279173 || s.Max != 289351 || s.Mean != 285595.5 || s.Median != 286987.5 || math.Abs(*s.CV-1.193) > 0.001 {
 		t.Errorf("%+v, CV %v", s, *s.CV)
@@ -118,15 +120,15 @@ func TestSummaryTellsTheMeanFromTheMedian(t *testing.T) {
 	}
 }
 
-func TestRunsInJSON(t *testing.T) {
+func TestLoad_jsonOutput_hasRowPerRun(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		args             []string
 		deletes, creates int64
 	}{
 		{"an index is left alone", nil, 0, 0},
-		{"an index is made anew before each run", []string{"--create-index"}, 3, 3},
-		{"a data stream is made anew before each run", []string{"--create-index", "--data-stream", "logs-a"}, 3, 6}, // with its template
+		{"an index is created again before each run", []string{"--create-index"}, 3, 3},
+		{"a data stream is created again before each run", []string{"--create-index", "--data-stream", "logs-a"}, 3, 6}, // also creates the template again
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newBulkServer(t)
@@ -153,7 +155,7 @@ func TestRunsInJSON(t *testing.T) {
 	}
 }
 
-func TestMockFlushesNothingAndTheRowSaysSo(t *testing.T) {
+func TestLoad_mock_reportsZeroFlushed(t *testing.T) {
 	o, err := optionsOf(t, "--mock", "--count", "2000", "--flush-documents", "100", "--runs", "2", "--wait", "0s")
 	if err != nil {
 		t.Fatal(err)
@@ -164,8 +166,9 @@ func TestMockFlushesNothingAndTheRowSaysSo(t *testing.T) {
 	}
 }
 
-// TestRefusedDocumentsHaveNoRate: only where a server tells nothing of documents is the rate that of the client.
-func TestRefusedDocumentsHaveNoRate(t *testing.T) {
+// TestLoad_allDocumentsRejected_rateIsZero checks that the rate is 0 if the server rejects all documents. The client's own rate
+// counts only if the server's responses do not report single documents.
+func TestLoad_allDocumentsRejected_rateIsZero(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		item := `{"index":{"status":404,"error":{"type":"index_not_found_exception","reason":"no such index"}}},`
@@ -179,7 +182,7 @@ func TestRefusedDocumentsHaveNoRate(t *testing.T) {
 		if code != 1 || !strings.Contains(summary, "docs/s acknowledged: min 0, max 0, mean 0, median 0\n") {
 			t.Errorf("%s runs: exit code %d, %s", runs, code, out)
 		}
-		if !strings.Contains(wrong, "run 1: of 100 documents that were sent none was acknowledged: status 404 index_not_found_exception: no such index") {
+		if !strings.Contains(wrong, "run 1: none of the 100 documents that were sent was acknowledged: status 404 index_not_found_exception: no such index") {
 			t.Errorf("%s runs: %s", runs, out)
 		}
 		if out, code = agent(t, nil, append(args, "-o", "json")...); code != 1 || !strings.Contains(out, `{"docsPerSecond":{"runs":`+runs+`,"of":"acknowledged","min":0,"max":0,"mean":0,"median":0,"added":`) {
@@ -188,10 +191,11 @@ func TestRefusedDocumentsHaveNoRate(t *testing.T) {
 	}
 }
 
-// TestSummaryThatCannotBeWritten: whoever reads the rows learns that one is missing.
-func TestSummaryThatCannotBeWritten(t *testing.T) {
+// TestPrinter_unwritableOutput_fails checks that printer.end returns an error if the summary cannot be written. Otherwise
+// a reader of the rows would not notice that a row is missing.
+func TestPrinter_unwritableOutput_fails(t *testing.T) {
 	for _, output := range []string{"json", "table"} {
-		readable, err := os.Open(os.DevNull) // and not writable
+		readable, err := os.Open(os.DevNull) // open for reading only
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +208,7 @@ func TestSummaryThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestInterruptKeepsTheRows(t *testing.T) {
+func TestLoad_interrupted_printsFinishedRuns(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	s := newBulkServer(t, func(n int64) {
 		if n == 5 {
@@ -228,11 +232,11 @@ func TestInterruptKeepsTheRows(t *testing.T) {
 	}
 }
 
-func TestLoadByConfigWaitsForItsStart(t *testing.T) {
+func TestLoadByConfig_startFile_waitsForSignal(t *testing.T) {
 	s := newBulkServer(t)
 	dir := t.TempDir()
 	o := loadOptions{configFile: filepath.Join(dir, "load.json"), resultFile: filepath.Join(dir, "result.json"), startFile: filepath.Join(dir, "start")}
-	config, err := json.Marshal(load.Config{URL: s.URL, Index: "a", Workers: 2, Bulk: record.BulkConfig{Dataset: load.Small, Documents: 500, FlushDocuments: 100}})
+	config, err := json.Marshal(load.Config{URL: s.URL, Index: "a", Workers: 2, Bulk: bulkconfig.Config{Dataset: documents.Small, Documents: 500, FlushDocuments: 100}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +248,7 @@ func TestLoadByConfigWaitsForItsStart(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- loadByConfig(t.Context(), o) }()
-	start, err := os.OpenFile(o.startFile, os.O_WRONLY, 0) // until the loader reads, which it does when it is ready
+	start, err := os.OpenFile(o.startFile, os.O_WRONLY, 0) // returns when the loader reads, that is when the loader is ready
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +280,7 @@ func TestLoadByConfigWaitsForItsStart(t *testing.T) {
 	}
 }
 
-// printed is what a function writes to standard output.
+// printed returns the text that a function writes to standard output.
 func printed(t *testing.T, f func() error) string {
 	t.Helper()
 	read, write, err := os.Pipe()

@@ -1,5 +1,4 @@
-// Command knee-agent is the part of Knee that runs inside the pods of a measurement. It has no client of the
-// Kubernetes API.
+// Command knee-agent is the part of Knee that runs inside the pods of a measurement. It does not use the Kubernetes API.
 package main
 
 import (
@@ -14,13 +13,13 @@ const usage = `knee-agent runs inside the pods of a measurement:
   knee-agent load [flags]              load a cluster with bulk requests
   knee-agent parse [flags] FILE        read what a program of the command driver printed
   knee-agent preflight [flags]         check the limits that OpenSearch needs
-  knee-agent probe [flags]             tell over HTTP how busy the machine is
+  knee-agent probe [flags]             report over HTTP how busy the machine is
   knee-agent sink [flags]              answer bulk requests and store nothing: a mock server
-  knee-agent sysctl                    raise vm.max_map_count where it is too low
+  knee-agent sysctl                    raise vm.max_map_count if it is too low
   knee-agent trial [flags]             make one trial and write its record
 `
 
-// commands are the subcommands; each gives the exit code.
+// commands lists the subcommands. Each function returns the exit code.
 var commands = map[string]func(args []string) int{
 	"install":   install,
 	"load":      runLoad,
@@ -45,7 +44,7 @@ func main() {
 	os.Exit(command(os.Args[2:]))
 }
 
-// failed reports an error of a command and gives its exit code.
+// failed prints the error of a command and returns the exit code of a failure.
 func failed(command string, err error) int {
 	fmt.Fprintf(os.Stderr, "knee-agent %s: %v\n", command, err)
 	return 1

@@ -16,10 +16,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// self makes this test's own program be the agent.
+// self is the environment variable that makes the test binary run as the agent.
 const self = "KNEE_TEST_AGENT"
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// agent runs the agent and gives its output and exit code.
+// agent runs the agent and returns its output and exit code.
 func agent(t *testing.T, env []string, args ...string) (string, int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -53,9 +54,9 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestInstallItself(t *testing.T) {
+func TestInstall_ownBinary_copyIsExecutable(t *testing.T) {
 	a, b := filepath.Join(t.TempDir(), "bin/knee-agent"), filepath.Join(t.TempDir(), "knee-agent")
-	for range 2 { // a second time over the first
+	for range 2 { // the second run overwrites the installed file
 		if out, code := agent(t, nil, "install", a, b); code != 0 {
 			t.Fatalf("exit code %d: %s", code, out)
 		}
@@ -83,7 +84,7 @@ func TestInstallItself(t *testing.T) {
 	}
 }
 
-func TestInstallTree(t *testing.T) {
+func TestInstall_tree_copiesRegularFiles(t *testing.T) {
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "workload")
 	for path, data := range map[string]string{"nyc_taxis/workload.json": "{}", "nyc_taxis/operations/default.json": "[]"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(from, path)), 0o755); err != nil {
@@ -122,9 +123,9 @@ func TestInstallTree(t *testing.T) {
 	}
 }
 
-func TestTrialAlwaysWritesARecord(t *testing.T) {
-	config, err := json.Marshal(record.Config{Trial: record.Trial{Cell: "abc", Attempt: 1}, Endpoint: "http://127.0.0.1:1", DeadlineSeconds: 1,
-		OSB: &record.OSBConfig{Workload: "w", IngestTasks: []string{"index"}}})
+func TestTrial_failure_writesRecord(t *testing.T) {
+	config, err := json.Marshal(record.Config{Attempt: record.Attempt{Trial: record.Trial{Cell: "abc", Placement: 1}, N: 1}, Endpoint: "http://127.0.0.1:1", DeadlineSeconds: 1,
+		Driver: record.NewDriverConfig(osbconfig.Name, osbconfig.Config{Workload: "w", IngestTasks: []string{"index"}})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func TestTrialAlwaysWritesARecord(t *testing.T) {
 	}
 }
 
-func TestProbeAnswersAndStops(t *testing.T) {
+func TestProbe_runsUntilSIGTERM(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +208,7 @@ func TestProbeAnswersAndStops(t *testing.T) {
 	}
 }
 
-func TestPreflightTellsWhatIsFatal(t *testing.T) {
+func TestPreflight_unwritableData_fails(t *testing.T) {
 	message := filepath.Join(t.TempDir(), "message")
 	out, code := agent(t, nil, "preflight", "--single-node", "--data", t.TempDir(), "--message", message)
 	if code != 0 || !strings.Contains(out, "max_map_count") || !strings.Contains(out, "is writable") {

@@ -12,11 +12,13 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
+	"github.com/knee-bench/knee/internal/drivers/command/parser"
+	"github.com/knee-bench/knee/internal/drivers/output"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// parseOptions are those of `knee-agent parse`.
+// parseOptions holds the flags of `knee-agent parse`.
 type parseOptions struct {
 	parser, output, figures string
 	unit, latencyUnit       string
@@ -35,14 +37,14 @@ func (l *list) Set(value string) error {
 	return nil
 }
 
-// runParse reads by hand what a program of the command driver printed, as a trial would.
+// runParse parses the output of a program of the command driver. A trial parses the output in the same way.
 func runParse(args []string) int {
 	var o parseOptions
 	flags := flag.NewFlagSet("parse", flag.ContinueOnError)
 	flags.StringVar(&o.parser, "parser", "", "freon or json, as spec.workload.command.parser")
 	flags.StringVar(&o.output, "o", "table", "json or table")
-	flags.IntVar(&o.clients, "clients", 0, "clients (threads) of the program, to hold rate and latency against them; 0: not known")
-	flags.StringVar(&o.figures, "figures", "", "for json: a file with what stands in spec.workload.command.json, as YAML or JSON")
+	flags.IntVar(&o.clients, "clients", 0, "clients (threads) of the program, with which rate and latency are compared; 0: unknown")
+	flags.StringVar(&o.figures, "figures", "", "for json: a file with the content of spec.workload.command.json, as YAML or JSON")
 	flags.Var(&o.paths, "path", "for json: FIELD=PATH, several times; the fields are throughput, operations, failures, seconds, latency.mean (.p50, .p90, .p99, .p999, .max) and metrics.NAME")
 	flags.StringVar(&o.unit, "unit", "calls/s", "for json: the throughput's unit")
 	flags.StringVar(&o.latencyUnit, "latency-unit", "ms", "for json: the latency's unit: ns, us, ms or s")
@@ -50,7 +52,7 @@ func runParse(args []string) int {
 		fmt.Fprintf(flags.Output(), "Usage: knee-agent parse --parser freon|json [flags] FILE (- stands for standard input)\n")
 		flags.PrintDefaults()
 	}
-	for rest := args; ; { // flags may follow the file
+	for rest := args; ; { // flags may also follow the file name
 		if err := flags.Parse(rest); err != nil {
 			return 2
 		}
@@ -106,38 +108,38 @@ func (o parseOptions) run(in io.Reader, out io.Writer) error {
 	return p.table(out)
 }
 
-func (o parseOptions) parse(text string) (*record.Load, driver.Concurrency, error) {
+func (o parseOptions) parse(text string) (*record.Load, output.Concurrency, error) {
 	if o.parser == "freon" {
-		run, err := driver.ParseFreon(text)
+		run, err := parser.ParseFreon(text)
 		if err != nil {
-			return nil, driver.Concurrency{}, err
+			return nil, output.Concurrency{}, err
 		}
 		return run.Load(), run.Concurrency(int32(o.clients)), nil
 	}
 	figures, err := o.jsonFigures()
 	if err != nil {
-		return nil, driver.Concurrency{}, err
+		return nil, output.Concurrency{}, err
 	}
-	load, err := driver.ParseJSONFigures(text, figures)
+	load, err := parser.ParseJSONFigures(text, figures)
 	if err != nil {
-		return nil, driver.Concurrency{}, err
+		return nil, output.Concurrency{}, err
 	}
-	return load, driver.ConcurrencyOf(load, 0, int32(o.clients)), nil
+	return load, output.ConcurrencyOf(load, 0, int32(o.clients)), nil
 }
 
-// figuresFile is spec.workload.command.json.
+// figuresFile is the content of spec.workload.command.json.
 type figuresFile struct {
 	Throughput struct{ Path, Unit string }
 	Operations string
 	Failures   string
 	Seconds    string
-	Latency    map[string]string // the unit among the paths
+	Latency    map[string]string // path of each figure; the key "unit" holds the unit
 	Metrics    []struct{ Name, Path, Unit string }
 }
 
-// jsonFigures are those of the file, with what the flags say instead.
-func (o parseOptions) jsonFigures() (record.JSONFigures, error) {
-	f := record.JSONFigures{Throughput: record.JSONMetric{Unit: o.unit}, LatencyUnit: o.latencyUnit, Latency: map[string]string{}}
+// jsonFigures returns the figures that the --figures file defines. Flags override values of the file.
+func (o parseOptions) jsonFigures() (commandconfig.JSONFigures, error) {
+	f := commandconfig.JSONFigures{Throughput: commandconfig.JSONMetric{Unit: o.unit}, LatencyUnit: o.latencyUnit, Latency: map[string]string{}}
 	if o.figures != "" {
 		file, err := os.Open(o.figures)
 		if err != nil {
@@ -164,7 +166,7 @@ func (o parseOptions) jsonFigures() (record.JSONFigures, error) {
 	return f, nil
 }
 
-func (from figuresFile) fill(f *record.JSONFigures) {
+func (from figuresFile) fill(f *commandconfig.JSONFigures) {
 	f.Throughput.Path, f.Operations, f.Failures, f.Seconds = from.Throughput.Path, from.Operations, from.Failures, from.Seconds
 	if from.Throughput.Unit != "" {
 		f.Throughput.Unit = from.Throughput.Unit
@@ -177,13 +179,13 @@ func (from figuresFile) fill(f *record.JSONFigures) {
 		}
 	}
 	for _, m := range from.Metrics {
-		f.Metrics = append(f.Metrics, record.JSONMetric{Name: m.Name, Path: m.Path, Unit: m.Unit})
+		f.Metrics = append(f.Metrics, commandconfig.JSONMetric{Name: m.Name, Path: m.Path, Unit: m.Unit})
 	}
 }
 
-func setPath(f *record.JSONFigures, field, path string) error {
+func setPath(f *commandconfig.JSONFigures, field, path string) error {
 	if path == "" {
-		return fmt.Errorf("--path %s: FIELD=PATH, such as throughput=$.rate", field)
+		return fmt.Errorf("--path %s has no path: it must be FIELD=PATH, such as throughput=$.rate", field)
 	}
 	switch group, name, _ := strings.Cut(field, "."); {
 	case field == "throughput":
@@ -197,20 +199,20 @@ func setPath(f *record.JSONFigures, field, path string) error {
 	case group == "latency" && name != "":
 		f.Latency[name] = path
 	case group == "metrics" && name != "":
-		f.Metrics = append(f.Metrics, record.JSONMetric{Name: name, Path: path})
+		f.Metrics = append(f.Metrics, commandconfig.JSONMetric{Name: name, Path: path})
 	default:
 		return fmt.Errorf("--path %s: there is no such field", field)
 	}
 	return nil
 }
 
-// parsed is a load by its program's own figures.
+// parsed holds the figures that the program reports about its own load.
 type parsed struct {
 	record.Load
-	From        *int64  `json:"from,omitempty"` // not known here
+	From        *int64  `json:"from,omitempty"` // hides the field of record.Load: this command does not know when the load ran
 	To          *int64  `json:"to,omitempty"`
-	InFlight    float64 `json:"inFlight,omitempty"`          // calls, by Little's law
-	Utilization float64 `json:"clientUtilization,omitempty"` // share of the clients' time spent waiting
+	InFlight    float64 `json:"inFlight,omitempty"`          // mean number of concurrent calls, by Little's law
+	Utilization float64 `json:"clientUtilization,omitempty"` // share of the clients' time spent waiting for answers
 }
 
 func (p parsed) table(out io.Writer) error {
@@ -233,7 +235,7 @@ func (p parsed) table(out io.Writer) error {
 			name  string
 			value float64
 		}{{"min", l.Min}, {"mean", l.Mean}, {"p50", l.P50}, {"p90", l.P90}, {"p99", l.P99}, {"p999", l.P999}, {"max", l.Max}} {
-			if figure.value > 0 { // else it was not told
+			if figure.value > 0 { // 0: not known
 				row("latency "+figure.name, figure.value, "ms")
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-const freonOutput = "../../internal/driver/testdata/freon-console.txt"
+const freonOutput = "../../internal/drivers/command/parser/testdata/freon/freon-console.txt"
 
 func TestParseFreon(t *testing.T) {
 	out, code := agent(t, nil, "parse", "--parser", "freon", freonOutput, "-o", "json", "--clients", "100")
@@ -40,7 +40,7 @@ func TestParseFreon(t *testing.T) {
 }
 
 func TestParseFreon_withoutCounts_printsNone(t *testing.T) {
-	out, code := agent(t, nil, "parse", "--parser=freon", "../../internal/driver/testdata/freon-published-old.txt", "--clients", "100")
+	out, code := agent(t, nil, "parse", "--parser=freon", "../../internal/drivers/command/parser/testdata/freon/freon-published-old.txt", "--clients", "100")
 	if code != 0 || !strings.Contains(out, "5913.05") || !strings.Contains(out, "note: freon's text has no") || strings.Contains(out, "\nfailures") || strings.Contains(out, "\noperations") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
@@ -72,9 +72,10 @@ metrics: [{name: gc, path: $.gc, unit: ms}]
 	}
 }
 
-// Operations over seconds are the calls in flight of a throughput in bytes, and without seconds nothing is: by hand, nobody
-// knows how long the program ran.
-func TestParseJSONOfBytes(t *testing.T) {
+// TestParseJSON_rateInBytes_computesCallsInFlight checks the number of calls in flight for a program that prints its throughput in MiB/s. The
+// parser computes this number from operations and seconds. Without a path for seconds, the parser does not print the
+// number, because it does not know how long the program ran.
+func TestParseJSON_rateInBytes_computesCallsInFlight(t *testing.T) {
 	printed := filepath.Join(t.TempDir(), "printed")
 	if err := os.WriteFile(printed, []byte(`{"mibs": 250, "ops": 256000, "sec": 64, "lat": 4}`), 0o644); err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func TestParseJSONOfBytes(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParse_invalidInput_fails(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "figures.yaml")
 	if err := os.WriteFile(broken, []byte("throughputs: {path: $.rate}\n"), 0o644); err != nil {
 		t.Fatal(err)

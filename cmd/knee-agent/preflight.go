@@ -6,12 +6,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/knee-bench/knee/internal/probe"
+	"github.com/knee-bench/knee/internal/agent/probe"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// runPreflight checks what OpenSearch needs of its machine and pod. Findings that OpenSearch would refuse to
-// start with end it with exit code 1, and stand in the termination message.
+// runPreflight checks what OpenSearch requires of its machine and its pod. If OpenSearch would refuse to start, the exit code
+// is 1 and the termination message lists the findings.
 func runPreflight(args []string) int {
 	flags := flag.NewFlagSet("preflight", flag.ContinueOnError)
 	var needs probe.Needs

@@ -11,24 +11,25 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/knee-bench/knee/internal/probe"
-	"github.com/knee-bench/knee/internal/probe/gclog"
+	"github.com/knee-bench/knee/internal/agent/probe"
+	"github.com/knee-bench/knee/internal/agent/probe/gclog"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Six hours of samples once a second, about 8 MB: longer than any load that ends within a working day.
+// ringSize is the number of samples that the probe keeps. At one sample per second, it covers six hours. Loads are expected
+// to be shorter. The samples need about 8 MB.
 const (
 	ringSize       = 6 * 3600
 	sampleInterval = time.Second
 )
 
-// runProbe answers until it is told to stop.
+// runProbe serves the samples of the machine until it receives a signal.
 func runProbe(args []string) int {
 	flags := flag.NewFlagSet("probe", flag.ContinueOnError)
 	listen := flags.String("listen", fmt.Sprintf(":%d", record.ProbePort), "address to answer on")
 	proc := flags.String("proc", "/proc", "mount point of proc")
 	sys := flags.String("sys", "/sys", "mount point of sys")
-	log := flags.String("gc-log", "/logs/gc.log", "log of OpenSearch's garbage collector; need not be there")
+	log := flags.String("gc-log", "/logs/gc.log", "log of OpenSearch's garbage collector; it may not exist")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/knee-bench/knee/internal/load"
 )
 
-// runSink answers bulk requests until it is told to stop.
+// runSink runs a server that answers bulk requests until it receives a signal.
 func runSink(args []string) int {
 	flags := flag.NewFlagSet("sink", flag.ContinueOnError)
 	listen := flags.String("listen", ":9200", "address to answer on")

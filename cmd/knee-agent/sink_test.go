@@ -9,15 +9,18 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
+	"github.com/knee-bench/knee/internal/drivers/command/parser"
 	"github.com/knee-bench/knee/internal/load"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/driverconfig"
 )
 
-// The sample's own command, sent to the sink's handler instead of its Deployment, and read by the sample's own paths, gives
-// the 52 requests that the study's program needed for as many documents. Nothing is flushed, and the figures say so.
+// TestBulkIndexerMock_sampleRunsOnTheSink runs the command of the sample against the handler of the sink, without its
+// Deployment. The JSON paths in the sample must find the figures in the output of the command. There must be 52
+// requests, as many as the program of the study needed for the same number of documents. The metric flushed must be 0.
 func TestBulkIndexerMock_sampleRunsOnTheSink(t *testing.T) {
 	text, err := os.ReadFile("../../config/samples/bulk-indexer-mock.yaml")
 	if err != nil {
@@ -32,26 +35,27 @@ func TestBulkIndexerMock_sampleRunsOnTheSink(t *testing.T) {
 	if errs := append(plan.Validate(campaign), resources.Validate(campaign, resources.Options{})...); len(errs) > 0 || len(p.Cells) != 1 {
 		t.Fatalf("%d cells, %v", len(p.Cells), errs)
 	}
-	config := resources.Config(campaign, p, p.Cells[0], record.Trial{Phase: record.Final, Clients: 8, Repetition: 1, Attempt: 1}, resources.Running{})
+	config := resources.Config(campaign, p, p.Cells[0], record.Attempt{Trial: record.Trial{Phase: record.Final, Clients: 8, Repetition: 1, Placement: 1}, N: 1}, resources.Running{})
 	if config.WaitSeconds != 1 || p.Cells[0].Spec.WarmupTrials() != 0 || !strings.HasPrefix(config.Endpoint, "http://bulk-sink:9200") {
 		t.Errorf("wait %d s, %d Warmups, endpoint %s", config.WaitSeconds, p.Cells[0].Spec.WarmupTrials(), config.Endpoint)
 	}
-	if config.Command.Command[0] != record.AgentPath || config.Command.Command[1] != "load" {
-		t.Fatalf("%q", config.Command.Command)
+	command := driverconfig.Of[commandconfig.Config](config)
+	if command.Command[0] != record.AgentPath || command.Command[1] != "load" {
+		t.Fatalf("%q", command.Command)
 	}
 
 	sink := load.NewSink()
 	server := httptest.NewServer(sink)
 	defer server.Close()
 	args := []string{"load"}
-	for _, arg := range config.Command.Args {
-		args = append(args, driver.Expand(arg, map[string]string{"KNEE_ENDPOINT": server.URL, "KNEE_CLIENTS": "8"}))
+	for _, arg := range command.Args {
+		args = append(args, parser.Expand(arg, map[string]string{"KNEE_ENDPOINT": server.URL, "KNEE_CLIENTS": "8"}))
 	}
 	out, code := agent(t, nil, args...)
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
-	got, err := driver.ParseJSONFigures(out, *config.Command.JSON)
+	got, err := parser.ParseJSONFigures(out, *command.JSON)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,10 @@ import (
 	"flag"
 	"fmt"
 
-	"github.com/knee-bench/knee/internal/probe"
+	"github.com/knee-bench/knee/internal/agent/probe"
 )
 
-// runSysctl raises the machine's vm.max_map_count: the only thing that Knee ever does privileged.
+// runSysctl raises the kernel setting vm.max_map_count of the machine. This is the only privileged action of Knee.
 func runSysctl(args []string) int {
 	if err := flag.NewFlagSet("sysctl", flag.ContinueOnError).Parse(args); err != nil {
 		return 2

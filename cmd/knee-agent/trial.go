@@ -15,17 +15,18 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/trial"
 )
 
-// runTrial makes one attempt. Its exit code is 0 when a record was written, whatever the record says, except in a trial of
-// several loader pods: there it is 1 when the record holds an error.
+// runTrial makes one attempt. Its exit code is 0 if a record was written, even a record with an error. Exception: in a trial
+// of several loader pods, the exit code is 1 if the record holds an error.
 func runTrial(args []string) int {
 	flags := flag.NewFlagSet("trial", flag.ContinueOnError)
 	work := flags.String("work", record.WorkPath, "scratch folder, writable")
-	cache := flags.String("cache", record.CachePath, "folder kept between trials; used when it is there")
-	program := flags.String("program", "", "the driver's program; unset: its own")
+	cache := flags.String("cache", record.CachePath, "folder kept between trials; used if it exists")
+	program := flags.String("program", "", "the driver's program; unset: the default of the driver")
 	out := flags.String("record", record.TerminationPath, "file to write the record to")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -45,7 +46,7 @@ func runTrial(args []string) int {
 			fmt.Fprintf(os.Stderr, "knee-agent trial: %v\n", err)
 		}
 	}
-	options := trial.Options{Config: config, Work: *work, Cache: *cache, Program: *program, Output: os.Stdout, Save: save}
+	options := trial.Options{Config: config, Drivers: agentside.Drivers(), Work: *work, Cache: *cache, Program: *program, Output: os.Stdout, Save: save}
 	if config.Loaders > 1 {
 		index, err := indexOf(config.Loaders)
 		if err != nil {
@@ -59,10 +60,10 @@ func runTrial(args []string) int {
 	if code := write(r, *out); code != 0 || r.Error == nil || config.Loaders <= 1 {
 		return code
 	}
-	return 1 // so that the Job's controller ends the other loader pods, which may not even have begun
+	return 1 // the Job controller then ends the other loader pods, which may not have begun
 }
 
-// indexOf is this pod's index among the loader pods of a trial.
+// indexOf returns this pod's index among the loader pods of a trial.
 func indexOf(loaders int32) (int32, error) {
 	index, err := strconv.ParseInt(os.Getenv(record.IndexEnv), 10, 32)
 	if err != nil || index < 0 || index >= int64(loaders) {
@@ -71,8 +72,9 @@ func indexOf(loaders int32) (int32, error) {
 	return int32(index), nil
 }
 
-// runLoader makes the part of the load of a loader pod that writes no record. Its exit code is 0 when the pod that does
-// knows all, a failure included: the Job's controller ends all pods of a Job of which one fails.
+// runLoader makes this pod's part of the load. It is used in loader pods that write no record. Its exit code is 0 if the pod
+// that writes the record knows the result, including a failure. A known failure must not return 1: if one pod of a Job fails,
+// the Job controller ends all its pods.
 func runLoader(ctx context.Context, o trial.Options, index int32, path string) int {
 	did, err := trial.RunLoader(ctx, o, index)
 	if err != nil {
@@ -85,12 +87,12 @@ func runLoader(ctx context.Context, o trial.Options, index int32, path string) i
 	return 0
 }
 
-// cut fits a text into a termination message.
+// cut shortens a text to the size limit of a termination message.
 func cut(text string) []byte {
 	return []byte(strings.ToValidUTF8(text[:min(len(text), record.MaxBytes)], ""))
 }
 
-// write encodes the record into the file and prints it.
+// write saves the record in a file and prints it.
 func write(r record.Record, path string) int {
 	data, err := save(r, path)
 	if err != nil {
@@ -100,7 +102,7 @@ func write(r record.Record, path string) int {
 	return 0
 }
 
-// save encodes the record into the file.
+// save encodes a record and writes it to a file.
 func save(r record.Record, path string) ([]byte, error) {
 	data, err := record.Encode(r)
 	if err != nil {
@@ -112,9 +114,9 @@ func save(r record.Record, path string) ([]byte, error) {
 	return data, nil
 }
 
-// replace writes a text over what a file holds. The file is a mounted one, which no other can take the place of, and
-// the agent may be killed at any instant: one write, with blanks over the rest of a longer text before, so that there is
-// nothing, the old text or the new.
+// replace overwrites the content of a file. The file is a mount, so a rename cannot replace it. The agent may be killed at
+// any moment, so replace makes a single write. A shorter new text is padded with blanks to the length of the old text. So the
+// file is always empty, or holds either the old or the new text.
 func replace(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {

@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// A pod that is deleted, evicted or drained gets SIGTERM: its record is there at once, and at the end.
-func TestAPodEndedFromOutsideLeavesARecord(t *testing.T) {
-	config, err := json.Marshal(record.Config{Trial: record.Trial{Cell: "abc", Attempt: 1}, Endpoint: "http://127.0.0.1:1", DeadlineSeconds: 60,
-		OSB: &record.OSBConfig{Workload: "w", IngestTasks: []string{"index"}}})
+// TestTrial_sigterm_writesRecord checks that the agent still writes its record after SIGTERM. A pod gets
+// SIGTERM when it is deleted, evicted or drained.
+func TestTrial_sigterm_writesRecord(t *testing.T) {
+	config, err := json.Marshal(record.Config{Attempt: record.Attempt{Trial: record.Trial{Cell: "abc", Placement: 1}, N: 1}, Endpoint: "http://127.0.0.1:1", DeadlineSeconds: 60,
+		Driver: record.NewDriverConfig(osbconfig.Name, osbconfig.Config{Workload: "w", IngestTasks: []string{"index"}})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,12 +55,12 @@ func TestAPodEndedFromOutsideLeavesARecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := record.Decode(data); err != nil || r.Error == nil || r.Error.Reason != record.ReasonInterrupted || r.Trial.Cell != "abc" {
+	if r, err := record.Decode(data); err != nil || r.Error == nil || r.Error.Reason != record.ReasonInterrupted || r.Attempt.Cell != "abc" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
 
-// What is written over a text holds nothing of it; a crash leaves one of the two.
+// TestReplace checks that a new text replaces the old text completely, also if the new text is shorter.
 func TestReplace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "message")
 	for _, text := range []string{"a text", "a longer text", "short", ""} {

@@ -2,19 +2,22 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/offline"
-	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/plugin/source"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 )
 
-// analyzeFlags are those of analyze; what a bundle's campaign says itself holds where no flag does.
+// analyzeFlags are the flags of analyze. If the file is a bundle, a flag that is not set takes its value from the bundle's campaign.
 type analyzeFlags struct {
 	file, output, baseline string
 	percentOfPeak          float64
@@ -31,9 +34,10 @@ func (p *plugin) analyzeCommand() *cobra.Command {
 The CSV may be Knee's results.csv or one made by any script. Its header names the columns, in any order:
   variant (required), topology, phase (Warmup, Sweep, Final), clients, docs_per_second, rejections, error_rate,
   iowait_percent, cpu_user_percent, cpu_system_percent, status (ok, failed, gated), repetition, placement
-Other columns are ignored. A row without docs_per_second is failed; so is one with an error_rate above 0 that no rejections
-explain, whatever its status says but gated: opensearch-benchmark calls such runs a success. A malformed line ends the command with exit code 2,
-its number and column, and nothing on standard output.`,
+Other columns are ignored. A row without docs_per_second counts as failed. A row with an error_rate above 0 that rejections
+do not explain counts as failed too, unless its status is gated: opensearch-benchmark reports such runs as a success.
+A malformed line ends the command with exit code 2 and a message with its line number and column. Nothing is printed on
+standard output then.`,
 		Example: `  kubectl knee analyze -f results.csv --baseline intel
   kubectl knee analyze -f results.csv --baseline intel --percent-of-peak 95 --max-iowait 10 -o json
   kubectl knee analyze -f arm-vs-intel.tar.gz`,
@@ -43,69 +47,70 @@ its number and column, and nothing on standard output.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.file, "filename", "f", "", "CSV of results, or a bundle of kubectl knee export; - is standard input")
-	flags.StringVarP(&f.output, "output", "o", "", "json; a table when unset")
-	flags.StringVar(&f.baseline, "baseline", "", "variant that ratios are computed against; none when unset")
+	flags.StringVarP(&f.output, "output", "o", "", "json; unset: a table")
+	flags.StringVar(&f.baseline, "baseline", "", "variant that ratios are computed against; unset: no ratios")
 	flags.Float64Var(&f.percentOfPeak, "percent-of-peak", offline.Defaults().PercentOfPeak, "share of the peak, in percent, that the knee must reach")
 	flags.StringVar(&f.maxIOWait, "max-iowait", "", "gate: highest iowait, in percent of all cores; unset: none")
 	flags.Int64Var(&f.maxRejections, "max-rejections", 0, "gate: how many rejected requests are allowed (default 0)")
-	must(cmd.MarkFlagRequired("filename"))
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
+	terminal.PanicOnError(cmd.MarkFlagRequired("filename"))
+	terminal.PanicOnError(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
 func (p *plugin) analyze(cmd *cobra.Command, f analyzeFlags) error {
-	if err := oneOf("output", f.output, "", "json"); err != nil {
+	if err := terminal.CheckFlagValue("output", f.output, "", "json"); err != nil {
 		return err
 	}
 	var result offline.Result
 	var options offline.Options
-	err := interruptible(cmd.Context(), func() (err error) {
-		result, options, err = p.analyzed(cmd, f)
+	err := runInterruptible(cmd.Context(), func() (err error) {
+		result, options, err = p.readAndAnalyze(cmd, f)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	for _, note := range result.Notes {
-		p.note("%s", note)
+		terminal.PrintNote(p.streams.ErrOut, "%s", note)
 	}
 	if f.output == "json" {
-		return printJSON(p.streams.Out, result)
+		return terminal.PrintJSON(p.streams.Out, result)
 	}
 	return analysisTable(p.streams.Out, result, options)
 }
 
-// interruptible does what may wait for its input, or take long, until a signal ends the command.
-func interruptible(ctx context.Context, do func() error) error {
+// runInterruptible calls the function do, which may take long or wait for input. If a signal cancels ctx, runInterruptible returns before
+// do has ended.
+func runInterruptible(ctx context.Context, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("interrupted before there was a result: %w", context.Cause(ctx))
+		return fmt.Errorf("interrupted before the result was complete: %w", context.Cause(ctx))
 	}
 }
 
-// analyzed reads the file and analyzes it, by the rules that hold for it.
-func (p *plugin) analyzed(cmd *cobra.Command, f analyzeFlags) (result offline.Result, options offline.Options, err error) {
-	in, done, isBundle, err := p.openSniffed(f.file)
+// readAndAnalyze reads the file and analyzes it by the rules of its campaign and the flags.
+func (p *plugin) readAndAnalyze(cmd *cobra.Command, f analyzeFlags) (result offline.Result, options offline.Options, err error) {
+	in, done, isBundle, err := p.reader.OpenAndDetect(f.file)
 	if err != nil {
 		return result, options, err
 	}
-	defer func() { _ = done() }() // it was read to its end, or not used
-	var rows []offline.Row
-	var has offline.Columns
+	defer func() { _ = done() }() // a close error does not matter: the input was only read
 	if isBundle {
-		rows, has, options, err = f.ofBundle(cmd, in)
-	} else if options, err = f.options(cmd, offline.Defaults()); err == nil {
-		rows, has, err = readCSV(f.file, in)
+		return f.analyzeBundle(cmd, in)
 	}
+	if options, err = f.options(cmd, offline.Defaults()); err != nil {
+		return result, options, err
+	}
+	rows, has, err := readCSV(f.file, in)
 	if err != nil {
 		return result, options, err
 	}
 	result, err = offline.Analyze(rows, has, options)
-	return result, options, usage(err)
+	return result, options, terminal.AsUsageError(err)
 }
 
 func readCSV(name string, in io.Reader) ([]offline.Row, offline.Columns, error) {
@@ -113,10 +118,10 @@ func readCSV(name string, in io.Reader) ([]offline.Row, offline.Columns, error) 
 		name = ""
 	}
 	rows, has, err := offline.Read(name, in)
-	return rows, has, usage(err)
+	return rows, has, terminal.AsUsageError(err)
 }
 
-// options are the campaign's rules, where flags do not say otherwise.
+// options returns the campaign's rules, overridden by flags.
 func (f analyzeFlags) options(cmd *cobra.Command, o offline.Options) (offline.Options, error) {
 	set := cmd.Flags().Changed
 	if set("percent-of-peak") {
@@ -131,53 +136,58 @@ func (f analyzeFlags) options(cmd *cobra.Command, o offline.Options) (offline.Op
 	if set("max-iowait") {
 		limit, err := offline.Percent(f.maxIOWait)
 		if err != nil {
-			return o, usagef("--max-iowait: %w", err)
+			return o, terminal.Usagef("--max-iowait: %w", err)
 		}
 		o.Gates.MaxIOWaitPercent = limit
 	}
-	return o, usage(o.Validate())
+	return o, terminal.AsUsageError(o.Validate())
 }
 
-// ofBundle judges the bundle's records anew, by the campaign's own rules where no flag says otherwise, and reads the
-// results that its report would have.
-func (f analyzeFlags) ofBundle(cmd *cobra.Command, in io.Reader) ([]offline.Row, offline.Columns, offline.Options, error) {
-	none := func(err error) ([]offline.Row, offline.Columns, offline.Options, error) {
-		return nil, nil, offline.Options{}, err
-	}
-	s, err := readBundle(f.file, in)
+// analyzeBundle returns the result of a bundle's campaign. Without flags, it judges by the campaign's own rules, so the result equals the
+// assessment in the campaign's report. If a flag sets another rule, the attempts of the campaign are judged again by that rule.
+func (f analyzeFlags) analyzeBundle(cmd *cobra.Command, in io.Reader) (result offline.Result, options offline.Options, err error) {
+	s, err := source.ReadBundle(f.file, in)
 	if err != nil {
-		return none(err)
+		return result, options, err
 	}
-	o, err := f.options(cmd, rulesOf(s.Campaign.Spec))
+	rules := campaignRules(s.Campaign.Spec)
+	if options, err = f.options(cmd, rules); err != nil {
+		return result, options, err
+	}
+	made, err := s.ReportInput()
 	if err != nil {
-		return none(err)
+		return result, options, err
 	}
-	s.Campaign.Spec.Gates = o.Gates
-	made, err := s.input()
-	if err != nil {
-		return none(err)
-	}
+	a := made.Assessment
 	if len(made.Records) == 0 {
-		// Nothing was measured yet, which is no malformed file; there is nothing to hold against a rule either.
-		return nil, offline.Columns{}, offline.Defaults(), nil
+		return offline.FromAssessment(campaign.Assessment{}, options), options, nil // no trial has ended yet
 	}
-	var rows []offline.Row
-	has := offline.Columns{}
-	files := report.Files(made)
-	for _, name := range resultFiles(files) {
-		part, columns, err := offline.Read(name, stringReader(files[name]))
-		if err != nil {
-			return none(err)
-		}
-		rows = append(rows, part...)
-		has = columns
+	var variants []string
+	for _, v := range made.Spec.Variants {
+		variants = append(variants, string(v.Name))
 	}
-	o.Gates = v1alpha1.Gates{MaxRejections: o.Gates.MaxRejections} // the verdicts in the results are by all of them
-	return rows, has, o, nil
+	if options.Baseline != "" && !slices.Contains(variants, options.Baseline) {
+		return result, options, terminal.Usagef("the campaign has no variant %q for the baseline; it has %s", options.Baseline, strings.Join(variants, ", "))
+	}
+	if reflect.DeepEqual(options, rules) {
+		result = offline.FromAssessment(a, options)
+	} else {
+		result = offline.Reassess(a, made.Spec, options)
+	}
+	if a.Unit != "docs/s" {
+		result.Notes = append(result.Notes, "rates are in "+a.Unit)
+	}
+	if !a.Finished {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d trials are done", a.Done, a.Planned))
+	}
+	if slices.ContainsFunc(a.Ratios, func(r campaign.Ratio) bool { return r.Named }) {
+		result.Notes = append(result.Notes, "the ratios of spec.comparisons are in the report (kubectl knee report)")
+	}
+	return result, options, nil
 }
 
-// rulesOf are a campaign's own.
-func rulesOf(spec v1alpha1.BenchmarkCampaignSpec) offline.Options {
+// campaignRules returns a campaign's own rules.
+func campaignRules(spec v1alpha1.BenchmarkCampaignSpec) offline.Options {
 	o := offline.Defaults()
 	o.PercentOfPeak = spec.Knee.PercentOfPeak.Float(o.PercentOfPeak)
 	o.SmallestDifference = spec.Final.SmallestDifferencePercent.Float(o.SmallestDifference)
@@ -186,28 +196,4 @@ func rulesOf(spec v1alpha1.BenchmarkCampaignSpec) offline.Options {
 		o.Seed = uint64(*spec.Seed)
 	}
 	return o
-}
-
-// resultFiles are results.csv and its further parts, in order.
-func resultFiles(files map[string]string) []string {
-	var out []string
-	for name := range files {
-		if isResults(name) {
-			out = append(out, name)
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(a) - len(b) // results.csv comes before results-002.csv
-		}
-		return compareText(a, b)
-	})
-	return out
-}
-
-func printJSON(out io.Writer, v any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
 }

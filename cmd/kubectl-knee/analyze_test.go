@@ -13,8 +13,8 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/offline"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
 const studyCSV = "../../internal/offline/testdata/study.csv"
@@ -35,18 +35,19 @@ func TestAnalyze(t *testing.T) {
 	}
 }
 
-// A malformed line: its number and its column, exit code 2, and nothing on standard output.
-func TestAnalyzeMalformed(t *testing.T) {
+// TestAnalyze_malformedInput_fails checks the error for a malformed line: it names the line and the column, the exit code is 2,
+// and standard output is empty.
+func TestAnalyze_malformedInput_fails(t *testing.T) {
 	for _, output := range []string{"", "json"} {
 		path := write(t, "mine.csv", "variant,clients,docs_per_second\na,8,100\na,16,\"1,234\"\n")
 		fails(t, exitUsage, path+`: line 3, column docs_per_second: "1,234" has thousands separators`, "analyze", "-f", path, "-o", output)
 	}
 	r := knee(t, "variant,clients\na,b\n", "analyze", "-f", "-", "-o", "json")
-	if r.code != exitUsage || r.out != "" || r.err != "error: line 2, column clients: \"b\" is no number\n" {
+	if r.code != exitUsage || r.out != "" || r.err != "error: line 2, column clients: \"b\" is not a number\n" {
 		t.Errorf("%+v", r)
 	}
-	fails(t, exitUsage, `"amd" is no variant of the file; it has arm, intel`, "analyze", "-f", studyCSV, "--baseline", "amd")
-	fails(t, exitUsage, "97 is meant", "analyze", "-f", studyCSV, "--percent-of-peak", "0.97")
+	fails(t, exitUsage, `the file has no variant "amd" for the baseline; it has arm, intel`, "analyze", "-f", studyCSV, "--baseline", "amd")
+	fails(t, exitUsage, "use 97", "analyze", "-f", studyCSV, "--percent-of-peak", "0.97")
 	fails(t, exitUsage, `--max-iowait: "10%"`, "analyze", "-f", studyCSV, "--max-iowait", "10%")
 	empty := write(t, "empty.csv", "variant,clients,docs_per_second\n\n")
 	fails(t, exitUsage, empty+": line 1: the file has a header and no rows", "analyze", "-f", empty)
@@ -54,13 +55,13 @@ func TestAnalyzeMalformed(t *testing.T) {
 	fails(t, exitUsage, series+": line 102: a has more than 100 Final rows", "analyze", "-f", series)
 }
 
-// Notes are no results: they go to standard error, and the exit code is 0.
-func TestAnalyzeNotes(t *testing.T) {
+// TestAnalyze_unusableColumns_notesOnStderr checks that notes are written to standard error and that the exit code stays 0.
+func TestAnalyze_unusableColumns_notesOnStderr(t *testing.T) {
 	for csv, want := range map[string]string{
-		"variant,clients,docs_per_second\na,8,1\n":                 "note: there is no column iowait_percent: no row is held against --max-iowait\n",
+		"variant,clients,docs_per_second\na,8,1\n":                 "note: there is no column iowait_percent: --max-iowait is not applied to any row\n",
 		"variant,clients,docs_per_second,iowait_percent\na,8,1,\n": "",
-		"variant,clients,docs_per_second,iowait_percent,attempt\na,8,1,1,x\n": "note: columns attempt are ignored: they have a meaning in Knee's own " +
-			"results.csv alone, which has all of attempt, verdict, failures, whole_docs_per_second\n",
+		"variant,clients,docs_per_second,iowait_percent,attempt\na,8,1,1,x\n": "note: columns attempt are ignored: they have a meaning only in Knee's own " +
+			"results.csv, which has all of attempt, verdict, failures, whole_docs_per_second\n",
 	} {
 		if r := knee(t, csv, "analyze", "-f", "-", "--max-iowait", "10", "-o", "json"); r.code != exitOK || r.err != want {
 			t.Errorf("%q: exit code %d, %q; want %q", csv, r.code, r.err, want)
@@ -68,8 +69,8 @@ func TestAnalyzeNotes(t *testing.T) {
 	}
 }
 
-// A signal ends the command while its input does not end.
-func TestAnalyzeEndsWhenInterrupted(t *testing.T) {
+// TestAnalyze_interrupted_ends checks that a signal ends the command while its input is still open.
+func TestAnalyze_interrupted_ends(t *testing.T) {
 	in, held := io.Pipe()
 	defer func() { _ = held.Close() }()
 	ctx, interrupt := context.WithCancel(context.Background())
@@ -79,7 +80,7 @@ func TestAnalyzeEndsWhenInterrupted(t *testing.T) {
 	go func() {
 		code <- run(ctx, genericiooptions.IOStreams{In: in, Out: &out, ErrOut: &errs}, []string{"analyze", "-f", "-"})
 	}()
-	if _, err := held.Write([]byte("variant,clients,docs_per_second\na,8,")); err != nil { // it is reading now
+	if _, err := held.Write([]byte("variant,clients,docs_per_second\na,8,")); err != nil { // Write returns after the command has read the bytes: the command now waits for more input
 		t.Fatal(err)
 	}
 	interrupt()
@@ -93,7 +94,7 @@ func TestAnalyzeEndsWhenInterrupted(t *testing.T) {
 	}
 }
 
-func TestAnalyzeHelp(t *testing.T) {
+func TestAnalyze_help_showsDefault(t *testing.T) {
 	if help := ok(t, "analyze", "--help"); !strings.Contains(help, "how many rejected requests are allowed (default 0)") {
 		t.Errorf("no default of --max-rejections:\n%s", help)
 	}
@@ -126,9 +127,10 @@ func TestAnalyzeFlags(t *testing.T) {
 	}
 }
 
-// Of a bundle the campaign's own rules hold, and flags judge its records anew.
-func TestAnalyzeBundle(t *testing.T) {
-	path := bundled(t, "study.tar.gz", study(t, nil, analysistest.StudyRecord))
+// TestAnalyze_bundle_usesCampaignRules checks that analyze judges the records of a bundle by the rules of its campaign, and again by
+// other rules if flags set them.
+func TestAnalyze_bundle_usesCampaignRules(t *testing.T) {
+	path := bundled(t, "study.tar.gz", study(t, nil, campaigntest.StudyRecord))
 	var r offline.Result
 	if err := json.Unmarshal([]byte(ok(t, "analyze", "-f", path, "-o", "json")), &r); err != nil {
 		t.Fatal(err)
@@ -140,7 +142,7 @@ func TestAnalyzeBundle(t *testing.T) {
 	if final.At != "final" || math.Abs(final.Ratio-1.4613) > 0.003 || final.Low == nil || math.Abs(*final.Confidence-(1-2./70)) > 1e-12 {
 		t.Errorf("%+v", final)
 	}
-	unmeasured := study(t, nil, analysistest.StudyRecord)
+	unmeasured := study(t, nil, campaigntest.StudyRecord)
 	clear(unmeasured.Records)
 	if none := ok(t, "analyze", "-f", bundled(t, "none.tar.gz", unmeasured), "-o", "json"); !strings.Contains(none, `"cells": []`) {
 		t.Errorf("a campaign without a record: %s", none)
@@ -148,7 +150,7 @@ func TestAnalyzeBundle(t *testing.T) {
 	if err := json.Unmarshal([]byte(ok(t, "analyze", "-f", path, "-o", "json", "--max-iowait", "6")), &r); err != nil {
 		t.Fatal(err)
 	}
-	// arm passes the tighter gate at 12, 24, 32 and 40 clients alone.
+	// arm passes the tighter gate only at 12, 24, 32 and 40 clients.
 	if arm := r.Cells[1]; arm.Variant != "arm" || arm.Points[1].Verdict != "Gated" || arm.Knee.Clients != 24 {
 		t.Errorf("a tighter gate: %+v", arm)
 	}

@@ -7,33 +7,34 @@ import (
 	"strings"
 
 	"github.com/knee-bench/knee/internal/offline"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
 )
 
-// analysisTable shows a result to a person.
+// analysisTable prints a result as a table.
 func analysisTable(out io.Writer, r offline.Result, o offline.Options) error {
-	t := newTable(out)
+	t := terminal.NewTable(out)
 	if slices.ContainsFunc(r.Cells, func(c offline.Cell) bool { return len(c.Points) > 0 }) {
 		sweepTables(t, r, o)
 	}
 	ratiosTable(t, r)
-	return t.flush()
+	return t.Print()
 }
 
-func sweepTables(t *table, r offline.Result, o offline.Options) {
-	t.row("VARIANT", "TOPOLOGY", "KNEE", "DOCS/S", "% OF PEAK", "STABILITY", "PEAK", "DOCS/S", "OBSERVED PEAK")
+func sweepTables(t *terminal.Table, r offline.Result, o offline.Options) {
+	t.WriteRow("VARIANT", "TOPOLOGY", "KNEE", "DOCS/S", "% OF PEAK", "STABILITY", "PEAK", "DOCS/S", "OBSERVED PEAK")
 	for _, c := range r.Cells {
 		knee := []string{"none", "", "", ""}
 		if k := c.Knee; k != nil {
-			knee = []string{integer(k.Clients), whole(k.DocsPerSecond), fmt.Sprintf("%.1f", k.PercentOfPeak), percentOrDash(k.StabilityPercent)}
+			knee = []string{terminal.FormatInteger(k.Clients), terminal.FormatRounded(k.DocsPerSecond), fmt.Sprintf("%.1f", k.PercentOfPeak), terminal.PercentOrDash(k.StabilityPercent)}
 		}
-		t.row(append(append([]string{c.Variant, dash(c.Topology)}, knee...), peakText(c.Peak, 2)[0], peakText(c.Peak, 2)[1], observed(c))...)
+		t.WriteRow(append(append([]string{c.Variant, terminal.OrDash(c.Topology)}, knee...), peakText(c.Peak, 2)[0], peakText(c.Peak, 2)[1], describeGatedPeak(c))...)
 	}
-	t.blank()
+	t.EndTable()
 	fmt.Fprintln(t, sharedText(r))
-	t.blank()
+	t.EndTable()
 	pointsTable(t, r, o)
 	if len(r.Ratios) > 0 {
-		t.blank()
+		t.EndTable()
 	}
 }
 
@@ -41,15 +42,15 @@ func peakText(p *offline.Peak, n int) []string {
 	if p == nil {
 		return append([]string{"none"}, make([]string, n-1)...)
 	}
-	return []string{integer(p.Clients), whole(p.DocsPerSecond)}
+	return []string{terminal.FormatInteger(p.Clients), terminal.FormatRounded(p.DocsPerSecond)}
 }
 
-// observed tells of a peak that a gate took away.
-func observed(c offline.Cell) string {
+// describeGatedPeak describes the highest point of a sweep if a gate excludes this point. Otherwise it returns an empty text.
+func describeGatedPeak(c offline.Cell) string {
 	if c.ObservedPeak == nil || c.Peak != nil && *c.Peak == *c.ObservedPeak {
 		return ""
 	}
-	return fmt.Sprintf("%s at %d clients, gated", whole(c.ObservedPeak.DocsPerSecond), c.ObservedPeak.Clients)
+	return fmt.Sprintf("%s at %d clients, gated", terminal.FormatRounded(c.ObservedPeak.DocsPerSecond), c.ObservedPeak.Clients)
 }
 
 func sharedText(r offline.Result) string {
@@ -58,7 +59,7 @@ func sharedText(r offline.Result) string {
 		case clients == nil:
 			return "none: no client count was Measured in every cell"
 		case fallback:
-			return fmt.Sprintf("%d, which does not pass in every cell: the best there is", *clients)
+			return fmt.Sprintf("%d, which does not pass in every cell: no other count is better", *clients)
 		}
 		return fmt.Sprint(*clients)
 	}
@@ -67,47 +68,47 @@ func sharedText(r offline.Result) string {
 	}
 	var lines []string
 	for _, t := range r.Topologies {
-		lines = append(lines, fmt.Sprintf("shared clients of %s: %s", dash(t.Topology), one(t.SharedClients, t.SharedFallback)))
+		lines = append(lines, fmt.Sprintf("shared clients of %s: %s", terminal.OrDash(t.Topology), one(t.SharedClients, t.SharedFallback)))
 	}
 	return strings.Join(lines, "\n")
 }
 
-func pointsTable(t *table, r offline.Result, o offline.Options) {
-	t.row("VARIANT", "TOPOLOGY", "CLIENTS", "DOCS/S", "VERDICT", fmt.Sprintf("%g %% OF PEAK", o.PercentOfPeak), "REASON")
+func pointsTable(t *terminal.Table, r offline.Result, o offline.Options) {
+	t.WriteRow("VARIANT", "TOPOLOGY", "CLIENTS", "DOCS/S", "VERDICT", fmt.Sprintf("%g %% OF PEAK", o.PercentOfPeak), "REASON")
 	for _, c := range r.Cells {
 		for _, p := range c.Points {
 			docs, passes := "-", "no"
 			if p.DocsPerSecond != nil {
-				docs = whole(*p.DocsPerSecond)
+				docs = terminal.FormatRounded(*p.DocsPerSecond)
 			}
 			if p.Passes {
 				passes = "yes"
 			}
-			t.row(c.Variant, dash(c.Topology), integer(p.Clients), docs, p.Verdict, passes, p.Reason)
+			t.WriteRow(c.Variant, terminal.OrDash(c.Topology), terminal.FormatInteger(p.Clients), docs, p.Verdict, passes, p.Reason)
 		}
 	}
 }
 
-func ratiosTable(t *table, r offline.Result) {
+func ratiosTable(t *terminal.Table, r offline.Result) {
 	if len(r.Ratios) == 0 {
 		return
 	}
-	t.row("RATIO OF", "TOPOLOGY", "AT", "RATIO", "INTERVAL", "CONFIDENCE", "P", "VERDICT")
+	t.WriteRow("RATIO OF", "TOPOLOGY", "AT", "RATIO", "INTERVAL", "CONFIDENCE", "P", "VERDICT")
 	for _, ratio := range r.Ratios {
 		at := ratio.At
 		if ratio.Clients > 0 {
 			at = fmt.Sprintf("%s, %d clients", at, ratio.Clients)
 		}
-		cells := []string{ratio.Variant + " / " + ratio.Baseline, dash(ratio.Topology), at, fmt.Sprintf("%.4f", ratio.Ratio)}
+		cells := []string{ratio.Variant + " / " + ratio.Baseline, terminal.OrDash(ratio.Topology), at, fmt.Sprintf("%.4f", ratio.Ratio)}
 		if ratio.Low == nil {
-			t.row(append(cells, "-", "-", "-", "-")...)
+			t.WriteRow(append(cells, "-", "-", "-", "-")...)
 			continue
 		}
 		verdict := "-"
 		if ratio.Verdict != nil {
 			verdict = *ratio.Verdict
 		}
-		t.row(append(cells, fmt.Sprintf("[%.4f, %.4f]", *ratio.Low, *ratio.High), fmt.Sprintf("%.1f %%", 100**ratio.Confidence),
+		t.WriteRow(append(cells, fmt.Sprintf("[%.4f, %.4f]", *ratio.Low, *ratio.High), fmt.Sprintf("%.1f %%", 100**ratio.Confidence),
 			fmt.Sprintf("%.4g", *ratio.P), verdict)...)
 	}
 }

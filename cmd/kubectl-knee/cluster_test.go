@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,23 +14,29 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/plugin/source"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/report/view"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-// environment is an API server with the CRD, which the tests that need one share. It starts with the first of them.
-var environment = sync.OnceValues(func() (*envtest.Environment, error) {
+// apiServer returns an API server with the CRD. The first test that calls it starts the server, and all tests share
+// this server.
+var apiServer = sync.OnceValues(func() (*envtest.Environment, error) {
 	e := &envtest.Environment{CRDDirectoryPaths: []string{"../../config/crd/bases"}, ErrorIfCRDPathMissing: true}
 	_, err := e.Start()
 	return e, err
@@ -42,18 +47,18 @@ var started bool
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if started {
-		if e, err := environment(); err == nil {
-			_ = e.Stop() // the process ends anyway
+		if e, err := apiServer(); err == nil {
+			_ = e.Stop() // an error does not matter: the process ends now
 		}
 	}
 	os.Exit(code)
 }
 
-// cluster gives a client, and the flags that lead the plugin to the same API server.
+// cluster returns a client of the API server, and the flags with which the plugin connects to the same server.
 func cluster(t *testing.T) (client.WithWatch, []string) {
 	t.Helper()
 	started = true
-	e, err := environment()
+	e, err := apiServer()
 	if err != nil {
 		t.Fatalf("cannot start the API server; set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, or run make test: %v", err)
 	}
@@ -64,12 +69,13 @@ func cluster(t *testing.T) (client.WithWatch, []string) {
 	return c, []string{"--kubeconfig", write(t, "kubeconfig", string(e.KubeConfig))}
 }
 
-// installed puts a campaign with its records and its report on the cluster, as the operator leaves them.
+// installed creates a campaign with its records and its report on the API server, in the state in which the manager
+// leaves them.
 func installed(t *testing.T, c client.WithWatch, name string) *v1alpha1.BenchmarkCampaign {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	campaign := analysistest.StudyCampaign()
+	campaign := campaigntest.StudyCampaign()
 	campaign.UID, campaign.Name = "", name
 	campaign.Spec.OpenSearch.Version = "3.1.0"
 	if err := c.Create(ctx, campaign); err != nil {
@@ -82,7 +88,7 @@ func installed(t *testing.T, c client.WithWatch, name string) *v1alpha1.Benchmar
 	})
 	p := plan.Build(campaign)
 	var records []record.Record
-	for _, r := range analysistest.MeasureAll(p, campaign.Spec, analysistest.StudyRecord) {
+	for _, r := range campaigntest.MeasureAll(p, campaign.Spec, campaigntest.StudyRecord) {
 		data := created(t, c, campaign, p, r)
 		again, err := record.Decode(data)
 		if err != nil {
@@ -90,14 +96,14 @@ func installed(t *testing.T, c client.WithWatch, name string) *v1alpha1.Benchmar
 		}
 		records = append(records, again)
 	}
-	// A record that nobody can read, of an attempt that the operator knows.
-	torn := records[3].Trial
-	torn.Attempt = 9
+	// This record is malformed. Its ConfigMap names the trial, so the report counts it as an attempt.
+	torn := records[3].Attempt
+	torn.N = 9
 	cm := resources.RecordConfigMap(campaign, "torn-"+name, torn, []byte("{"))
 	if err := c.Create(ctx, cm); err != nil {
 		t.Fatal(err)
 	}
-	data, err := recordJSON(cm)
+	data, err := source.RecordJSON(cm)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,16 +111,17 @@ func installed(t *testing.T, c client.WithWatch, name string) *v1alpha1.Benchmar
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := report.NewInput(campaign, plan.Build(campaign), append(records, unreadable), "v0.1.0")
+	in := view.NewInput(campaign, plan.Build(campaign), append(records, unreadable), "v0.1.0")
 	var names []string
 	for i, files := range report.Pack(report.Files(in)) {
 		cm := resources.ReportConfigMap(campaign, i+1, files)
+		cm.Annotations[resources.AnnotationWrittenBy] = in.Version
 		if err := c.Create(ctx, cm); err != nil {
 			t.Fatal(err)
 		}
 		names = append(names, cm.Name)
 	}
-	campaign.Status = report.Status(in)
+	campaign.Status = summary.Status(in)
 	campaign.Status.Reports = names
 	campaign.Status.Conditions = []metav1.Condition{{
 		Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonFinished, Message: "done",
@@ -132,16 +139,17 @@ func created(t *testing.T, c client.Client, campaign *v1alpha1.BenchmarkCampaign
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(p.Cells, func(c plan.Cell) bool { return c.Hash == r.Trial.Cell })
-	cm := resources.RecordConfigMap(campaign, p.Cells[i].AttemptName(r.Trial), r.Trial, data)
+	i := slices.IndexFunc(p.Cells, func(c plan.Cell) bool { return c.Hash == r.Attempt.Cell })
+	cm := resources.RecordConfigMap(campaign, p.Cells[i].AttemptName(r.Attempt), r.Attempt, data)
 	if err := c.Create(context.Background(), cm); err != nil {
 		t.Fatal(err)
 	}
 	return data
 }
 
-// What the cluster holds, the bundle holds; and of both, and of the records again, comes the same report.
-func TestOnCluster(t *testing.T) {
+// TestReport_clusterAndBundle_areEqual checks that a bundle contains all data that the API server has about a campaign. The command report
+// must give the same text from the API server, from the bundle and from the records.
+func TestReport_clusterAndBundle_areEqual(t *testing.T) {
 	c, flags := cluster(t)
 	campaign := installed(t, c, "on-cluster")
 	with := func(args ...string) []string { return append(args, flags...) }
@@ -207,7 +215,8 @@ func TestOnCluster(t *testing.T) {
 	}
 }
 
-// Without a terminal: a line for each change and each new point, and an end when the campaign is over.
+// TestWatch checks watch without a terminal: it prints a line for each change and each new point, and it ends when
+// the campaign has finished.
 func TestWatch(t *testing.T) {
 	c, flags := cluster(t)
 	campaign := installed(t, c, "watched")
@@ -243,9 +252,9 @@ func TestWatch(t *testing.T) {
 	}
 	await("21 of 22 trials  arm 6p0r Final clients=16 repetition=4")
 	p := plan.Build(campaign)
-	late := p.SweepTrials(p.Cells[1])[1]
-	late.Attempt = 2
-	created(t, c, campaign, p, analysistest.Measured(late, 345678))
+	late := campaigntest.Measured(p.SweepTrials(p.Cells[1])[1], 345678)
+	late.Attempt.N = 2
+	created(t, c, campaign, p, late)
 	await("arm 6p0r Sweep clients=16 attempt=2: 345678 docs/s, Measured")
 	campaign.Status.Progress, campaign.Status.Running = "22/22", nil
 	campaign.Status.Conditions[0].Status, campaign.Status.Conditions[0].Reason = metav1.ConditionTrue, v1alpha1.ReasonFinished
@@ -261,12 +270,12 @@ func TestWatch(t *testing.T) {
 	}
 	campaign.Status.Conditions[0].Status, campaign.Status.Conditions[0].Reason = metav1.ConditionFalse, v1alpha1.ReasonNothingMeasured
 	update()
-	if r := knee(t, "", append([]string{"watch", "watched"}, flags...)...); r.code != exitFailed || !strings.Contains(r.err, "needs you: NothingMeasured") {
+	if r := knee(t, "", append([]string{"watch", "watched"}, flags...)...); r.code != exitFailed || !strings.Contains(r.err, "needs a person: NothingMeasured") {
 		t.Errorf("a campaign that needs a person: %+v", r)
 	}
 }
 
-// lines hands on each line that is written.
+// lines sends each complete line that is written to it to the channel seen.
 type lines struct {
 	seen chan string
 	rest string
@@ -285,14 +294,11 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// The defaults that plan fills in are those of the API server, and what one refuses the other does.
-func TestAdmittedAlike(t *testing.T) {
+// TestReadCampaigns_samples_defaultsMatchAPIServer checks that the plugin and the API server treat campaigns alike. Both set the same defaults, and
+// both refuse the same campaigns.
+func TestReadCampaigns_samples_defaultsMatchAPIServer(t *testing.T) {
 	c, _ := cluster(t)
 	files, err := filepath.Glob("../../config/samples/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := newAdmission()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,43 +308,42 @@ func TestAdmittedAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		object, err := decode(text)
-		if err != nil {
-			t.Fatal(err)
+		for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
+			there := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal(document, &there.Object); err != nil {
+				t.Fatal(err)
+			}
+			if there.GetKind() != "BenchmarkCampaign" {
+				continue
+			}
+			there.SetNamespace("default")
+			if err := c.Create(context.Background(), there, client.DryRunAll); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			here, _, err := source.ReadCampaigns(context.Background(), bytes.NewReader(document))
+			if err != nil || len(here) != 1 {
+				t.Fatalf("%s: %d campaigns, %v", file, len(here), err)
+			}
+			var want v1alpha1.BenchmarkCampaign
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(there.Object, &want); err != nil {
+				t.Fatal(err)
+			}
+			if want, got := specJSON(t, want.Spec), specJSON(t, here[0].Spec); want != got {
+				t.Errorf("%s: the API server's defaults are\n%s\nand plan's\n%s", file, want, got)
+			}
+			compared++
 		}
-		there := &unstructured.Unstructured{Object: object}
-		if there.GroupVersionKind() != kind {
-			continue
-		}
-		here := there.DeepCopy()
-		there.SetNamespace("default")
-		if err := c.Create(context.Background(), there, client.DryRunAll); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		campaign, err := a.admit(context.Background(), here)
-		if err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if _, err := json.Marshal(campaign); err != nil {
-			t.Fatal(err)
-		}
-		want, got := flatSpec(t, there.Object["spec"]), flatSpec(t, here.Object["spec"])
-		if !maps.Equal(want, got) {
-			t.Errorf("%s: the API server's defaults are\n%v\nand plan's\n%v", file, want, got)
-		}
-		compared++
 	}
 	if compared < 3 {
 		t.Errorf("%d samples compared", compared)
 	}
 }
 
-func flatSpec(t *testing.T, spec any) map[string]string {
+func specJSON(t *testing.T, spec v1alpha1.BenchmarkCampaignSpec) string {
 	t.Helper()
-	out := map[string]string{}
-	flatten("", spec, out)
-	if len(out) < 5 {
-		t.Fatalf("a spec of %d values", len(out))
+	text, err := json.MarshalIndent(spec, "", " ")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	return string(text)
 }

@@ -7,15 +7,17 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/bundle"
+	"github.com/knee-bench/knee/internal/plugin/compare"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
-// later is the study on other machines, two days later and 10 % faster, with another kernel.
+// later returns a record of the study that was measured two days later, on other machines, with another kernel and 10
+// % higher rates.
 func later(trial record.Trial) record.Record {
-	r := analysistest.StudyRecord(trial)
+	r := campaigntest.StudyRecord(trial)
 	const days = 2 * 24 * 3600 * 1000
 	r.StartedAt, r.FinishedAt = r.StartedAt+days, r.FinishedAt+days
 	if r.Ingest != nil {
@@ -28,9 +30,9 @@ func later(trial record.Trial) record.Record {
 	return r
 }
 
-func compared(t *testing.T, a, b string) comparison {
+func compared(t *testing.T, a, b string) compare.Comparison {
 	t.Helper()
-	var c comparison
+	var c compare.Comparison
 	if err := json.Unmarshal([]byte(ok(t, "compare", a, b, "-o", "json")), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func compared(t *testing.T, a, b string) comparison {
 }
 
 func TestCompare(t *testing.T) {
-	before := bundled(t, "before.tar.gz", study(t, nil, analysistest.StudyRecord))
+	before := bundled(t, "before.tar.gz", study(t, nil, campaigntest.StudyRecord))
 	after := bundled(t, "after.tar.gz", study(t, func(c *v1alpha1.BenchmarkCampaign) {
 		c.Name, c.UID = "after", "00000000-0000-0000-0000-000000000002"
 		c.Spec.OpenSearch.Heap = "16Gi"
@@ -49,7 +51,7 @@ func TestCompare(t *testing.T) {
 	}
 	for _, cell := range c.Cells {
 		f := cell.Final
-		same := analysis.Compare([]float64{1, 0.996, 1.004, 0.991}, []float64{1, 0.996, 1.004, 0.991}, 0.975)
+		same := stats.Compare([]float64{1, 0.996, 1.004, 0.991}, []float64{1, 0.996, 1.004, 0.991}, 0.975)
 		if f == nil || math.Abs(f.Ratio-1.1*same.Ratio) > 1e-4 || math.Abs(*f.Low-1.1*same.Low) > 1e-4 || f.A.Clients != 16 || f.A.Repetitions != 4 {
 			t.Errorf("Finals of %s: %+v, want 1.1 times %+v", cell.Variant, f, same)
 		}
@@ -77,9 +79,10 @@ func TestCompare(t *testing.T) {
 	golden(t, "compare.txt", strings.NewReplacer(before, "before.tar.gz", after, "after.tar.gz").Replace(text))
 }
 
-// The same measurement twice: nothing differs, and it says that machines and day are the same.
-func TestCompareWithItself(t *testing.T) {
-	path := bundled(t, "study.tar.gz", study(t, nil, analysistest.StudyRecord))
+// TestCompare_sameBundle_noDifferences checks the comparison of a measurement with itself: there are no differences, and the first
+// caveat says that the machines and the day are the same.
+func TestCompare_sameBundle_noDifferences(t *testing.T) {
+	path := bundled(t, "study.tar.gz", study(t, nil, campaigntest.StudyRecord))
 	c := compared(t, path, path)
 	if !strings.HasPrefix(c.Caveats[0], "same machines, same day") {
 		t.Errorf("caveat %q", c.Caveats[0])
@@ -91,9 +94,10 @@ func TestCompareWithItself(t *testing.T) {
 	}
 }
 
-// Two runs of one campaign lie in one bundle; their cells have other hashes.
-func TestCompareRuns(t *testing.T) {
-	first := study(t, nil, analysistest.StudyRecord)
+// TestCompare_twoRunsInOneBundle compares two runs of one campaign in one bundle. The cells of the second run have other hashes,
+// because spec.rerun differs.
+func TestCompare_twoRunsInOneBundle(t *testing.T) {
+	first := study(t, nil, campaigntest.StudyRecord)
 	second := study(t, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Rerun = "second" }, later)
 	both := &bundle.Bundle{Versions: second.Versions, Campaign: second.Campaign, Report: second.Report, Records: second.Records}
 	for name, data := range first.Records {
@@ -110,27 +114,28 @@ func TestCompareRuns(t *testing.T) {
 	fails(t, exitFailed, `no record of a run with spec.rerun "third"`, "compare", path, path+"@third")
 }
 
-func TestCompareOtherCells(t *testing.T) {
-	a := bundled(t, "a.tar.gz", study(t, nil, analysistest.StudyRecord))
-	b := bundled(t, "b.tar.gz", study(t, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Topologies[0].Name = "12p1r" }, analysistest.StudyRecord))
+func TestCompare_differentCells_areNotPaired(t *testing.T) {
+	a := bundled(t, "a.tar.gz", study(t, nil, campaigntest.StudyRecord))
+	b := bundled(t, "b.tar.gz", study(t, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Topologies[0].Name = "12p1r" }, campaigntest.StudyRecord))
 	c := compared(t, a, b)
 	if len(c.Cells) != 0 || len(c.OnlyA) != 2 || c.OnlyB[1] != "arm on 12p1r" {
 		t.Errorf("%+v", c)
 	}
 }
 
-// Campaigns of loads that fill no index go through a bundle, are shown in their own unit, and are compared among
-// themselves alone.
-func TestCompareUnits(t *testing.T) {
+// TestCompare_differentUnits_fails checks campaigns whose loads fill no index. A bundle preserves their unit, all texts show it, and
+// compare refuses to compare them with campaigns in another unit.
+func TestCompare_differentUnits_fails(t *testing.T) {
 	program := func(rate float64) *bundle.Bundle {
 		return study(t, func(c *v1alpha1.BenchmarkCampaign) {
-			*c = *analysistest.CommandCampaign([]string{"old", "new"}, 50, 100)
+			*c = *campaigntest.CommandCampaign([]string{"old", "new"}, 50, 100)
+			c.Spec.Workload.Command.Args = []string{"freon", "ockrw", "-t", "$(KNEE_CLIENTS)"}
 		}, func(trial record.Trial) record.Record {
-			return analysistest.MeasuredLoad(trial, rate*float64(trial.Clients+trial.Repetition), "calls/s")
+			return campaigntest.MeasuredLoad(trial, rate*float64(trial.Clients+trial.Repetition), "calls/s")
 		})
 	}
 	calls, more := bundled(t, "calls.tar.gz", program(100)), bundled(t, "more.tar.gz", program(110))
-	docs := bundled(t, "docs.tar.gz", study(t, nil, analysistest.StudyRecord))
+	docs := bundled(t, "docs.tar.gz", study(t, nil, campaigntest.StudyRecord))
 
 	if r := knee(t, "", "compare", docs, calls); r.code == 0 || !strings.Contains(r.err, "counts docs/s") || !strings.Contains(r.err, "counts calls/s") {
 		t.Errorf("exit code %d: %s", r.code, r.err)

@@ -11,56 +11,57 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/knee-bench/knee/internal/bundle"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
 )
 
 func (p *plugin) exportCommand() *cobra.Command {
 	var file, artifacts string
 	cmd := &cobra.Command{
 		Use:   "export NAME --bundle FILE",
-		Short: "Keep a campaign in one file: the object, its records, its report, with checksums",
-		Long: `Keep a campaign in one file, a gzipped tar: the object, every record (of earlier reruns too), the report as the operator
-wrote it, the versions of what made them, and the SHA-256 of each. The same contents give the same bytes.
-kubectl knee report, compare and analyze read it again.
+		Short: "Keep a campaign in one file: the object, its records and its report, with checksums",
+		Long: `Keep a campaign in one file, a gzipped tar: the object, every record (including earlier reruns), the report as the operator
+wrote it, the versions of the programs that made them, and the SHA-256 of each file. The same contents give the same bytes.
+kubectl knee report, compare and analyze can read the file.
 
 --artifacts adds the trials' raw files and series from a local copy of the campaign's artifacts volume.`,
 		Example: `  kubectl knee export arm-vs-intel --bundle arm-vs-intel.tar.gz
   kubectl knee export arm-vs-intel --bundle arm-vs-intel.tar.gz --artifacts ./artifacts`,
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: p.campaignNames(1, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: p.reader.CampaignNames(1, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.export(cmd.Context(), args[0], file, artifacts)
 		},
 	}
 	cmd.Flags().StringVar(&file, "bundle", "", "file to write; - is standard output")
 	cmd.Flags().StringVar(&artifacts, "artifacts", "", "folder whose files are added: a local copy of the artifacts volume")
-	must(cmd.MarkFlagRequired("bundle"))
-	must(cmd.MarkFlagDirname("artifacts"))
+	terminal.PanicOnError(cmd.MarkFlagRequired("bundle"))
+	terminal.PanicOnError(cmd.MarkFlagDirname("artifacts"))
 	return cmd
 }
 
 func (p *plugin) export(ctx context.Context, name, file, artifacts string) error {
-	s, err := p.fromCluster(ctx, name)
+	s, err := p.reader.ReadFromCluster(ctx, name)
 	if err != nil {
 		return err
 	}
-	s.Campaign.ManagedFields = nil // who applied what is no part of the result
+	s.Campaign.ManagedFields = nil // the bundle omits which programs and users applied the object
 	if artifacts != "" {
-		if s.Artifacts, err = artifactsOf(artifacts); err != nil {
-			return usage(err)
+		if s.Artifacts, err = findArtifacts(artifacts); err != nil {
+			return terminal.AsUsageError(err)
 		}
 	}
 	if file == "-" {
 		return bundle.Write(p.streams.Out, &s.Bundle)
 	}
-	if err := writeWhole(file, func(out io.Writer) error { return bundle.Write(out, &s.Bundle) }); err != nil {
+	if err := writeAtomically(file, func(out io.Writer) error { return bundle.Write(out, &s.Bundle) }); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.streams.Out, "%s: %d records, %d files of the report, %d raw files\n", file, len(s.Records), len(s.Report), len(s.Artifacts))
 	return err
 }
 
-// artifactsOf are the plain files below a folder. A link could lead anywhere and is not followed.
-func artifactsOf(dir string) ([]bundle.Artifact, error) {
+// findArtifacts returns the plain files below a folder. It does not follow links, because a link could lead anywhere.
+func findArtifacts(dir string) ([]bundle.Artifact, error) {
 	var out []bundle.Artifact
 	root := os.DirFS(dir)
 	err := fs.WalkDir(root, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -75,8 +76,8 @@ func artifactsOf(dir string) ([]bundle.Artifact, error) {
 	return out, err
 }
 
-// writeWhole writes a file that is either there whole or not at all.
-func writeWhole(path string, write func(io.Writer) error) (err error) {
+// writeAtomically writes a file completely or not at all.
+func writeAtomically(path string, write func(io.Writer) error) (err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err

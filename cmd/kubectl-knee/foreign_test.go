@@ -1,24 +1,24 @@
 package main
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-// A bundle's campaign is held against the CRD before anything is made of it: it may come from anywhere.
-func TestForeignCampaigns(t *testing.T) {
+// TestBundle_invalidCampaign_fails checks that the campaign of a bundle is validated against the CRD before it is used: a bundle
+// may come from an unknown source.
+func TestBundle_invalidCampaign_fails(t *testing.T) {
 	for message, change := range map[string]func(*v1alpha1.BenchmarkCampaign){
 		"spec.final.repetitions": func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = new(int32(2_000_000_000)) },
 		"spec.variants[1].name":  func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Variants[1].Name = "\x1b]0;evil\a" },
 		"spec.sweep.clients":     func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Sweep.Clients = []int32{-1, 4} },
 		"metadata.name":          func(c *v1alpha1.BenchmarkCampaign) { c.Name = "\x1b[2J" },
 	} {
-		b := study(t, nil, analysistest.StudyRecord)
+		b := study(t, nil, campaigntest.StudyRecord)
 		change(b.Campaign)
 		path := bundled(t, "foreign.tar.gz", b)
 		for _, args := range [][]string{{"report", "--from-bundle", path}, {"report", "--from-bundle", path, "--verify"}, {"analyze", "-f", path}, {"compare", path, path}} {
@@ -30,10 +30,10 @@ func TestForeignCampaigns(t *testing.T) {
 	}
 }
 
-// What a record says reaches a terminal as text, not as commands to it.
-func TestForeignTexts(t *testing.T) {
+// TestBundle_controlCharacters_areNotPrinted checks that control characters in a record do not reach the terminal.
+func TestBundle_controlCharacters_areNotPrinted(t *testing.T) {
 	path := bundled(t, "study.tar.gz", study(t, nil, func(trial record.Trial) record.Record {
-		r := analysistest.StudyRecord(trial)
+		r := campaigntest.StudyRecord(trial)
 		if r.Error != nil {
 			r.Error.Message = "\x1b]52;c;evil\a\x1b[2Jit \u202efailed\r\x00"
 		}
@@ -49,14 +49,5 @@ func TestForeignTexts(t *testing.T) {
 		if out := ok(t, args...); strings.ContainsAny(out, "\x1b\a\x00\r\u009b") {
 			t.Errorf("%s prints what a terminal obeys: %q", args[0], out)
 		}
-	}
-	var out bytes.Buffer
-	table := newTable(&out)
-	table.row("a\x1b[2J", "b\tc\nd", "e\u202e")
-	if err := table.flush(); err != nil {
-		t.Fatal(err)
-	}
-	if got := out.String(); got != "a [2J  b c d  e\n" {
-		t.Errorf("a row of a table: %q", got)
 	}
 }

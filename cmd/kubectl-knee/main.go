@@ -1,5 +1,5 @@
-// Command kubectl-knee is Knee's kubectl plugin: it plans campaigns before a node is paid for, shows them while they
-// run, reads and compares their reports, keeps them in one file, and analyzes results that Knee did not make.
+// Command kubectl-knee is Knee's kubectl plugin. It plans campaigns without a cluster, shows running campaigns, reads and
+// compares reports, exports a campaign to one file, and analyzes results that Knee did not measure.
 package main
 
 import (
@@ -9,20 +9,24 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/knee-bench/knee/internal/plugin/compare"
+	"github.com/knee-bench/knee/internal/plugin/source"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
+	"github.com/knee-bench/knee/internal/plugin/watch"
+	"github.com/knee-bench/knee/internal/plugin/workload"
 	"github.com/knee-bench/knee/internal/version"
 )
 
 // The exit codes. docs/kubectl-knee.md documents them.
 const (
 	exitOK     = 0
-	exitFailed = 1 // what was asked did not come out: no such campaign, it needs a person, a figure differs
-	exitUsage  = 2 // what was asked cannot be understood: flags, arguments, or a malformed or damaged file
+	exitFailed = 1 // the command failed or found a problem: no such campaign, a campaign needs user action, a figure differs
+	exitUsage  = 2 // wrong usage: flags, arguments, or a malformed or damaged file
 )
 
 func main() {
@@ -32,7 +36,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole program but for the process around it.
+// run executes a command line and returns the exit code. Streams and arguments are parameters, so tests call run without a new
+// process.
 func run(ctx context.Context, streams genericiooptions.IOStreams, args []string) int {
 	p := newPlugin(streams)
 	cmd := p.command()
@@ -44,39 +49,22 @@ func run(ctx context.Context, streams genericiooptions.IOStreams, args []string)
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(streams.ErrOut, "error:", printableLines(err.Error()))
-	if wrong := (*usageError)(nil); errors.As(err, &wrong) || !p.started {
+	fmt.Fprintln(streams.ErrOut, "error:", terminal.PrintableLines(err.Error()))
+	if wrong := (*terminal.UsageError)(nil); errors.As(err, &wrong) || !p.started {
 		return exitUsage
 	}
 	return exitFailed
 }
 
-// usageError is about what a person wrote: flags, arguments, files.
-type usageError struct{ error }
-
-func (u *usageError) Unwrap() error { return u.error }
-
-// usage makes an error one of usage.
-func usage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &usageError{err}
-}
-
-func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
-
-// plugin is what the subcommands share.
+// plugin holds what the subcommands share.
 type plugin struct {
 	streams genericiooptions.IOStreams
-	flags   *genericclioptions.ConfigFlags
-	started bool // the command line was understood
-
-	patience time.Duration // how long a watch waits for the API server's first answer
+	reader  source.Reader
+	started bool // a subcommand runs: the flags and arguments were valid
 }
 
 func newPlugin(streams genericiooptions.IOStreams) *plugin {
-	return &plugin{streams: streams, flags: genericclioptions.NewConfigFlags(true), patience: time.Minute}
+	return &plugin{streams: streams, reader: source.Reader{In: streams.In, Flags: genericclioptions.NewConfigFlags(true)}}
 }
 
 func (p *plugin) command() *cobra.Command {
@@ -85,16 +73,17 @@ func (p *plugin) command() *cobra.Command {
 		Short: "Plan, watch, report and compare benchmark campaigns",
 		Long: `Plan, watch, report and compare benchmark campaigns.
 
-Exit codes: 0 when all is well, 1 when what was asked did not come out (no such campaign, it needs a person, a figure
-differs), 2 when it cannot be understood (flags, arguments, a malformed or damaged file).`,
+Exit codes: 0 on success; 1 when the command failed or found a problem (no such campaign, a campaign needs a person, a figure
+differs); 2 on wrong usage (flags, arguments, a malformed or damaged file).`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl knee"},
 		Version:       version.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	p.flags.AddFlags(cmd.PersistentFlags())
-	p.completeFlags(cmd)
-	cmd.AddCommand(p.planCommand(), p.watchCommand(), p.reportCommand(), p.compareCommand(), p.analyzeCommand(), p.exportCommand(), p.workloadCommand())
+	p.reader.Flags.AddFlags(cmd.PersistentFlags())
+	p.reader.CompleteFlags(cmd)
+	cmd.AddCommand(p.planCommand(), watch.Command(p.streams, p.reader), p.reportCommand(), compare.Command(p.streams, p.reader), p.analyzeCommand(),
+		p.exportCommand(), workload.Command(p.streams))
 	for _, sub := range cmd.Commands() {
 		do := sub.RunE
 		sub.RunE = func(cmd *cobra.Command, args []string) error {

@@ -13,22 +13,23 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/bundle"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// result is what a command line came to.
+// result holds the exit code and the output of a command line.
 type result struct {
 	code     int
 	out, err string
 }
 
-// knee runs a command line as the program does, in this process.
+// knee runs a command line in this process, in the same way as the program does.
 func knee(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -38,7 +39,7 @@ func knee(t *testing.T, stdin string, args ...string) result {
 	return result{code, out.String(), errs.String()}
 }
 
-// ok runs a command line that must succeed, and gives what it printed.
+// ok runs a command line that must succeed, and returns its standard output.
 func ok(t *testing.T, args ...string) string {
 	t.Helper()
 	r := knee(t, "", args...)
@@ -48,7 +49,8 @@ func ok(t *testing.T, args ...string) string {
 	return r.out
 }
 
-// fails runs a command line that must fail with the code and a message, and print nothing else.
+// fails runs a command line that must fail with the given exit code and message, and must print nothing to standard
+// output.
 func fails(t *testing.T, code int, message string, args ...string) {
 	t.Helper()
 	r := knee(t, "", args...)
@@ -76,7 +78,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// write writes a file of the test's own and gives its path.
+// write creates a file in a temporary folder of the test and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -86,11 +88,11 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// study is the published study as a finished campaign with its records and its report.
+// study returns the published study as a bundle: a finished campaign with its records and its report.
 func study(t *testing.T, change func(*v1alpha1.BenchmarkCampaign), measure func(record.Trial) record.Record) *bundle.Bundle {
 	t.Helper()
-	c := analysistest.StudyCampaign()
-	c.SetGroupVersionKind(kind)
+	c := campaigntest.StudyCampaign()
+	c.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkCampaign"))
 	c.Spec.OpenSearch.Version = "3.1.0"
 	if change != nil {
 		change(c)
@@ -105,7 +107,7 @@ func study(t *testing.T, change func(*v1alpha1.BenchmarkCampaign), measure func(
 		names[cell.Hash] = cell
 	}
 	var decoded []record.Record
-	for _, r := range analysistest.MeasureAll(p, c.Spec, measure) {
+	for _, r := range campaigntest.MeasureAll(p, c.Spec, measure) {
 		data, err := record.Encode(r)
 		if err != nil {
 			t.Fatal(err)
@@ -115,13 +117,13 @@ func study(t *testing.T, change func(*v1alpha1.BenchmarkCampaign), measure func(
 			t.Fatal(err)
 		}
 		decoded = append(decoded, again)
-		b.Records[names[r.Trial.Cell].AttemptName(r.Trial)+"-record"] = data
+		b.Records[names[r.Attempt.Cell].AttemptName(r.Attempt)+"-record"] = data
 	}
-	b.Report = report.Files(report.NewInput(c, plan.Build(c), decoded, b.Versions.Knee))
+	b.Report = report.Files(view.NewInput(c, plan.Build(c), decoded, b.Versions.Knee))
 	return b
 }
 
-// bundled writes a bundle and gives its path.
+// bundled writes a bundle to a file and returns the path.
 func bundled(t *testing.T, name string, b *bundle.Bundle) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -150,7 +152,7 @@ func TestUsage(t *testing.T) {
 	} {
 		fails(t, exitUsage, message, args...)
 	}
-	// A cluster that cannot be reached is no fault of the command line.
+	// An unreachable API server is not a usage error: the exit code is exitFailed.
 	broken := write(t, "kubeconfig", `{apiVersion: v1, kind: Config, current-context: a, contexts: [{name: a, context: {cluster: a, user: a}}],
 clusters: [{name: a, cluster: {server: "http://127.0.0.1:1"}}], users: [{name: a, user: {}}]}`)
 	fails(t, exitFailed, "connection refused", "report", "x", "--kubeconfig", broken)

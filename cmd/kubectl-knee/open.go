@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// show writes a report to a folder of its own and opens its HTML in a browser. The folder stays: the browser reads
-// it after this program has ended.
+// show writes a report to a new folder and opens its HTML in a browser. It keeps the folder, because the browser reads the
+// folder after this program has ended.
 func (p *plugin) show(ctx context.Context, name string, files map[string]string) error {
 	if files["report.html"] == "" {
 		return errors.New("the report has no report.html: it was written by an older Knee; --remake makes it from the records")

@@ -2,27 +2,32 @@ package main
 
 import (
 	"fmt"
-	"time"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
+
+	"github.com/knee-bench/knee/internal/forecast"
+	"github.com/knee-bench/knee/internal/plugin/source"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
 )
 
 func (p *plugin) planCommand() *cobra.Command {
 	var file, output, rates string
 	var cv float64
-	var t timing
+	var t forecast.Timing
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
 		Short: "Show what a campaign would run, for how long and at what price, before a node is paid for",
-		Long: `Show the trials of a campaign, their order, the estimated time and price, and the repetitions that it takes to be
-able to conclude. No cluster is needed: the campaign is held against the schema and the rules of the CRD that this
-program was built with, and its defaults are filled in.
+		Long: `Show the trials of a campaign, their order, the estimated time and price, and the number of repetitions that it needs for a
+conclusion. No cluster is needed: the campaign is validated against the schema and the rules of the CRD that is built into
+this program, and its defaults are filled in.
 
-The estimate rests on the load's own length (time_period and warmup_time_period of the workload, durationSeconds of bulk), or
-on --trial-time. For an official workload whose corpus is sent whole it is a range: the documents of the corpus at the two rates
-of --docs-per-second. It says what it rests on and what is not in it. Where nothing tells how long a trial takes, there is no
-estimate.`,
+The estimate is based on the length of the load (time_period and warmup_time_period of the workload, durationSeconds of bulk),
+or on --trial-time. For an official workload that sends its whole corpus, the estimate is a range: the documents of the corpus
+at the two rates of --docs-per-second. The output says what the estimate is based on and what it leaves out. There is no
+estimate if the length of a trial is unknown.`,
 		Example: `  kubectl knee plan -f campaign.yaml
   kubectl knee plan -f campaign.yaml --docs-per-second 60000,250000
   kubectl knee plan -f campaign.yaml --trial-time 25m --search-time 8m --cv 1.5
@@ -30,14 +35,14 @@ estimate.`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := oneOf("output", output, "", "json", "yaml"); err != nil {
+			if err := terminal.CheckFlagValue("output", output, "", "json", "yaml"); err != nil {
 				return err
 			}
-			if t.trial < 0 || t.search < 0 || t.start < 0 || !(cv >= 0 && cv <= 100) {
-				return usagef("--trial-time, --search-time and --start-time must not be negative, and --cv is in percent from 0 to 100")
+			if t.Trial < 0 || t.Search < 0 || t.Start < 0 || !(cv >= 0 && cv <= 100) {
+				return terminal.Usagef("--trial-time, --search-time and --start-time must not be negative, and --cv is in percent from 0 to 100")
 			}
 			var err error
-			if t.low, t.high, err = parseRates(rates); err != nil {
+			if t.Low, t.High, err = parseRates(rates); err != nil {
 				return err
 			}
 			return p.plan(cmd, file, output, t, cv)
@@ -45,39 +50,59 @@ estimate.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&file, "filename", "f", "", "file of one or more campaigns, YAML or JSON; - is standard input")
-	flags.StringVarP(&output, "output", "o", "", "json or yaml; text when unset")
-	flags.DurationVar(&t.trial, "trial-time", 0, "how long one trial takes with its waiting, from its pod's start to its record, such as 25m")
-	flags.StringVar(&rates, "docs-per-second", defaultRates, "LOW,HIGH: rates between which to reckon a load of an official corpus, where nothing else tells how long it takes")
-	flags.DurationVar(&t.search, "search-time", 0, "how long the search tasks of one Final take, such as 8m")
-	flags.DurationVar(&t.start, "start-time", jvmStart, "from asking for a cell's nodes until its OpenSearch is green")
-	flags.Float64Var(&cv, "cv", 0, "coefficient of variation of docs/s between repetitions to reckon with, in percent")
-	must(cmd.MarkFlagRequired("filename"))
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp)))
+	flags.StringVarP(&output, "output", "o", "", "json or yaml; unset: text")
+	flags.DurationVar(&t.Trial, "trial-time", 0, "how long one trial takes, from its pod's start to its record, including waits, such as 25m")
+	flags.StringVar(&rates, "docs-per-second", defaultRates, "LOW,HIGH: rates at which the time of a load of an official corpus is estimated, if its length is not known otherwise")
+	flags.DurationVar(&t.Search, "search-time", 0, "how long the search tasks of one Final take, such as 8m")
+	flags.DurationVar(&t.Start, "start-time", forecast.DefaultStart, "from the request for a cell's nodes until its OpenSearch is green")
+	flags.Float64Var(&cv, "cv", 0, "assumed coefficient of variation of docs/s between repetitions, in percent")
+	terminal.PanicOnError(cmd.MarkFlagRequired("filename"))
+	terminal.PanicOnError(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
-func (p *plugin) plan(cmd *cobra.Command, file, output string, t timing, cv float64) error {
-	in, err := p.open(file)
+// defaultRates are typical docs/s of the official corpora on one to three nodes of 8 to 16 cores, from few clients to
+// the peak.
+const defaultRates = "40000,300000"
+
+// parseRates reads LOW,HIGH.
+func parseRates(text string) (low, high float64, err error) {
+	a, b, found := strings.Cut(text, ",")
+	if low, err = strconv.ParseFloat(strings.TrimSpace(a), 64); err == nil && found {
+		high, err = strconv.ParseFloat(strings.TrimSpace(b), 64)
+	}
+	if err != nil || !found || !(low > 0 && low <= high && high < 1e10) {
+		return 0, 0, terminal.Usagef("--docs-per-second must be LOW,HIGH, two rates above 0 such as %s, not %q", defaultRates, text)
+	}
+	return low, high, nil
+}
+
+func (p *plugin) plan(cmd *cobra.Command, file, output string, t forecast.Timing, cv float64) error {
+	in, err := p.reader.Open(file)
 	if err != nil {
-		return usage(err)
+		return terminal.AsUsageError(err)
 	}
 	defer in.Close()
-	campaigns, others, err := readCampaigns(cmd.Context(), in)
+	campaigns, others, err := source.ReadCampaigns(cmd.Context(), in)
 	if err != nil {
-		return usagef("%s: %w", file, err)
+		return terminal.Usagef("%s: %w", file, err)
 	}
 	for _, other := range others {
-		p.note("%s is no campaign and left out", other)
+		terminal.PrintNote(p.streams.ErrOut, "%s is no campaign and was skipped", other)
 	}
 	var out struct {
-		Campaigns []forecast `json:"campaigns"`
+		Campaigns []forecast.Forecast `json:"campaigns"`
 	}
 	for _, c := range campaigns {
-		out.Campaigns = append(out.Campaigns, forecastOf(c, t, cv))
+		f, err := forecast.New(c, t, cv)
+		if err != nil {
+			return fmt.Errorf("campaign %s: %w", c.Name, err)
+		}
+		out.Campaigns = append(out.Campaigns, f)
 	}
 	switch output {
 	case "json":
-		return printJSON(p.streams.Out, out)
+		return terminal.PrintJSON(p.streams.Out, out)
 	case "yaml":
 		text, err := yaml.Marshal(out)
 		if err != nil {
@@ -95,12 +120,4 @@ func (p *plugin) plan(cmd *cobra.Command, file, output string, t timing, cv floa
 		}
 	}
 	return nil
-}
-
-// clock prints a time from the campaign's start, or a length, to the second.
-func clock(seconds *float64) string {
-	if seconds == nil {
-		return ""
-	}
-	return time.Duration(*seconds * float64(time.Second)).Round(time.Second).String()
 }

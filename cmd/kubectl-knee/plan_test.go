@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/knee-bench/knee/internal/forecast"
 )
 
 func TestPlan(t *testing.T) {
@@ -15,8 +17,8 @@ func TestPlan(t *testing.T) {
 	golden(t, "plan-demo.txt", ok(t, "plan", "-f", "testdata/demo.yaml"))
 }
 
-// Every sample can be planned, each without a cluster.
-func TestPlanSamples(t *testing.T) {
+// TestPlan_samplesWithoutCluster_succeed checks that plan works for every sample without a cluster.
+func TestPlan_samplesWithoutCluster_succeed(t *testing.T) {
 	files, err := filepath.Glob("../../config/samples/*.yaml")
 	if err != nil || len(files) < 3 {
 		t.Fatal(files, err)
@@ -31,14 +33,14 @@ func TestPlanSamples(t *testing.T) {
 	}
 }
 
-// plannedJSON plans one campaign.
-func plannedJSON(t *testing.T, stdin string, args ...string) forecast {
+// plannedJSON runs plan with one campaign on standard input and returns its forecast.
+func plannedJSON(t *testing.T, stdin string, args ...string) forecast.Forecast {
 	t.Helper()
 	r := knee(t, stdin, append([]string{"plan", "-f", "-", "-o", "json"}, args...)...)
 	if r.code != 0 {
 		t.Fatalf("exit code %d: %s", r.code, r.err)
 	}
-	var out struct{ Campaigns []forecast }
+	var out struct{ Campaigns []forecast.Forecast }
 	if err := json.Unmarshal([]byte(r.out), &out); err != nil || len(out.Campaigns) != 1 {
 		t.Fatalf("%v: %s", err, r.out)
 	}
@@ -64,9 +66,9 @@ spec:
   final: {repetitions: 2}
 `
 
-// Time and cost by hand. A Sweep or a Final takes 60 + 16 + 22 + 2 = 100 s, a Warmup 10 + 22 + 2 = 34 s, and a start
-// 10 s.
-func TestPlanAdds(t *testing.T) {
+// TestPlan_timesAndCosts_areSummed checks times and costs that were computed by hand. A Sweep or a Final takes 60 + 16 + 22 + 2 = 100 s.
+// A Warmup takes 10 + 22 + 2 = 34 s. A start takes 10 s.
+func TestPlan_timesAndCosts_areSummed(t *testing.T) {
 	near := func(what string, got *float64, want float64) {
 		t.Helper()
 		if got == nil || math.Abs(*got-want) > 1e-9 {
@@ -74,7 +76,7 @@ func TestPlanAdds(t *testing.T) {
 		}
 	}
 	apart := plannedJSON(t, strings.Replace(small, "POOL", "b", 1))
-	// Each on its own pool: 10 + 34 + 2 x 100 of sweep, then 2 blocks of 100.
+	// Each cell has its own pool: a start of 10 s, a Warmup of 34 s and 2 Sweeps of 100 s, then 2 Finals of 100 s.
 	near("seconds apart", apart.Seconds, 444)
 	near("cost apart", &apart.Cost.Amount, 444./3600*2*(1+0.5+2))
 	if apart.Trials != 8 || apart.Warmups != 2 || apart.Cost.Currency != "EUR" || len(apart.Steps) != 6 || apart.Cells[1].Group != 2 {
@@ -82,22 +84,25 @@ func TestPlanAdds(t *testing.T) {
 	}
 	near("the first block starts", apart.Steps[2].Starts, 244)
 
-	// On one pool each turn starts its own JVM: 2 sweeps of 244, then 4 Finals of 144.
+	// The cells share one pool, so each turn starts its own JVM. There are 2 sweeps of 10 + 34 + 200 s and 4 Finals
+	// of 10 + 34 + 100 s.
 	together := plannedJSON(t, strings.Replace(small, "POOL", "a", 1))
 	near("seconds on one pool", together.Seconds, 2*244+4*144)
 	if together.Warmups != 6 || together.Cells[1].Group != 1 {
 		t.Errorf("on one pool: %+v", together)
 	}
-	// Only one cell has nodes at a time; a's volume is there from the start, and b's costs nothing.
+	// Only one cell has nodes at a time. The volumes of variant "a" exist, and cost money, from the start. The volumes
+	// of variant "b" have no price.
 	held := *together.Cells[0].NodeSeconds + *together.Cells[1].NodeSeconds
 	near("nodes on one pool", &held, 2*244+4*144)
 	near("cost on one pool", &together.Cost.Amount, 2*(*together.Cells[0].NodeSeconds+0.5**together.Seconds+2**together.Cells[1].NodeSeconds)/3600)
 
-	// A trial's time by hand wins over the workload's; Warmups still have their own.
+	// --trial-time replaces the time of a trial that the workload's parameters give. Warmups keep the time of their
+	// parameters.
 	near("by hand", plannedJSON(t, strings.Replace(small, "POOL", "b", 1), "--trial-time", "5m").Seconds, 44+4*300)
 	near("slow nodes", plannedJSON(t, strings.Replace(small, "POOL", "b", 1), "--start-time", "3m").Seconds, 444+170)
 
-	// waitSeconds is before every load, Warmups included. A trial's time by hand has it already.
+	// waitSeconds is added before every load, Warmups included. The time of --trial-time already contains it.
 	waiting := strings.NewReplacer("POOL", "b", "index: {name: i}", "waitSeconds: 5\n    index: {name: i}").Replace(small)
 	near("a wait before each load", plannedJSON(t, waiting).Seconds, 444+5*5)
 	near("a wait, by hand", plannedJSON(t, waiting, "--trial-time", "5m").Seconds, 44+5+4*300)
@@ -119,20 +124,20 @@ func TestPlanAdds(t *testing.T) {
 		t.Errorf("open loop: %+v", openLoop)
 	}
 	placed := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "repetitions: 2}", "repetitions: 2, placements: 3}", 1))
-	if placed.Trials != 16 || placed.Warmups != 6 || placed.Repetitions.Placements != 3 || !strings.Contains(placed.Warnings[0], "3 of spec.final.placements is too few") {
+	if placed.Trials != 16 || placed.Warmups != 6 || placed.Repetitions.Placements != 3 || !strings.Contains(placed.Warnings[0], "spec.final.placements is 3, which is too few") {
 		t.Errorf("placements: %+v", placed)
 	}
 	adaptive := plannedJSON(t, strings.Replace(strings.Replace(small, "POOL", "b", 1), "sweep: {", "sweep: {strategy: Adaptive, ", 1))
-	if adaptive.Trials != 8 || !strings.Contains(strings.Join(adaptive.NotKnown, " "), "adaptive sweep decides") {
+	if adaptive.Trials != 8 || !strings.Contains(strings.Join(adaptive.NotKnown, " "), "an adaptive sweep chooses") {
 		t.Errorf("adaptive: %+v", adaptive)
 	}
 }
 
-// What is not known is said, not invented.
-func TestPlanInventsNothing(t *testing.T) {
+// TestPlan_missingTimeOrPrice_isUnknown checks that plan reports unknown times and prices as unknown.
+func TestPlan_missingTimeOrPrice_isUnknown(t *testing.T) {
 	text := strings.NewReplacer("POOL", "b", `time_period: "60", warmup_time_period: "16"`, `bulk_size: "10"`).Replace(small)
 	f := plannedJSON(t, text)
-	if f.Seconds != nil || f.Cost != nil || f.Steps[0].Starts != nil || !strings.Contains(f.NotKnown[0], "Give --trial-time") {
+	if f.Seconds != nil || f.Cost != nil || f.Steps[0].Starts != nil || !strings.Contains(f.NotKnown[0], "set --trial-time") {
 		t.Errorf("%+v", f)
 	}
 	one := plannedJSON(t, strings.NewReplacer("POOL", "b", "{name: b, pricePerHour: 2, ", "{name: b, ").Replace(small))
@@ -141,40 +146,41 @@ func TestPlanInventsNothing(t *testing.T) {
 	}
 }
 
-func TestPlanDocuments(t *testing.T) {
+func TestPlan_severalDocuments_skipsOtherKinds(t *testing.T) {
 	file := "# a comment\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: bench}\n---\n" + strings.Replace(small, "POOL", "b", 1) + "---\n" +
 		strings.Replace(strings.Replace(small, "POOL", "b", 1), "name: small", "name: second", 1)
 	r := knee(t, file, "plan", "-f", "-", "-o", "yaml")
-	if r.code != 0 || !strings.Contains(r.err, "note: Namespace bench is no campaign and left out") {
+	if r.code != 0 || !strings.Contains(r.err, "note: Namespace bench is no campaign and was skipped") {
 		t.Fatalf("%+v", r)
 	}
-	var out struct{ Campaigns []forecast }
+	var out struct{ Campaigns []forecast.Forecast }
 	if err := yaml.Unmarshal([]byte(r.out), &out); err != nil || len(out.Campaigns) != 2 || out.Campaigns[1].Name != "second" {
 		t.Errorf("%v: %s", err, r.out)
 	}
-	if text := knee(t, file, "plan", "-f", "-"); strings.Count(text.out, "to conclude takes at least 4") != 2 {
+	if text := knee(t, file, "plan", "-f", "-"); strings.Count(text.out, "a conclusion needs at least 4") != 2 {
 		t.Errorf("text of two campaigns: %s", text.out)
 	}
 }
 
-// What the API server would refuse is refused with its words: unknown fields, schema, lists, rules, names.
-func TestPlanRefuses(t *testing.T) {
+// TestPlan_invalidCampaign_fails checks that plan refuses what the API server would refuse, with the same messages: unknown fields
+// and violations of the schema, of lists, of rules and of names.
+func TestPlan_invalidCampaign_fails(t *testing.T) {
 	for want, change := range map[string][2]string{
-		`unknown field "spec.sweep.clinets"`:                 {"clients: [1, 2]", "clients: [1, 2], clinets: [3]"},
-		`unknown field "metadata.tags"`:                      {"{name: small}", "{name: small, tags: {}}"},
-		"spec.workload: Required value":                      {"osb: {workload: w, ", "# osb: {workload: w, "},
-		"clients must be ascending":                          {"[1, 2]", "[2, 1]"},
-		`spec.variants[1]: Duplicate value`:                  {"name: b", "name: a"},
-		"baseline must be the name of one of the variants":   {"baseline: a", "baseline: c"},
-		"spec.topologies[0].nodes":                           {"nodes: 2", "nodes: 0"},
-		"should be greater than or equal to 0":               {"repetitions: 2", "repetitions: -1"},
-		"must be of type integer":                            {"repetitions: 2", "repetitions: two"},
-		`key "baseline" already set`:                         {"baseline: a", "baseline: a\n  baseline: b"},
-		"metadata.name":                                      {"name: small", "name: Small_One"},
-		"there is no BenchmarkCampaign of knee.dev/v1alpha1": {"kind: BenchmarkCampaign", "kind: BenchmarkCampaigns"},
-		"did not find expected":                              {"spec:", "spec: ]"},
-		`spec.variants[0].nodePool.nodeSelector`:             {"nodeSelector: {pool: a}", `nodeSelector: {"po/o/l": a}`},
-		// and what only the manager finds
+		`unknown field "spec.sweep.clinets"`:                     {"clients: [1, 2]", "clients: [1, 2], clinets: [3]"},
+		`unknown field "metadata.tags"`:                          {"{name: small}", "{name: small, tags: {}}"},
+		"spec.workload: Required value":                          {"osb: {workload: w, ", "# osb: {workload: w, "},
+		"clients must be ascending":                              {"[1, 2]", "[2, 1]"},
+		`spec.variants[1]: Duplicate value`:                      {"name: b", "name: a"},
+		"baseline must be the name of one of the variants":       {"baseline: a", "baseline: c"},
+		"spec.topologies[0].nodes":                               {"nodes: 2", "nodes: 0"},
+		"should be greater than or equal to 0":                   {"repetitions: 2", "repetitions: -1"},
+		"must be of type integer":                                {"repetitions: 2", "repetitions: two"},
+		`key "baseline" already set`:                             {"baseline: a", "baseline: a\n  baseline: b"},
+		"metadata.name":                                          {"name: small", "name: Small_One"},
+		"the file has no BenchmarkCampaign of knee.dev/v1alpha1": {"kind: BenchmarkCampaign", "kind: BenchmarkCampaigns"},
+		"did not find expected":                                  {"spec:", "spec: ]"},
+		`spec.variants[0].nodePool.nodeSelector`:                 {"nodeSelector: {pool: a}", `nodeSelector: {"po/o/l": a}`},
+		// the API server accepts this expression; the manager refuses it
 		"undeclared reference to 'throughput'": {"currency: EUR", "gates: {expressions: [{name: fast, expression: throughput > 1, message: slow}]}"},
 	} {
 		text := strings.Replace(strings.Replace(small, "POOL", "b", 1), change[0], change[1], 1)
@@ -185,7 +191,7 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// head begins a campaign of any driver.
+// head is the beginning of a campaign. A test appends the variants and the workload of its driver.
 const head = `
 apiVersion: knee.dev/v1alpha1
 kind: BenchmarkCampaign
@@ -196,8 +202,9 @@ spec:
   final: {repetitions: 2}
 `
 
-// So is what only the manager finds in a program's output.
-func TestPlanRefusesAProgramThatIsNotTold(t *testing.T) {
+// TestPlan_commandWithoutClientCount_fails checks that plan also refuses specs of a program that only the manager
+// refuses: an argument list without the client count, and an invalid path into the output.
+func TestPlan_commandWithoutClientCount_fails(t *testing.T) {
 	r := knee(t, head+`
   variants: [{name: a}]
   workload:
@@ -210,13 +217,14 @@ func TestPlanRefusesAProgramThatIsNotTold(t *testing.T) {
 	}
 }
 
-// A campaign of each driver is planned, with what tells how long it takes.
-func TestPlanOfEachDriver(t *testing.T) {
+// TestPlan_eachDriver_usesItsSettings checks that plan works for a campaign of each driver, and that it uses the settings of the
+// driver to compute the time.
+func TestPlan_eachDriver_usesItsSettings(t *testing.T) {
 	for what, tt := range map[string]struct {
 		spec            string
 		args            []string
 		trials, warmups int
-		seconds         float64 // 0: not known
+		seconds         float64 // 0: unknown
 		says            string
 	}{
 		"bulk": {`
@@ -231,13 +239,13 @@ func TestPlanOfEachDriver(t *testing.T) {
   variants: [{name: a}, {name: b}]
   topologies: [{name: t, primaries: 1}]
   workload: {index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
-`, []string{"--trial-time=1m"}, 8, 6, 6*(10+62) + 8*60, "for Warmups their durationSeconds"},
+`, []string{"--trial-time=1m"}, 8, 6, 6*(10+62) + 8*60, "durationSeconds of each Warmup"},
 		"bulk with three Warmups": {`
   opensearch: {version: 3.1.0}
   variants: [{name: a}, {name: b}]
   topologies: [{name: t, primaries: 1}]
   workload: {warmupTrials: 3, index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
-`, []string{"--trial-time=1m"}, 8, 18, 6*(10+3*62) + 8*60, "for Warmups their durationSeconds"},
+`, []string{"--trial-time=1m"}, 8, 18, 6*(10+3*62) + 8*60, "durationSeconds of each Warmup"},
 		"stream": {`
   opensearch: {version: 3.1.0}
   variants: [{name: a, params: {use_stream_transport: "false"}}, {name: b}]
@@ -247,7 +255,7 @@ func TestPlanOfEachDriver(t *testing.T) {
 		"command without OpenSearch": {`
   variants: [{name: a}, {name: b, image: "ozone:2"}]
   workload: {command: {image: "ozone:1", command: [ozone, $(KNEE_CLIENTS)], parser: Freon}}
-`, []string{"--trial-time=1m"}, 8, 2, 600, "1m0s a trial"},
+`, []string{"--trial-time=1m"}, 8, 2, 600, "1m0s per trial"},
 	} {
 		f := plannedJSON(t, head+tt.spec, tt.args...)
 		if f.Trials != tt.trials || f.Warmups != tt.warmups || !strings.Contains(strings.Join(append(f.RestsOn, f.NotKnown...), "; "), tt.says) {

@@ -3,63 +3,78 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+
+	"github.com/knee-bench/knee/internal/forecast"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
 )
 
-// forecastText shows a forecast to a person.
-func forecastText(out io.Writer, f forecast) error {
-	t := newTable(out)
+// forecastText prints a forecast as text.
+func forecastText(out io.Writer, f forecast.Forecast) error {
+	t := terminal.NewTable(out)
 	name := f.Name
 	if f.Namespace != "" {
 		name = f.Namespace + "/" + f.Name
 	}
-	fmt.Fprintf(t, "%s: %s in %s, and %s\n", name, count(f.Trials, "trial"), count(len(f.Cells), "cell"), count(f.Warmups, "Warmup"))
+	fmt.Fprintf(t, "%s: %s in %s, and %s\n", name, terminal.FormatCount(f.Trials, "trial"), terminal.FormatCount(len(f.Cells), "cell"), terminal.FormatCount(f.Warmups, "Warmup"))
 	if f.Between != nil {
-		fmt.Fprintln(t, f.Between.text())
+		fmt.Fprintln(t, betweenText(*f.Between))
 	} else {
 		fmt.Fprintln(t, timeText(f.Seconds, f.Cost))
 	}
-	if f.AtMost != nil {
+	switch {
+	case f.AtMost != nil && f.Between != nil:
+		fmt.Fprintf(t, "with every repetition of the second stage: %d trials\n", f.AtMost.Trials)
+	case f.AtMost != nil:
 		fmt.Fprintf(t, "with every repetition of the second stage: %d trials, %s\n", f.AtMost.Trials, timeText(f.AtMost.Seconds, f.AtMost.Cost))
 	}
-	t.blank()
-	t.row("VARIANT", "TOPOLOGY", "NODES", "GROUP", "NODES ARE THERE FOR", "PRICE AN HOUR")
+	t.EndTable()
+	t.WriteRow("VARIANT", "TOPOLOGY", "NODES", "GROUP", "NODES EXIST FOR", "PRICE PER HOUR")
 	for _, c := range f.Cells {
 		price := "-"
 		if c.PricePerHour != nil {
 			price = fmt.Sprintf("%.2f", *c.PricePerHour)
 		}
-		t.row(c.Variant, c.Topology, integer(c.Nodes), integer(c.Group), dash(clock(c.NodeSeconds)), price)
+		t.WriteRow(c.Variant, c.Topology, terminal.FormatInteger(c.Nodes), terminal.FormatInteger(c.Group), terminal.OrDash(terminal.FormatClock(c.NodeSeconds)), price)
 	}
-	t.blank()
-	fmt.Fprintln(t, "Groups run side by side; the cells of one group take turns. A block starts when the one before is over in every group.")
-	t.blank()
-	t.row("STAGE", "GROUP", "STARTS", "TAKES", "VARIANT", "TOPOLOGY", "TRIALS")
+	t.EndTable()
+	fmt.Fprintln(t, "Groups run in parallel; the cells of one group take turns. A block starts when the block before it has ended in every group.")
+	t.EndTable()
+	t.WriteRow("STAGE", "GROUP", "STARTS", "TAKES", "VARIANT", "TOPOLOGY", "TRIALS")
 	for _, s := range f.Steps {
-		t.row(s.Stage, integer(s.Group), dash(clock(s.Starts)), dash(clock(s.Seconds)), s.Variant, s.Topology, trialsText(s))
+		t.WriteRow(s.Stage, terminal.FormatInteger(s.Group), terminal.OrDash(terminal.FormatClock(s.Starts)), terminal.OrDash(terminal.FormatClock(s.Seconds)), s.Variant, s.Topology, trialsText(s))
 	}
-	t.blank()
-	fmt.Fprintln(t, f.Repetitions.text())
+	t.EndTable()
+	fmt.Fprintln(t, repetitionsText(f.Repetitions))
 	if f.Seconds != nil || f.Between != nil {
-		list(t, "The estimate rests on", f.RestsOn)
+		terminal.PrintList(t, "The estimate is based on", f.RestsOn)
 	}
-	list(t, "Not known", f.NotKnown)
-	list(t, "Warnings", f.Warnings)
-	return t.flush()
+	terminal.PrintList(t, "Not known", f.NotKnown)
+	terminal.PrintList(t, "Warnings", f.Warnings)
+	return t.Print()
 }
 
-func timeText(seconds *float64, c *cost) string {
-	if seconds == nil {
-		return "time and cost are not known"
+// betweenText describes the range for a person.
+func betweenText(b forecast.Between) string {
+	line := func(a forecast.AtRate) string {
+		return fmt.Sprintf("at %s docs/s in every load %s", strconv.FormatFloat(a.DocsPerSecond, 'f', -1, 64), timeText(a.Seconds, a.Cost))
 	}
-	text := "about " + clock(seconds)
+	return line(b.Slow) + "\n" + line(b.Fast)
+}
+
+func timeText(seconds *float64, c *forecast.Cost) string {
+	if seconds == nil {
+		return "time and cost are unknown"
+	}
+	text := "about " + terminal.FormatClock(seconds)
 	if c == nil {
 		return text + "; no cost without variants[].pricePerHour"
 	}
 	return strings.TrimRight(fmt.Sprintf("%s, about %.2f %s", text, c.Amount, c.Currency), " ")
 }
 
-func trialsText(s stepForecast) string {
+func trialsText(s forecast.Step) string {
 	text := s.Phase
 	switch {
 	case s.Warmups == 1:
@@ -72,32 +87,22 @@ func trialsText(s stepForecast) string {
 	}
 	numbers := make([]string, len(s.Clients))
 	for i, n := range s.Clients {
-		numbers[i] = integer(n)
+		numbers[i] = terminal.FormatInteger(n)
 	}
 	return fmt.Sprintf("%s at %s clients", text, strings.Join(numbers, " "))
 }
 
-func (r repetitions) text() string {
+func repetitionsText(r forecast.Repetitions) string {
 	if r.Comparisons == 0 {
-		return "Nothing is compared: there is one variant, and no comparison is named."
+		return "Nothing is compared: there is one variant, and the spec names no comparison."
 	}
-	text := fmt.Sprintf("%s: to conclude takes at least %d Final repetitions of each cell; %d are planned", count(r.Comparisons, "comparison"), r.NeededToConclude, r.Planned)
+	text := fmt.Sprintf("%s: a conclusion needs at least %d Final repetitions of each cell; %d are planned", terminal.FormatCount(r.Comparisons, "comparison"), r.NeededToConclude, r.Planned)
 	if r.Placements > 1 {
-		text = fmt.Sprintf("%s of placement means: to conclude takes at least %d placements; %d are planned, of %d repetitions each",
-			count(r.Comparisons, "comparison"), r.NeededToConclude, r.Placements, r.Planned)
+		text = fmt.Sprintf("%s of placement means: a conclusion needs at least %d placements; %d are planned, of %d repetitions each",
+			terminal.FormatCount(r.Comparisons, "comparison"), r.NeededToConclude, r.Placements, r.Planned)
 	}
 	if r.NeededAtCV != nil {
-		text += fmt.Sprintf("; to tell %g %% at a CV of %g %% about %d", r.SmallestDifference, *r.CVPercent, *r.NeededAtCV)
+		text += fmt.Sprintf("; about %[3]d to detect %[1]g %% at a CV of %[2]g %%", r.SmallestDifference, *r.CVPercent, *r.NeededAtCV)
 	}
 	return text + "."
-}
-
-func list(out io.Writer, title string, lines []string) {
-	if len(lines) == 0 {
-		return
-	}
-	fmt.Fprintf(out, "%s:\n", title)
-	for _, l := range lines {
-		fmt.Fprintf(out, "- %s\n", l)
-	}
 }

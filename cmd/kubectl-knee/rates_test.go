@@ -21,8 +21,10 @@ spec:
   final: {repetitions: 1}
 `
 
-// By hand: geonames has 11,396,503 documents. At 1,000 docs/s half of them take 5,698.251 s, a tenth 1,139.6503 s. A call of
-// opensearch-benchmark and the rest before it add 24 s to each of two Sweeps, one Final and two Warmups, and each start 10 s.
+// TestPlan_officialCorpus_rangeOfTimeAndPrice checks times that were computed by hand. geonames has 11,396,503
+// documents. At 1,000 docs/s a trial, which loads half of them, takes 5,698.251 s. A Warmup, which loads a tenth,
+// takes 1,139.6503 s. Every load takes 24 s more: 22 s for the call of opensearch-benchmark and 2 s of waiting before
+// the load. There are two Sweeps, one Final and two Warmups, and each start takes 10 s.
 func TestPlan_officialCorpus_rangeOfTimeAndPrice(t *testing.T) {
 	f := plannedJSON(t, strings.Replace(corpusCampaign, "WORKLOAD", "geonames", 1), "--docs-per-second", "1000,10000")
 	if f.Seconds != nil || f.Between == nil {
@@ -42,7 +44,7 @@ func TestPlan_officialCorpus_rangeOfTimeAndPrice(t *testing.T) {
 
 func TestPlan_officialCorpus_text(t *testing.T) {
 	out := ok(t, "plan", "-f", "../../config/samples/arm-vs-intel.yaml")
-	for _, want := range []string{"at 40000 docs/s in every load about ", "at 300000 docs/s in every load about ", " USD", "165346692 documents of nyc_taxis a load"} {
+	for _, want := range []string{"at 40000 docs/s in every load about ", "at 300000 docs/s in every load about ", " USD", "165346692 documents of nyc_taxis per load"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("there is no %q in\n%s", want, out)
 		}
@@ -71,7 +73,7 @@ func TestPlan_rates(t *testing.T) {
 	}
 }
 
-// The four workloads that docs/workloads.md shows can be planned in a few lines each.
+// TestPlan_officialWorkloads checks that short campaigns of the four workloads in docs/workloads.md can be planned.
 func TestPlan_officialWorkloads(t *testing.T) {
 	for _, workload := range []string{"nyc_taxis", "geonames", "http_logs", "big5"} {
 		if f := plannedJSON(t, strings.Replace(corpusCampaign, "WORKLOAD", workload, 1)); f.Between == nil || f.Trials == 0 {

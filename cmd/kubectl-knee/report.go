@@ -13,11 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/knee-bench/knee/internal/plugin/source"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
 	"github.com/knee-bench/knee/internal/report"
 	"github.com/knee-bench/knee/internal/version"
 )
 
-// reportFlags are those of report.
+// reportFlags are the flags of report.
 type reportFlags struct {
 	bundle, dir          string
 	md, html             bool
@@ -29,13 +31,13 @@ func (p *plugin) reportCommand() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report (NAME | --from-bundle FILE)",
-		Short: "Read a campaign's report: here, as Markdown, HTML or CSV, or in a browser",
-		Long: `Read a campaign's report. Without a flag it is shown in short; --md, --html and --csv print files of it, -o writes all of
-them into a folder, and --open shows it in a browser.
+		Short: "Show a campaign's report in the terminal, as Markdown, HTML or CSV, or in a browser",
+		Long: `Read a campaign's report. Without a flag, a summary is shown. --md, --html and --csv print files of the report, -o writes
+all files into a folder, and --open shows the report in a browser.
 
-Of a campaign on the cluster these are the files that the operator wrote; with --remake, and of a bundle, each is made
-again from the records. --verify makes all of them again and says which are the same to the byte; the exit code is 1
-when one is not.`,
+For a campaign on the cluster, these are the files that the operator wrote. With --remake, or for a bundle, they are made
+from the records. --verify makes all files from the records and reports which are identical; the exit code is 1 if one
+differs.`,
 		Example: `  kubectl knee report arm-vs-intel
   kubectl knee report arm-vs-intel --md > report.md
   kubectl knee report arm-vs-intel --csv results.csv
@@ -43,11 +45,11 @@ when one is not.`,
   kubectl knee report --from-bundle arm-vs-intel.tar.gz --verify`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (f.bundle == "") != (len(args) == 1) || len(args) > 1 {
-				return errors.New("name one campaign, or a bundle by --from-bundle")
+				return errors.New("name one campaign, or a bundle with --from-bundle")
 			}
 			return nil
 		},
-		ValidArgsFunction: p.campaignNames(1, cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: p.reader.CampaignNames(1, cobra.ShellCompDirectiveNoFileComp),
 		RunE:              func(cmd *cobra.Command, args []string) error { return p.report(cmd.Context(), f, args) },
 	}
 	flags := cmd.Flags()
@@ -56,10 +58,10 @@ when one is not.`,
 	flags.BoolVar(&f.html, "html", false, "print report.html")
 	flags.StringSliceVar(&f.csv, "csv", nil, "print CSV files of the report by name, one after the other, such as results.csv")
 	flags.StringSliceVar(&f.files, "file", nil, "print files of the report by name")
-	flags.StringVarP(&f.dir, "output-dir", "o", "", "folder to write all files of the report to; it is made")
+	flags.StringVarP(&f.dir, "output-dir", "o", "", "folder to write all files of the report to; it is created")
 	flags.BoolVar(&f.open, "open", false, "show report.html in a browser")
-	flags.BoolVar(&f.remake, "remake", false, "make the report again from the records rather than read what the operator wrote")
-	flags.BoolVar(&f.verify, "verify", false, "make the report again from the records, and compare it with what was written")
+	flags.BoolVar(&f.remake, "remake", false, "make the report from the records instead of reading the files that the operator wrote")
+	flags.BoolVar(&f.verify, "verify", false, "make the report from the records, and compare it with the stored files")
 	cmd.MarkFlagsMutuallyExclusive("md", "html", "csv", "file", "open", "verify", "output-dir")
 	return cmd
 }
@@ -70,11 +72,11 @@ func (p *plugin) report(ctx context.Context, f reportFlags, args []string) error
 		return err
 	}
 	if !f.remake && f.bundle == "" || f.verify {
-		if err := s.needReport(); err != nil {
+		if err := s.CheckHasReport(); err != nil {
 			return err
 		}
 	}
-	in, err := s.input()
+	in, err := s.ReportInput()
 	if err != nil {
 		return err
 	}
@@ -99,19 +101,19 @@ func (p *plugin) report(ctx context.Context, f reportFlags, args []string) error
 		wanted = append(wanted, "report.html")
 	}
 	if len(wanted) > 0 {
-		return p.print(s.from, files, wanted)
+		return p.print(s.From, files, wanted)
 	}
-	return summary(p.streams.Out, s, in)
+	return printSummary(p.streams.Out, s, in)
 }
 
-func (p *plugin) reportSource(ctx context.Context, bundle string, args []string) (source, error) {
+func (p *plugin) reportSource(ctx context.Context, bundle string, args []string) (source.Source, error) {
 	if bundle != "" {
-		return p.fromBundle(bundle)
+		return p.reader.ReadFromBundle(bundle)
 	}
-	return p.fromCluster(ctx, args[0])
+	return p.reader.ReadFromCluster(ctx, args[0])
 }
 
-// print prints files of a report. All of them are there, or nothing is printed.
+// print prints files of a report. If one of the wanted files is missing, print prints nothing.
 func (p *plugin) print(from string, files map[string]string, wanted []string) error {
 	for _, name := range wanted {
 		if _, there := files[name]; !there {
@@ -132,7 +134,7 @@ func writeFiles(dir string, files map[string]string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if name != filepath.Base(name) {
-			return usagef("%q is no name of a report's file", name)
+			return terminal.Usagef("%q cannot be the name of a report's file", name)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o644); err != nil {
 			return err
@@ -141,10 +143,10 @@ func writeFiles(dir string, files map[string]string) error {
 	return nil
 }
 
-// verify compares a report that was written with the one that the records make now.
-func (p *plugin) verify(s source, made map[string]string) error {
+// verify compares a stored report with the report that the records give now.
+func (p *plugin) verify(s source.Source, made map[string]string) error {
 	differ := 0
-	say := func(name, what string) { fmt.Fprintf(p.streams.Out, "%s  %s\n", what, printable(name)) }
+	say := func(name, what string) { fmt.Fprintf(p.streams.Out, "%s  %s\n", what, terminal.Printable(name)) }
 	all := maps.Clone(made)
 	maps.Copy(all, s.Report)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -155,40 +157,40 @@ func (p *plugin) verify(s source, made map[string]string) error {
 			say(name, "equal  ")
 			continue
 		case !again:
-			say(name, "stored alone")
+			say(name, "only stored")
 		case !stored:
-			say(name, "made alone")
+			say(name, "only regenerated")
 		default:
 			say(name, "differs")
 			line, old, now := firstDifference(was, is)
-			fmt.Fprintf(p.streams.Out, "  line %d stored: %s\n  line %d made:   %s\n", line, excerpt(old), line, excerpt(now))
+			fmt.Fprintf(p.streams.Out, "  line %d stored:      %s\n  line %d regenerated: %s\n", line, excerpt(old), line, excerpt(now))
 		}
 		differ++
 	}
 	if differ > 0 {
-		return fmt.Errorf("%d of %d files of the report of %s are not what its records make: the report was written by Knee %s, this is %s on %s "+
+		return fmt.Errorf("%d of %d files of the report of %s differ from what its records give: the report was written by Knee %s, this is %s on %s "+
 			"(figures may differ in their last digits between amd64 and arm64)",
-			differ, len(all), s.from, dash(s.Versions.Knee), version.Version, runtime.GOARCH)
+			differ, len(all), s.From, terminal.OrDash(s.Versions.Knee), version.Version, runtime.GOARCH)
 	}
 	return nil
 }
 
-// firstDifference is the first line, counted from 1, in which two texts differ.
+// firstDifference returns the first line, counted from 1, in which two texts differ.
 func firstDifference(a, b string) (line int, inA, inB string) {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range max(len(x), len(y)) {
-		if inA, inB = at(x, i), at(y, i); inA != inB {
+		if inA, inB = lineAt(x, i), lineAt(y, i); inA != inB {
 			return i + 1, inA, inB
 		}
 	}
 	return 0, "", ""
 }
 
-func at(lines []string, i int) string {
+func lineAt(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]
 	}
 	return ""
 }
 
-func excerpt(s string) string { return printable(shorten(s, 200)) }
+func excerpt(s string) string { return terminal.Printable(terminal.Shorten(s, 200)) }

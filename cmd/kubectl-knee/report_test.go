@@ -8,18 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-func TestReportFromBundle(t *testing.T) {
-	b := study(t, nil, analysistest.StudyRecord)
+func TestReport_fromBundle_printsStoredFiles(t *testing.T) {
+	b := study(t, nil, campaigntest.StudyRecord)
 	path := bundled(t, "study.tar.gz", b)
 	short := ok(t, "report", "--from-bundle", path)
 	for _, want := range []string{
-		strings.Split(b.Report["report.md"], "\n")[2], // the sentence
+		strings.Split(b.Report["report.md"], "\n")[2], // the sentence with the result
 		"arm      6p0r      11/11   16    345964", "arm / intel  16       1.4613  [1.4424, 1.4805]  97.1 %", "Not conclusive (PeakAtRangeEdge)",
 	} {
 		if !strings.Contains(short, want) {
@@ -46,9 +46,10 @@ func TestReportFromBundle(t *testing.T) {
 	}
 }
 
-// Each figure is made again from its records, byte for byte; one that is not is named with what differs.
-func TestVerify(t *testing.T) {
-	b := study(t, nil, analysistest.StudyRecord)
+// TestReport_verify_namesDifferences checks that report --verify builds every file again from the records and compares the bytes. For a file
+// that differs, the output names the file and the difference.
+func TestReport_verify_namesDifferences(t *testing.T) {
+	b := study(t, nil, campaigntest.StudyRecord)
 	out := ok(t, "report", "--from-bundle", bundled(t, "study.tar.gz", b), "--verify")
 	for name := range b.Report {
 		if !strings.Contains(out, "equal    "+name+"\n") {
@@ -65,7 +66,7 @@ func TestVerify(t *testing.T) {
 	changed.Report["more.md"] = "x"
 	delete(changed.Report, "columns.md")
 	r := knee(t, "", "report", "--from-bundle", bundled(t, "changed.tar.gz", &changed), "--verify")
-	for _, want := range []string{"differs  results.csv\n", "345965", "stored alone  more.md\n", "made alone  columns.md\n", "equal    report.md\n"} {
+	for _, want := range []string{"differs  results.csv\n", "345965", "only stored  more.md\n", "only regenerated  columns.md\n", "equal    report.md\n"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("no %q in\n%s", want, r.out)
 		}
@@ -83,8 +84,8 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-func TestDamagedBundle(t *testing.T) {
-	path := bundled(t, "study.tar.gz", study(t, nil, analysistest.StudyRecord))
+func TestBundle_truncated_fails(t *testing.T) {
+	path := bundled(t, "study.tar.gz", study(t, nil, campaigntest.StudyRecord))
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -95,16 +96,10 @@ func TestDamagedBundle(t *testing.T) {
 	}
 }
 
-func TestWrittenBy(t *testing.T) {
-	b := study(t, nil, analysistest.StudyRecord)
-	if got := writtenBy(b.Report); got != "v0.1.0" {
-		t.Errorf("the report names its Knee as %q", got)
-	}
-	if got := writtenBy(map[string]string{"report.md": "- Knee: version not known, record version 1\n"}); got != "" {
-		t.Errorf("a report that does not know its Knee names %q", got)
-	}
+func TestNewInput_unknownVersion_staysEmpty(t *testing.T) {
+	b := study(t, nil, campaigntest.StudyRecord)
 	decoded := []record.Record{}
-	if made := report.NewInput(b.Campaign, plan.Build(b.Campaign), decoded, ""); made.Version != "" {
+	if made := view.NewInput(b.Campaign, plan.Build(b.Campaign), decoded, ""); made.Version != "" {
 		t.Errorf("version %q", made.Version)
 	}
 }

@@ -7,51 +7,59 @@ import (
 	"strings"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/plugin/source"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+	"github.com/knee-bench/knee/internal/verdict/doubts"
+	"github.com/knee-bench/knee/internal/verdict/stats"
+	"github.com/knee-bench/knee/internal/verdict/sweep"
 )
 
-// summary shows a report in short: what was found, of each cell and each comparison, and whether to trust it.
-func summary(out io.Writer, s source, in report.Input) error {
-	paint := painter(out)
-	t := newTable(out)
+// printSummary shows a summary of a report: the result of each cell and each comparison, and whether the answer is
+// conclusive.
+func printSummary(out io.Writer, s source.Source, in view.Input) error {
+	paint := terminal.NewPainter(out)
+	t := terminal.NewTable(out)
 	a := in.Assessment
-	fmt.Fprintf(t, "%s\n\n%s\n\n", paint("strong", printable(s.from)), printable(report.Sentence(in)))
+	fmt.Fprintf(t, "%s\n\n%s\n\n", paint("strong", terminal.Printable(s.From)), terminal.Printable(summary.Sentence(in)))
 	rates := strings.ToUpper(a.Unit)
-	t.row("VARIANT", "TOPOLOGY", "TRIALS", "KNEE", rates, "STABILITY", "PEAK", rates, "FINALS", rates)
+	t.WriteRow("VARIANT", "TOPOLOGY", "TRIALS", "KNEE", rates, "STABILITY", "PEAK", rates, "FINALS", rates)
 	for _, c := range a.Cells {
-		t.row(append([]string{c.Variant, c.Topology, fmt.Sprintf("%d/%d", c.Done, c.Planned)}, cellFigures(c)...)...)
+		t.WriteRow(append([]string{c.Variant, c.Topology, fmt.Sprintf("%d/%d", c.Done, c.Planned)}, cellFigures(c)...)...)
 	}
-	t.blank()
+	t.EndTable()
 	if len(a.Ratios) > 0 {
-		t.row("RATIO OF", "CLIENTS", "RATIO", "INTERVAL", "CONFIDENCE", "P", "VERDICT")
+		t.WriteRow("RATIO OF", "CLIENTS", "RATIO", "INTERVAL", "CONFIDENCE", "P", "VERDICT")
 		for _, r := range a.Ratios {
-			t.row(ratioFigures(r, len(a.Topologies()) > 1)...)
+			t.WriteRow(ratioFigures(r, len(a.Topologies()) > 1)...)
 		}
-		t.blank()
+		t.EndTable()
 	}
-	ok, reason, message := a.Conclusive()
+	ok, reason, message := doubts.Conclusive(a)
 	switch {
 	case ok:
-		fmt.Fprintf(t, "%s: %s\n", paint("good", "Conclusive"), printable(message))
+		fmt.Fprintf(t, "%s: %s\n", paint("good", "Conclusive"), terminal.Printable(message))
 	case reason == v1alpha1.ReasonNotFinished:
-		fmt.Fprintf(t, "%s: %s\n", paint("doubt", "Not finished"), printable(message))
+		fmt.Fprintf(t, "%s: %s\n", paint("doubt", "Not finished"), terminal.Printable(message))
 	default:
 		fmt.Fprintf(t, "%s (%s):\n", paint("bad", "Not conclusive"), reason)
-		for _, d := range a.Doubts() {
-			fmt.Fprintf(t, "- %s: %s\n", d.Reason, printable(shorten(d.Message, 1000)))
+		for _, d := range doubts.Doubts(a) {
+			fmt.Fprintf(t, "- %s: %s\n", d.Reason, terminal.Printable(terminal.Shorten(d.Message, 1000)))
 		}
 	}
-	return t.flush()
+	return t.Print()
 }
 
-// cellFigures are the knee and its rate, stability, the peak and its rate, the Finals and their median rate.
-func cellFigures(c analysis.Cell) []string {
-	point := func(p *analysis.Point) (clients, docs string) {
+// cellFigures returns the figures of a cell as texts: the knee and its rate, the stability, the peak and its rate, the number
+// of measured Finals, and the median rate of the Finals.
+func cellFigures(c campaign.Cell) []string {
+	point := func(p *sweep.Point) (clients, docs string) {
 		if p == nil {
 			return "-", "-"
 		}
-		return integer(p.Clients), whole(p.DocsPerSecond)
+		return terminal.FormatInteger(p.Clients), terminal.FormatRounded(p.DocsPerSecond)
 	}
 	knee, kneeDocs := point(c.Curve.Knee)
 	peak, peakDocs := point(c.Curve.Peak)
@@ -65,19 +73,19 @@ func cellFigures(c analysis.Cell) []string {
 			measured++
 		}
 	}
-	median := "-" // also where Finals at several client counts have no figure in common
-	if m := analysis.Median(c.FinalDocsPerSecond()); !math.IsNaN(m) {
-		median = whole(m)
+	median := "-" // also if the cell has Finals at several client counts: no single median describes them
+	if m := stats.Median(c.FinalDocsPerSecond()); !math.IsNaN(m) {
+		median = terminal.FormatRounded(m)
 	}
 	return []string{knee, kneeDocs, stability, peak, peakDocs, fmt.Sprint(measured), median}
 }
 
-func ratioFigures(r analysis.Ratio, topologies bool) []string {
+func ratioFigures(r campaign.Ratio, topologies bool) []string {
 	name, baseline := r.Variant, r.Baseline
 	if topologies {
 		name, baseline = name+"/"+r.Topology, baseline+"/"+r.BaselineTopology
 	}
-	clients := integer(r.Clients)
+	clients := terminal.FormatInteger(r.Clients)
 	if r.BaselineClients != 0 && r.BaselineClients != r.Clients {
 		clients = fmt.Sprintf("%d / %d", r.Clients, r.BaselineClients)
 	}

@@ -24,7 +24,8 @@ type flags struct {
 	zap             zap.Options
 }
 
-// parse reads the flags of a command line and checks what would otherwise show in a campaign's pods only.
+// parse reads the flags of a command line. It checks image references here, because a wrong reference would otherwise fail only
+// in a campaign's pods.
 func parse(set *flag.FlagSet, args []string) (flags, error) {
 	var f flags
 	set.StringVar(&f.options.OpenSearchImage, "opensearch-image", "opensearchproject/opensearch",
@@ -36,30 +37,31 @@ func parse(set *flag.FlagSet, args []string) (flags, error) {
 	set.BoolVar(&f.options.AllowSysctlInit, "allow-sysctl-init", false,
 		"let campaigns raise vm.max_map_count of their nodes by a privileged init container (spec.opensearch.sysctlInit)")
 	set.BoolVar(&f.networkPolicies, "network-policies", true,
-		"make NetworkPolicies for each cell; without them whoever reaches the pods' network reaches an OpenSearch without authentication")
-	set.BoolVar(&f.leaderElect, "leader-elect", false, "let one of several managers work at a time")
+		"create NetworkPolicies for each cell; without them every client on the pods' network can reach an OpenSearch without authentication")
+	set.BoolVar(&f.leaderElect, "leader-elect", false, "let only one of several managers work at a time")
 	set.StringVar(&f.leaseNamespace, "leader-elect-namespace", "", "namespace of the election's lease; empty means the manager's own")
 	set.StringVar(&f.metricsAddress, "metrics-bind-address", "0",
-		"address of the metrics endpoint, such as :8443; 0 turns it off. It is TLS, and asks the API server who reads and whether they may")
+		"address of the metrics endpoint, such as :8443; 0 turns it off. It uses TLS, and asks the API server to authenticate and authorize readers")
 	set.StringVar(&f.metricsCertDir, "metrics-cert-dir", "",
-		"folder of the metrics endpoint's tls.crt and tls.key; empty means a certificate that it signs itself")
-	set.BoolVar(&f.http2, "enable-http2", false, "let the metrics endpoint talk HTTP/2")
+		"folder of the metrics endpoint's tls.crt and tls.key; empty means a self-signed certificate")
+	set.BoolVar(&f.http2, "enable-http2", false, "allow HTTP/2 at the metrics endpoint")
 	set.StringVar(&f.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
-	set.StringVar(&f.namespace, "namespace", "", "look after the campaigns of this namespace only; empty means all")
+	set.StringVar(&f.namespace, "namespace", "", "handle the campaigns of this namespace only; empty means all")
 	f.zap.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}
 	f.options.NoPolicies = !f.networkPolicies
 	for name, image := range map[string]string{"opensearch-image": f.options.OpenSearchImage, "osb-image": f.options.OSBImage} {
-		if tagged(image) {
-			return f, fmt.Errorf("--%s=%s: leave tag and digest out, a campaign's version is the tag; what is to be pinned by digest is a campaign's image", name, image)
+		if hasTag(image) {
+			return f, fmt.Errorf("--%s=%s: leave tag and digest out, because a campaign's version is the tag; to pin a digest, set the campaign's image", name, image)
 		}
 	}
 	return f, nil
 }
 
-// tagged says whether an image's reference has a tag or a digest. A colon before the last slash is of a registry's port.
-func tagged(image string) bool {
+// hasTag reports whether an image's reference has a tag or a digest. A colon before the last slash belongs to a registry's
+// port.
+func hasTag(image string) bool {
 	return strings.ContainsAny(image[strings.LastIndex(image, "/")+1:], ":@")
 }

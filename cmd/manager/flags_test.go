@@ -10,7 +10,7 @@ import (
 func TestFlags(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
-		want string // in the error; empty: there is none
+		want string // part of the error; empty: no error
 	}{
 		"none":                       {nil, ""},
 		"a registry's port":          {[]string{"--opensearch-image=localhost:5000/opensearch"}, ""},

@@ -1,5 +1,4 @@
-// Command manager is the operator: it brings the BenchmarkCampaigns of a cluster, or of one namespace, to
-// their verdict.
+// Command manager is Knee's controller. It runs the BenchmarkCampaigns of a Kubernetes cluster, or of one namespace.
 package main
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/knee-bench/knee/internal/scheme"
 )
 
-// syncWait is how long a look at /readyz waits for the caches, below the readiness probe's own patience.
+// syncWait is how long a request to /readyz waits for the caches. It is shorter than the timeout of the readiness probe.
 const syncWait = time.Second
 
 func main() {
@@ -42,7 +41,7 @@ func run(f flags) error {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&f.zap)))
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("find the cluster: %w", err)
+		return fmt.Errorf("find the Kubernetes cluster: %w", err)
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme.New(),
@@ -52,7 +51,7 @@ func run(f flags) error {
 		LeaderElection:          f.leaderElect,
 		LeaderElectionID:        "knee.dev",
 		LeaderElectionNamespace: f.leaseNamespace,
-		// The program ends when Start returns, so that a lease given back is one that nobody works under.
+		// Releasing the lease is safe: the program ends when Start returns, so no manager works without the lease.
 		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
@@ -78,20 +77,20 @@ func run(f flags) error {
 	return mgr.Start(ctrl.SetupSignalHandler())
 }
 
-// cachesSynced says whether the manager sees what it watches: without a right or an API that it needs it does not. One
-// that waits to be elected watches nothing, and is ready to take over.
+// cachesSynced reports whether the caches are filled. They stay empty if the manager lacks a permission or an API. A manager
+// that waits for its election has no caches to fill, so it is ready.
 func cachesSynced(c cache.Cache) healthz.Checker {
 	return func(req *http.Request) error {
 		ctx, cancel := context.WithTimeout(req.Context(), syncWait)
 		defer cancel()
 		if !c.WaitForCacheSync(ctx) {
-			return errors.New("the caches are not filled; the log says what the API server refuses")
+			return errors.New("the caches are not filled: read the manager's log for what the API server refuses")
 		}
 		return nil
 	}
 }
 
-// metricsOptions serve metrics to those whom the API server lets read them.
+// metricsOptions serves metrics to clients that the API server authorizes.
 func metricsOptions(f flags) server.Options {
 	o := server.Options{
 		BindAddress:    f.metricsAddress,
@@ -99,7 +98,7 @@ func metricsOptions(f flags) server.Options {
 		CertDir:        f.metricsCertDir,
 		FilterProvider: filters.WithAuthenticationAndAuthorization,
 	}
-	if !f.http2 { // whose streams have let a few clients exhaust a server: CVE-2023-44487, CVE-2023-39325
+	if !f.http2 { // a few clients can exhaust an HTTP/2 server: CVE-2023-44487, CVE-2023-39325
 		o.TLSOpts = []func(*tls.Config){func(c *tls.Config) { c.NextProtos = []string{"http/1.1"} }}
 	}
 	return o

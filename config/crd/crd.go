@@ -1,8 +1,8 @@
-// Package crd holds the CustomResourceDefinition of a campaign, so that a program can hold a campaign against its
-// schema and rules, and fill its defaults in, without an API server.
+// Package crd holds the CustomResourceDefinition of a campaign. A program can use the definition to validate a campaign against the
+// schema and the rules, and to set defaults, without an API server.
 package crd
 
-import _ "embed" // for the manifest
+import _ "embed" // for go:embed
 
 // BenchmarkCampaigns is the generated manifest.
 //

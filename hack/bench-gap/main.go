@@ -1,7 +1,6 @@
-// Command bench-gap measures the idle time of a cell between the end of one trial's load and the start of the
-// next one's: in a campaign that Knee runs, and in a bare loop that creates the same Jobs one after the other
-// without Knee. It prints a table and one line of JSON. The difference of the medians, with the time to settle
-// taken off both, is what Knee adds.
+// Command bench-gap measures the idle time of a cell between two loads, with Knee and without. Without Knee, a bare
+// loop creates the same Jobs one after the other. The command prints a table and one line of JSON. The time that Knee
+// adds is the difference of the two medians; the settle time is excluded.
 package main
 
 import (
@@ -18,17 +17,17 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
 func main() {
-	trials := flag.Int("trials", 7, "trials in each of the two runs; the gaps are one fewer")
-	timeout := flag.Duration("timeout", 30*time.Minute, "give up after this long")
+	trials := flag.Int("trials", 7, "trials in each of the two runs; there is one gap fewer")
+	timeout := flag.Duration("timeout", 30*time.Minute, "time limit")
 	flag.Parse()
 	if *trials < 2 {
-		fmt.Fprintln(os.Stderr, "bench-gap: -trials must be at least 2: a gap lies between two")
+		fmt.Fprintln(os.Stderr, "bench-gap: -trials must be at least 2: a gap is between two trials")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -76,8 +75,8 @@ func connect() (client.WithWatch, error) {
 // gaps are the times between consecutive trials, in seconds.
 type gaps struct {
 	Load   []float64 // from the end of one load to the start of the next
-	Settle []float64 // the part of it that the agent waited for the cluster to come to rest
-	Pods   []float64 // from one agent's end to the next one's start
+	Settle []float64 // the part of the gap in which the agent waited until the cluster had settled
+	Pods   []float64 // from the end of one agent to the start of the next
 }
 
 func gapsOf(records []record.Record) gaps {
@@ -92,7 +91,7 @@ func gapsOf(records []record.Record) gaps {
 	return g
 }
 
-// idle is the gap without the time to settle.
+// idle returns the gaps without the settle time.
 func (g gaps) idle() []float64 {
 	out := make([]float64, len(g.Load))
 	for i := range g.Load {
@@ -105,7 +104,7 @@ func print(bare, knee gaps) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "seconds\tmedian\tmin\tmax\tgaps\t")
 	row := func(name string, values []float64) {
-		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%d\t\n", name, analysis.Median(values), slices.Min(values), slices.Max(values), len(values))
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%d\t\n", name, stats.Median(values), slices.Min(values), slices.Max(values), len(values))
 	}
 	for _, side := range []struct {
 		name string
@@ -119,13 +118,13 @@ func print(bare, knee gaps) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	added := analysis.Median(knee.idle()) - analysis.Median(bare.idle())
-	addedPods := analysis.Median(knee.Pods) - analysis.Median(bare.Pods)
-	fmt.Printf("Knee adds %.2f s at the median from load to load without settling, %.2f s from agent to agent.\n", added, addedPods)
+	added := stats.Median(knee.idle()) - stats.Median(bare.idle())
+	addedPods := stats.Median(knee.Pods) - stats.Median(bare.Pods)
+	fmt.Printf("Knee adds a median of %.2f s from load to load without settling, and of %.2f s from agent to agent.\n", added, addedPods)
 	return json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"benchmark": "gap", "unit": "s", "gaps": len(knee.Load),
-		"bareMedian": analysis.Median(bare.idle()), "kneeMedian": analysis.Median(knee.idle()), "addedMedian": added,
-		"barePodsMedian": analysis.Median(bare.Pods), "kneePodsMedian": analysis.Median(knee.Pods), "addedPodsMedian": addedPods,
-		"bareSettleMedian": analysis.Median(bare.Settle), "kneeSettleMedian": analysis.Median(knee.Settle),
+		"bareMedian": stats.Median(bare.idle()), "kneeMedian": stats.Median(knee.idle()), "addedMedian": added,
+		"barePodsMedian": stats.Median(bare.Pods), "kneePodsMedian": stats.Median(knee.Pods), "addedPodsMedian": addedPods,
+		"bareSettleMedian": stats.Median(bare.Settle), "kneeSettleMedian": stats.Median(knee.Settle),
 	})
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// bench runs the same trials twice.
+// bench runs the same trials with Knee and with a bare loop.
 type bench struct {
 	client    client.WithWatch
 	trials    int
@@ -46,11 +46,11 @@ func (b *bench) removeNamespace() {
 	defer cancel()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.namespace}}
 	if err := b.client.Delete(ctx, ns); err != nil {
-		fmt.Println("namespace", b.namespace, "is left:", err)
+		fmt.Println("cannot delete namespace", b.namespace+":", err)
 	}
 }
 
-// spec is the campaign: one cell whose sweep has the bench's trials, each with a few seconds of load.
+// spec returns the campaign: one cell with a sweep of b.trials trials, each with a few seconds of load.
 func (b *bench) spec() *v1alpha1.BenchmarkCampaign {
 	w := wrappers.MakeCampaign("gap").Namespace(b.namespace).VariantOnAnyNode("a").Repetitions(0).Retries(0)
 	w.Spec.Sweep = v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 1, Max: int32(b.trials), Step: 1}}
@@ -65,7 +65,7 @@ func (b *bench) spec() *v1alpha1.BenchmarkCampaign {
 	return w.Obj()
 }
 
-// campaign lets Knee run the trials. The Warmup trial is left out, as it is in the bare loop.
+// campaign runs the trials with Knee and returns their records without the Warmup, which the bare loop does not have.
 func (b *bench) campaign(ctx context.Context) ([]record.Record, error) {
 	c := b.spec()
 	if err := b.client.Create(ctx, c); err != nil {
@@ -99,14 +99,19 @@ func (b *bench) campaign(ctx context.Context) ([]record.Record, error) {
 
 func usable(encoded []byte) (record.Record, error) {
 	r, err := record.Decode(encoded)
-	if err == nil && (r.Error != nil || r.Ingest == nil) {
-		err = fmt.Errorf("trial %+v was not measured: %+v", r.Trial, r.Error)
+	switch {
+	case err != nil:
+		return r, err
+	case r.Error != nil:
+		return r, fmt.Errorf("attempt %+v was not measured: %w", r.Attempt, r.Error)
+	case r.Ingest == nil:
+		return r, fmt.Errorf("attempt %+v has no figures of the index", r.Attempt)
 	}
-	return r, err
+	return r, nil
 }
 
-// bareLoop runs the same Jobs against the same OpenSearch, one after the other, as a shell script would: create,
-// wait until complete, create the next. The objects carry no label and no owner by which Knee would know them.
+// bareLoop runs the same Jobs on the same OpenSearch one after the other, like a shell script. The objects have no
+// label and no owner, so Knee ignores them.
 func (b *bench) bareLoop(ctx context.Context) ([]record.Record, error) {
 	c := b.spec()
 	c.Name, c.UID = "bare", "bare"
@@ -115,7 +120,7 @@ func (b *bench) bareLoop(ctx context.Context) ([]record.Record, error) {
 	options := resources.Options{
 		OpenSearchImage: "knee.local/opensearch", OSBImage: "knee.local/opensearch-benchmark", AgentImage: "knee.local/knee:dev",
 	}
-	set := resources.StatefulSet(c, cell, resources.Placement{}, options, p.ProvisioningTimeout, time.Now())
+	set := resources.StatefulSet(c, cell, resources.Placement{Number: 1}, options, p.ProvisioningTimeout, time.Now())
 	for _, o := range []client.Object{resources.Service(c, cell), resources.SettingsConfigMap(c, cell), set} {
 		if err := b.create(ctx, o); err != nil {
 			return nil, err
@@ -126,8 +131,7 @@ func (b *bench) bareLoop(ctx context.Context) ([]record.Record, error) {
 	}
 	var out []record.Record
 	for i, trial := range p.SweepTrials(cell) {
-		trial.Attempt = 1
-		job, err := resources.Job(c, p, cell, trial, resources.Running{}, options)
+		job, err := resources.Job(c, p, cell, record.Attempt{Trial: trial, N: 1}, resources.Running{}, options)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +150,7 @@ func (b *bench) bareLoop(ctx context.Context) ([]record.Record, error) {
 	return out, b.client.Delete(ctx, set)
 }
 
-// create makes an object that Knee does not know: its pods too have no label and no annotation of Knee's own.
+// create creates an object that Knee ignores: the object and its pods have no label or annotation of Knee.
 func (b *bench) create(ctx context.Context, o client.Object) error {
 	o.SetOwnerReferences(nil)
 	metas := []metav1.Object{o}
@@ -175,7 +179,7 @@ func (b *bench) recordOf(ctx context.Context, job string) (record.Record, error)
 			}
 		}
 	}
-	return record.Record{}, fmt.Errorf("Job %s has left no record", job)
+	return record.Record{}, fmt.Errorf("Job %s left no record", job)
 }
 
 func podReady(o client.Object) (bool, error) {
@@ -199,7 +203,7 @@ func jobComplete(o client.Object) (bool, error) {
 	return false, nil
 }
 
-// until watches one object until done says so.
+// until watches one object until done returns true for it.
 func (b *bench) until(ctx context.Context, list client.ObjectList, name string, done func(client.Object) (bool, error)) error {
 	events, err := b.client.Watch(ctx, list, &client.ListOptions{
 		Namespace: b.namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", name),

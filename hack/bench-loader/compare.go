@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
-// scenario is one server with one kind of documents.
+// scenario is a server with one kind of documents.
 type scenario struct {
 	server    string
 	documents corpus
@@ -19,14 +19,14 @@ type scenario struct {
 	measure   func(ctx context.Context, p program, l job) (measured, error)
 }
 
-// measured is one load in the figures that are compared.
+// measured holds the compared figures of one load.
 type measured struct {
 	docsPerSecond    float64
 	cpuPerMillion    float64 // CPU seconds of the loader per million documents
-	serverPerMillion float64 // of what stands at the other end
+	serverPerMillion float64 // CPU seconds of the server per million documents
 }
 
-// figures are the loads of one program in one scenario.
+// figures holds one value per load of a program in a scenario.
 type figures struct {
 	docsPerSecond, cpuPerMillion, serverPerMillion []float64
 }
@@ -37,13 +37,13 @@ func (f *figures) add(m measured) {
 	f.serverPerMillion = append(f.serverPerMillion, m.serverPerMillion)
 }
 
-// result is a scenario's, by the program's name.
+// result holds the figures of a scenario, by program name.
 type result struct {
 	scenario scenario
 	figures  map[string]*figures
 }
 
-// alternate runs the scenario's programs in turn, in each round in another order.
+// alternate runs the programs of the scenario in turn, in a random order in each round.
 func (s scenario) alternate(ctx context.Context, l job, rounds int, random *rand.Rand) (result, error) {
 	out := result{s, map[string]*figures{}}
 	for _, p := range s.programs {
@@ -63,15 +63,16 @@ func (s scenario) alternate(ctx context.Context, l job, rounds int, random *rand
 	return out, nil
 }
 
-// confidence of the intervals.
+// confidence is the confidence level of the intervals.
 const confidence = 0.95
 
-// docsRatio is a program's docs/s over another's.
-func (r result) docsRatio(over, under string) analysis.Estimate {
-	return analysis.Compare(r.figures[over].docsPerSecond, r.figures[under].docsPerSecond, confidence)
+// docsRatio returns docs/s of one program over docs/s of another.
+func (r result) docsRatio(over, under string) stats.Estimate {
+	return stats.Compare(r.figures[over].docsPerSecond, r.figures[under].docsPerSecond, confidence)
 }
 
-// cpuRatio is how many times the CPU of the one the other takes.
-func (r result) cpuRatio(one, other string) analysis.Estimate {
-	return analysis.Compare(r.figures[other].cpuPerMillion, r.figures[one].cpuPerMillion, confidence)
+// cpuRatio compares two programs by their CPU time per document. It returns the time of the program other, divided by
+// the time of the program one.
+func (r result) cpuRatio(one, other string) stats.Estimate {
+	return stats.Compare(r.figures[other].cpuPerMillion, r.figures[one].cpuPerMillion, confidence)
 }

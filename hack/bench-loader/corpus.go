@@ -16,19 +16,19 @@ import (
 	"time"
 )
 
-// corpus is documents of one kind.
+// corpus holds documents of one kind.
 type corpus struct {
 	name    string
 	file    string // newline-delimited JSON
-	dataset string // Knee's name for them; empty: Knee reads the file too
+	dataset string // name of Knee's dataset with these documents; empty: Knee's loader reads the file
 }
 
-// capture answers as the sink does, and keeps the first bulk request.
+// capture replies like the sink and keeps the first bulk request.
 type capture struct {
 	once      sync.Once
 	query     url.Values
 	documents [][]byte
-	action    int // bytes of its action line
+	action    int // size of an action line, bytes
 }
 
 func (c *capture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -47,9 +47,9 @@ func (c *capture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// captured lets a program load for a second and gives its first bulk request.
-func captured(ctx context.Context, p program, l job) (*capture, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a listener of the loopback does not wait
+// captureRequest runs a program for a second and returns the program's first bulk request.
+func captureRequest(ctx context.Context, p program, l job) (*capture, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening on the loopback address does not block
 	if err != nil {
 		return nil, err
 	}
@@ -62,18 +62,18 @@ func captured(ctx context.Context, p program, l job) (*capture, error) {
 		return nil, err
 	}
 	if len(c.documents) == 0 {
-		return nil, fmt.Errorf("%s has sent no documents", p.name)
+		return nil, fmt.Errorf("%s sent no documents", p.name)
 	}
 	return &c, nil
 }
 
-// smallDocuments are those of Knee's dataset small. The other programs get them from a file, into which the documents
-// of one bulk request of Knee's are written.
+// smallDocuments returns the documents of Knee's dataset small. It also writes the documents of one bulk request of
+// Knee's loader to a file, for the other programs.
 func (b bench) smallDocuments(ctx context.Context) (corpus, error) {
 	out := corpus{dataset: "small", file: filepath.Join(b.dir, "small.json")}
 	l := b.job()
 	l.dataset = out.dataset
-	c, err := captured(ctx, b.kneeProgram(), l)
+	c, err := captureRequest(ctx, b.kneeProgram(), l)
 	if err != nil {
 		return out, err
 	}
@@ -82,13 +82,13 @@ func (b bench) smallDocuments(ctx context.Context) (corpus, error) {
 	return out, os.WriteFile(out.file, content, 0o600)
 }
 
-// Of the larger documents.
+// largerBytes and largerCount are the size and the number of the larger documents.
 const (
 	largerBytes = 500 // without newline and action line
 	largerCount = 20_000
 )
 
-// largerDocuments are made up from a fixed seed: a log line's fields, filled up to the size.
+// largerDocuments writes log lines to a file. They are made from a fixed seed and padded to largerBytes.
 func largerDocuments(dir string) (corpus, error) {
 	c := corpus{name: fmt.Sprintf("%d B and an action line", largerBytes), file: filepath.Join(dir, "larger.json")}
 	f, err := os.Create(c.file)
@@ -113,11 +113,11 @@ func largerDocuments(dir string) (corpus, error) {
 	return c, w.Flush()
 }
 
-// freePorts are ports of the loopback that nobody listens on.
+// freePorts returns free ports of the loopback address.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a listener of the loopback does not wait
+		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening on the loopback address does not block
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// serveDrain reads whatever comes over any connection and throws it away; nobody parses it, nobody answers.
+// serveDrain reads and discards the bytes of every connection. It never replies.
 func serveDrain(listener net.Listener) error {
 	for {
 		conn, err := listener.Accept()
@@ -33,7 +33,8 @@ func serveDrain(listener net.Listener) error {
 	}
 }
 
-// send writes the same bulk request over connections for some time: what this machine's kernel lets a loader do at best.
+// send writes the same bulk request over several connections for some time. No loader can be faster: the rate of send
+// is the limit of the kernel.
 func send(ctx context.Context, o senderOptions) error {
 	request, documents, err := prebuilt(o.file, o.flushBytes)
 	if err != nil {
@@ -58,7 +59,7 @@ func send(ctx context.Context, o senderOptions) error {
 	return json.NewEncoder(os.Stdout).Encode(programResult{Documents: sent.Load(), Seconds: time.Since(start).Seconds()})
 }
 
-// write writes the request over one connection as long as more says so.
+// write writes the request over one connection again and again while more returns true.
 func write(ctx context.Context, address string, request []byte, more func() bool) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -82,7 +83,7 @@ type senderOptions struct {
 	time          time.Duration
 }
 
-// prebuilt is a bulk request of at least that many bytes, made of the documents of a file.
+// prebuilt returns a bulk request of at least size bytes, made from the documents of a file.
 func prebuilt(file string, size int) (request []byte, documents int, err error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -103,5 +104,5 @@ func prebuilt(file string, size int) (request []byte, documents int, err error) 
 	return request, documents, nil
 }
 
-// actionLine is what the programs write before each document.
+// actionLine is the action line before each document.
 const actionLine = `{"index":{}}` + "\n"

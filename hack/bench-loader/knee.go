@@ -6,13 +6,14 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/knee-bench/knee/internal/drivers/bulk/bulkconfig"
 	"github.com/knee-bench/knee/internal/load"
-	"github.com/knee-bench/knee/internal/record"
 )
 
-// kneeArgs are those with which a trial starts the loader: a load in JSON.
+// kneeArgs writes the configuration of Knee's loader to a file. It returns the path of the program and its arguments,
+// as in a trial.
 func (o options) kneeArgs(l job) (string, []string, error) {
-	c := load.Config{URL: l.url, Index: l.index, Workers: l.workers, Bulk: record.BulkConfig{
+	c := load.Config{URL: l.url, Index: l.index, Workers: l.workers, Bulk: bulkconfig.Config{
 		Dataset: l.dataset, DurationSeconds: int32(l.time.Seconds()), FlushBytes: int64(l.flushBytes),
 		FlushDocuments: int32(l.flushDocuments),
 	}}
@@ -33,7 +34,7 @@ func kneeResult(stdout []byte) (programResult, error) {
 		return programResult{}, err
 	}
 	if r.Ended != "" {
-		return programResult{}, fmt.Errorf("the load has ended early: %s", r.Ended)
+		return programResult{}, fmt.Errorf("the load ended early: %s", r.Ended)
 	}
 	return programResult{Documents: r.Documents.Acknowledged, Added: r.Documents.Added, Seconds: r.Seconds(), loadCPU: r.CPUSeconds}, nil
 }

@@ -1,6 +1,7 @@
-// Command bench-loader measures Knee's loader beside the bulk indexers of go-elasticsearch and opensearch-go, at servers
-// that cost little: a strict sink of its own and nginx with a static reply. With -opensearch it measures Knee's loader
-// beside opensearch-benchmark instead, at a real OpenSearch. Each time it prints a table and one line of JSON.
+// Command bench-loader compares Knee's loader with other loaders. It prints a table and one line of JSON.
+//
+//	bench-loader              with the bulk indexers of go-elasticsearch and opensearch-go, at a strict sink and at nginx
+//	bench-loader opensearch   with opensearch-benchmark, at a real OpenSearch
 package main
 
 import (
@@ -27,7 +28,7 @@ func main() {
 	}
 }
 
-// dispatch runs the benchmark, or as a process of its own what stands at the other end of a load.
+// dispatch runs a benchmark, or one of the child processes of the benchmark: the sink, the drain or the sender.
 func dispatch(ctx context.Context, args []string) error {
 	name := ""
 	if len(args) > 0 {
@@ -49,10 +50,10 @@ func dispatch(ctx context.Context, args []string) error {
 	return benchSinks(ctx, args)
 }
 
-// serve listens on a free port, says which on the standard output, and serves until the standard input ends: when the
-// benchmark is gone, however it went, nothing of it stays.
+// serve listens on a free port and prints the address. It serves until the standard input is closed. So it also exits
+// when the benchmark is killed.
 func serve(handle func(net.Listener) error) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a listener of the loopback does not wait
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening on the loopback address does not block
 	if err != nil {
 		return err
 	}
@@ -69,21 +70,21 @@ func serve(handle func(net.Listener) error) error {
 func parseSend(args []string) senderOptions {
 	var o senderOptions
 	flags := flag.NewFlagSet("send", flag.ExitOnError)
-	flags.StringVar(&o.address, "address", "", "where the bytes go")
+	flags.StringVar(&o.address, "address", "", "address to send to")
 	flags.StringVar(&o.file, "file", "", "newline-delimited JSON: the documents")
 	flags.IntVar(&o.flushBytes, "flush-bytes", 2<<20, "size of a bulk request")
 	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "connections")
 	flags.DurationVar(&o.time, "time", 3*time.Second, "how long to send")
-	_ = flags.Parse(args) // it exits
+	_ = flags.Parse(args) // exits on errors
 	return o
 }
 
-// options of the benchmark at sinks.
+// options are the options of the benchmark at sinks.
 type options struct {
-	agent, clients string // the program knee-agent, the folder of the others
+	agent, clients string // agent: path of knee-agent; clients: folder of the other loaders
 	nginx          string
 	runs           int
-	strict, static time.Duration // of one load
+	strict, static time.Duration // time of one load
 	flushBytes     int
 	workers        int
 	seed           uint64
@@ -93,15 +94,15 @@ func parseOptions(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench-loader", flag.ExitOnError)
 	flags.StringVar(&o.agent, "agent", "bin/knee-agent", "the program whose command load is measured")
-	flags.StringVar(&o.clients, "clients", "bin/bench", "folder of the programs with the bulk indexers of others")
-	flags.StringVar(&o.nginx, "nginx", "nginx", "the program nginx; empty: it is left out")
+	flags.StringVar(&o.clients, "clients", "bin/bench", "folder of the programs goelasticsearch and opensearchgo")
+	flags.StringVar(&o.nginx, "nginx", "nginx", "the program nginx; empty: without nginx")
 	flags.IntVar(&o.runs, "runs", 10, "loads of each program in each case")
 	flags.DurationVar(&o.strict, "time", 3*time.Second, "of one load on the strict sink, whole seconds")
 	flags.DurationVar(&o.static, "nginx-time", 2*time.Second, "of one load on nginx, whole seconds")
-	flags.IntVar(&o.flushBytes, "flush-bytes", 2<<20, "size from which on a bulk request is sent")
+	flags.IntVar(&o.flushBytes, "flush-bytes", 2<<20, "least size of a bulk request")
 	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "connections of each program")
-	flags.Uint64Var(&o.seed, "seed", 1, "of the order of the programs")
-	_ = flags.Parse(args) // it exits
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order of the programs")
+	_ = flags.Parse(args) // exits on errors
 	if o.runs < 2 || o.strict < time.Second || o.static < time.Second {
 		return o, errors.New("-runs must be at least 2, -time and -nginx-time at least 1s")
 	}

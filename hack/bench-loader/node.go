@@ -13,10 +13,10 @@ import (
 // node is an OpenSearch and the index that is loaded.
 type node struct{ url, index string }
 
-// nodeTimeout is of one request to it: making an index while it is busy can take a while.
+// nodeTimeout is the time-out of one request. A busy node takes long to create an index.
 const nodeTimeout = 60 * time.Second
 
-// call makes one request; a status other than 200 is an error.
+// call makes one request. A status other than 200 is an error.
 func (n node) call(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()
@@ -40,7 +40,7 @@ func (n node) call(ctx context.Context, method, path string, body []byte) ([]byt
 	return text, nil
 }
 
-// body is what the index can be made anew with.
+// body returns a body that creates the same index again.
 func (n node) body(ctx context.Context) ([]byte, error) {
 	text, err := n.call(ctx, http.MethodGet, "/"+n.index, nil)
 	if err != nil {
@@ -59,13 +59,13 @@ func (n node) body(ctx context.Context) ([]byte, error) {
 	if !found {
 		return nil, fmt.Errorf("the reply does not name the index %s: %.200s", n.index, text)
 	}
-	for _, own := range []string{"creation_date", "provided_name", "uuid", "version"} { // what OpenSearch gives an index itself
+	for _, own := range []string{"creation_date", "provided_name", "uuid", "version"} { // set by OpenSearch itself
 		delete(i.Settings.Index, own)
 	}
 	return json.Marshal(map[string]any{"mappings": i.Mappings, "settings": map[string]any{"index": i.Settings.Index}})
 }
 
-// renew deletes the index and makes it anew, with all shards started.
+// renew deletes the index, creates it again and waits until all shards have started.
 func (n node) renew(ctx context.Context, body []byte) error {
 	if _, err := n.call(ctx, http.MethodDelete, "/"+n.index+"?ignore_unavailable=true", nil); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (n node) renew(ctx context.Context, body []byte) error {
 	return err
 }
 
-// settleTime is how long the node rests before each load.
+// settleTime is the pause before each load.
 const settleTime = 2 * time.Second
 
 func (n node) settle(ctx context.Context) error {
@@ -89,7 +89,7 @@ func (n node) settle(ctx context.Context) error {
 	}
 }
 
-// indexed is how many documents the primaries have indexed.
+// indexed returns the number of documents that the primaries have indexed.
 func (n node) indexed(ctx context.Context) (int64, error) {
 	text, err := n.call(ctx, http.MethodGet, "/"+n.index+"/_stats/indexing?filter_path=_all.primaries.indexing.index_total", nil)
 	if err != nil {

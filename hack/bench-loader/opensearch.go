@@ -12,15 +12,15 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/knee-bench/knee/internal/trial/process"
+	"github.com/knee-bench/knee/internal/agent/process"
 )
 
-// realOptions are those of the benchmark at a real OpenSearch.
+// realOptions are the options of the benchmark at a real OpenSearch.
 type realOptions struct {
 	url, agent string
-	osb        string // a program: SECONDS BULK_SIZE CLIENTS makes it load the index for so long
-	corpus     string // its documents
-	index      string // into which it loads
+	osb        string // path of a program with the arguments SECONDS BULK_SIZE CLIENTS TEST_PROCEDURE
+	corpus     string // file with the documents of opensearch-benchmark
+	index      string // the index that is filled
 	pairs      int
 	time       time.Duration
 	bulkSize   int
@@ -31,34 +31,34 @@ type realOptions struct {
 func parseReal(args []string) (realOptions, error) {
 	var o realOptions
 	flags := flag.NewFlagSet("bench-loader opensearch", flag.ExitOnError)
-	flags.StringVar(&o.url, "url", "http://127.0.0.1:9200", "of the OpenSearch")
+	flags.StringVar(&o.url, "url", "http://127.0.0.1:9200", "URL of OpenSearch")
 	flags.StringVar(&o.agent, "agent", "bin/knee-agent", "the program whose command load is measured")
 	flags.StringVar(&o.osb, "osb", "", "program that runs opensearch-benchmark; its arguments: seconds, bulk size, clients, test procedure")
 	flags.StringVar(&o.corpus, "corpus", "", "newline-delimited JSON: opensearch-benchmark's documents")
-	flags.StringVar(&o.index, "index", "nyc_taxis", "into which opensearch-benchmark loads")
-	flags.IntVar(&o.pairs, "pairs", 5, "loads of each")
-	flags.DurationVar(&o.time, "time", 20*time.Second, "of one load, whole seconds")
+	flags.StringVar(&o.index, "index", "nyc_taxis", "index that opensearch-benchmark fills")
+	flags.IntVar(&o.pairs, "pairs", 5, "loads of each program")
+	flags.DurationVar(&o.time, "time", 20*time.Second, "length of one load, whole seconds")
 	flags.IntVar(&o.bulkSize, "bulk-size", 1000, "documents in a bulk request")
-	flags.IntVar(&o.clients, "clients", 2, "clients of both")
-	flags.Uint64Var(&o.seed, "seed", 1, "of the order within the pairs")
-	_ = flags.Parse(args) // it exits
+	flags.IntVar(&o.clients, "clients", 2, "clients of each program")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the order within the pairs")
+	_ = flags.Parse(args) // exits on errors
 	if o.osb == "" || o.corpus == "" || o.pairs < 2 || o.time < 5*time.Second {
 		return o, errors.New("-osb and -corpus are needed, -pairs must be at least 2, -time at least 5s")
 	}
 	return o, nil
 }
 
-// realBench is one OpenSearch and what loads it.
+// realBench compares loaders at one OpenSearch.
 type realBench struct {
 	realOptions
 	node node
 	dir  string
-	body []byte // of the index, as opensearch-benchmark makes it
+	body []byte // request body that creates the index as opensearch-benchmark does
 }
 
 const osbName = "opensearch-benchmark"
 
-// benchOpenSearch measures Knee's loader and opensearch-benchmark in turn.
+// benchOpenSearch measures Knee's loader and opensearch-benchmark in turn at a real OpenSearch.
 func benchOpenSearch(ctx context.Context, args []string) error {
 	o, err := parseReal(args)
 	if err != nil {
@@ -97,8 +97,8 @@ func benchOpenSearch(ctx context.Context, args []string) error {
 	return printReal(of, replies, o)
 }
 
-// prepare lets opensearch-benchmark make its index, so that its body can be read, and both load a while: the JVM is warm
-// after that.
+// prepare runs both loaders for a while to warm up the JVM. opensearch-benchmark creates its index, and prepare reads
+// the body of this index.
 func (b *realBench) prepare(ctx context.Context) error {
 	const warm = 8 * time.Second
 	fmt.Fprintln(os.Stderr, "warming up")
@@ -114,7 +114,7 @@ func (b *realBench) prepare(ctx context.Context) error {
 	return err
 }
 
-// load makes the index anew and measures one load into it.
+// load creates the index again and measures one load.
 func (b *realBench) load(ctx context.Context, name string, d time.Duration) (window, error) {
 	if err := b.node.renew(ctx, b.body); err != nil {
 		return window{}, err
@@ -131,17 +131,17 @@ func (b *realBench) load(ctx context.Context, name string, d time.Duration) (win
 	o, err := b.runKnee(ctx, d)
 	seen, unseen := w.end()
 	million := float64(o.Documents) / 1e6
-	// Not the kernel's ticks of 10 ms, of which so small a load has few: what the process is charged for.
+	// Use the CPU time that the loader reports. The load is too short for the kernel's ticks of 10 ms to be precise.
 	seen.cpuPerMillion, seen.wholeCPU = o.loadCPU/million, o.cpu.Seconds()/million
 	return seen, errors.Join(err, unseen)
 }
 
-// job is Knee's.
+// job returns the job for Knee's loader.
 func (b *realBench) job(d time.Duration) job {
 	return job{url: b.url, index: b.index, file: b.corpus, dir: b.dir, time: d, flushDocuments: b.bulkSize, workers: b.clients}
 }
 
-// runKnee loads, and holds what the loader says against what the index has.
+// runKnee runs Knee's loader. It compares the loader's document counts with the index.
 func (b *realBench) runKnee(ctx context.Context, d time.Duration) (outcome, error) {
 	o, err := options{agent: b.agent}.kneeProgram().run(ctx, b.job(d))
 	if err != nil {
@@ -149,10 +149,10 @@ func (b *realBench) runKnee(ctx context.Context, d time.Duration) (outcome, erro
 	}
 	indexed, err := b.node.indexed(ctx)
 	if err == nil && (o.Documents != indexed || o.Added != indexed) {
-		err = fmt.Errorf("the loader has sent %d documents, %d were acknowledged, the index has %d", o.Added, o.Documents, indexed)
+		err = fmt.Errorf("the loader sent %d documents, %d were acknowledged, and the index has %d", o.Added, o.Documents, indexed)
 	}
 	if err == nil && (o.loadCPU <= 0 || o.loadCPU > o.cpu.Seconds()) {
-		err = fmt.Errorf("the loader says that the load took %.3f CPU seconds, its process took %.3f", o.loadCPU, o.cpu.Seconds())
+		err = fmt.Errorf("the loader reports %.3f CPU seconds for the load, but its process took %.3f", o.loadCPU, o.cpu.Seconds())
 	}
 	return o, err
 }
@@ -167,5 +167,5 @@ func (b *realBench) runOSB(ctx context.Context, d time.Duration, procedure strin
 	return nil
 }
 
-// osbGrace is what opensearch-benchmark may take beside the load.
+// osbGrace is the time that opensearch-benchmark may take in addition to the duration of the load.
 const osbGrace = 2 * time.Minute

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
 // printSinks prints the table and the line of JSON.
@@ -20,10 +20,10 @@ func printSinks(results []result) error {
 			f := r.figures[p.name]
 			server := "-"
 			if p.toSink {
-				server = fmt.Sprintf("%.3f", analysis.Median(f.serverPerMillion))
+				server = fmt.Sprintf("%.3f", stats.Median(f.serverPerMillion))
 			}
-			fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.0f\t%.4f\t%s\t\n", p.name, analysis.Median(f.docsPerSecond),
-				slices.Min(f.docsPerSecond), slices.Max(f.docsPerSecond), analysis.Median(f.cpuPerMillion), server)
+			fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.0f\t%.4f\t%s\t\n", p.name, stats.Median(f.docsPerSecond),
+				slices.Min(f.docsPerSecond), slices.Max(f.docsPerSecond), stats.Median(f.cpuPerMillion), server)
 		}
 		for _, other := range []string{goElasticsearch, openSearchGo} {
 			fmt.Fprintf(w, "Knee over %s:\tdocs/s %s,\tCPU per document %s less\n", other, times(r.docsRatio(knee, other)), times(r.cpuRatio(knee, other)))
@@ -37,7 +37,7 @@ func printSinks(results []result) error {
 }
 
 // times prints a ratio with its interval.
-func times(e analysis.Estimate) string {
+func times(e stats.Estimate) string {
 	digits := 1
 	if e.Ratio < 10 {
 		digits = 2
@@ -45,8 +45,9 @@ func times(e analysis.Estimate) string {
 	return fmt.Sprintf("%.*fx [%.*f, %.*f] %.1f %%", digits, e.Ratio, digits, e.Low, digits, e.High, 100*e.Confidence)
 }
 
-// sinksJSON is the line of JSON: the ratios over go-elasticsearch on the strict sink with small documents have no prefix
-// and no suffix; "500" means the larger documents, "nginx" nginx, "OpenSearchGo" the ratios over opensearch-go.
+// sinksJSON returns the line of JSON. Keys without a suffix are for go-elasticsearch on the strict sink with small
+// documents. Suffix 500 marks the larger documents, Nginx marks nginx, and OpenSearchGo marks ratios over
+// opensearch-go.
 func sinksJSON(results []result) map[string]any {
 	out := map[string]any{"benchmark": "loader"}
 	for _, r := range results {
@@ -65,20 +66,20 @@ func sinksJSON(results []result) map[string]any {
 			f := r.figures[p.name]
 			out["runs"] = len(f.docsPerSecond)
 			key := map[string]string{knee: "knee", kneeFiltered: "kneeFilterPath", goElasticsearch: "goElasticsearch", openSearchGo: "openSearchGo", limit: "limit"}[p.name] + suffix
-			out[key] = map[string]any{"docsPerSecond": analysis.Median(f.docsPerSecond), "cpuPerMillion": analysis.Median(f.cpuPerMillion)}
+			out[key] = map[string]any{"docsPerSecond": stats.Median(f.docsPerSecond), "cpuPerMillion": stats.Median(f.cpuPerMillion)}
 		}
 	}
 	return out
 }
 
-// put puts a ratio and its interval.
-func put(out map[string]any, key string, e analysis.Estimate) {
+// put adds a ratio and its interval.
+func put(out map[string]any, key string, e stats.Estimate) {
 	out[key] = e.Ratio
 	out[key+"Interval"] = []float64{e.Low, e.High}
 	out["confidence"] = e.Confidence
 }
 
-// printReal prints the table and the line of JSON of the loads at a real OpenSearch.
+// printReal prints the table and the line of JSON for the loads at a real OpenSearch.
 func printReal(of map[string][]window, r replies, o realOptions) error {
 	column := func(name string, figure func(window) float64) (out []float64) {
 		for _, w := range of[name] {
@@ -95,17 +96,17 @@ func printReal(of map[string][]window, r replies, o realOptions) error {
 	line := map[string]any{"benchmark": "loader-opensearch", "pairs": o.pairs, "bulkSize": o.bulkSize, "clients": o.clients}
 	for _, side := range []struct{ name, key string }{{knee, "knee"}, {osbName, "osb"}} {
 		d := column(side.name, docs)
-		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.0f\t%.3f\t%.3f\t\n", side.name, analysis.Median(d), slices.Min(d), slices.Max(d),
-			analysis.Median(column(side.name, cpu)), analysis.Median(column(side.name, whole)))
-		line[side.key] = map[string]any{"docsPerSecond": analysis.Median(d), "cpuPerMillion": analysis.Median(column(side.name, cpu)), "wholeCPUPerMillion": analysis.Median(column(side.name, whole))}
+		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.0f\t%.3f\t%.3f\t\n", side.name, stats.Median(d), slices.Min(d), slices.Max(d),
+			stats.Median(column(side.name, cpu)), stats.Median(column(side.name, whole)))
+		line[side.key] = map[string]any{"docsPerSecond": stats.Median(d), "cpuPerMillion": stats.Median(column(side.name, cpu)), "wholeCPUPerMillion": stats.Median(column(side.name, whole))}
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	ratio := analysis.Compare(column(knee, docs), column(osbName, docs), confidence)
-	cpuRatio := analysis.Compare(column(osbName, cpu), column(knee, cpu), confidence)
+	ratio := stats.Compare(column(knee, docs), column(osbName, docs), confidence)
+	cpuRatio := stats.Compare(column(osbName, cpu), column(knee, cpu), confidence)
 	fmt.Printf("Knee over %s: docs/s %s, CPU per document %s less\n", osbName, times(ratio), times(cpuRatio))
-	fmt.Printf("Reply to %d documents: %d B, with filter_path %d B (%.1f %%); of one bad document among them the latter tells status, type and reason\n",
+	fmt.Printf("Reply to %d documents: %d B, with filter_path %d B (%.1f %%); for one bad document the latter contains status, type and reason\n",
 		r.documents, r.whole, r.filtered, 100*float64(r.filtered)/float64(r.whole))
 	put(line, "ratio", ratio)
 	put(line, "cpuRatio", cpuRatio)

@@ -12,38 +12,38 @@ import (
 	"time"
 )
 
-// job is what a program is to do.
+// job describes one load of a program.
 type job struct {
 	url     string // of the server
-	address string // of the drain
+	address string // address of the drain
 	index   string
-	file    string // the documents
-	dataset string // the same documents by Knee's name for them; empty: they are only in the file
-	dir     string // scratch
+	file    string // file with the documents
+	dataset string // name of Knee's dataset with the same documents; empty: only the file has them
+	dir     string // for temporary files
 	time    time.Duration
 	workers int
 
-	flushBytes, flushDocuments int // one of both is 0; the programs of others know only the bytes
+	flushBytes, flushDocuments int // one of these two limits is 0; only Knee's loader supports flushDocuments
 }
 
-// program is something that loads.
+// program is a loader that the benchmark can run.
 type program struct {
 	name   string
-	toSink bool // else it writes into the drain
+	toSink bool // false: the program writes to the drain
 	args   func(l job) (path string, args []string, err error)
 	result func(stdout []byte) (programResult, error)
 }
 
-// programResult is what a program says of a load.
+// programResult is what a program reports about a load.
 type programResult struct {
-	Documents int64   `json:"documents"` // acknowledged
-	Added     int64   `json:"added"`     // sent, acknowledged or not
+	Documents int64   `json:"documents"` // acknowledged documents
+	Added     int64   `json:"added"`     // documents sent, acknowledged or not
 	Seconds   float64 `json:"seconds"`
 
-	loadCPU float64 // seconds, of the load alone: where the program tells it
+	loadCPU float64 // CPU seconds of the load, without start and end; 0 if the program does not report it
 }
 
-// Names of what is compared.
+// These constants are the names of the programs in the tables.
 const (
 	knee            = "Knee"
 	kneeFiltered    = "Knee, filter_path"
@@ -52,7 +52,7 @@ const (
 	limit           = "limit: drain"
 )
 
-// flags are those that the programs of hack/bench and the sender understand.
+// flags returns the flags that the programs of hack/bench and the sender have in common.
 func (l job) flags() []string {
 	return []string{"-index", l.index, "-file", l.file, "-time", l.time.String(), "-flush-bytes", strconv.Itoa(l.flushBytes), "-workers", strconv.Itoa(l.workers)}
 }
@@ -86,16 +86,16 @@ func decodeResult(stdout []byte) (r programResult, err error) {
 	return r, json.Unmarshal(stdout, &r)
 }
 
-// outcome is what one load came to.
+// outcome is the result of one load.
 type outcome struct {
 	programResult
-	cpu time.Duration // of the program's processes, from start to exit
+	cpu time.Duration // CPU time of the program's processes, from start to exit
 }
 
-// startGrace is what a program may take beyond the load itself.
+// startGrace is the time that a program may take in addition to the duration of the load.
 const startGrace = 60 * time.Second
 
-// run lets the program load, and gives what it says and the CPU time that it took.
+// run runs the program and returns its report and its CPU time.
 func (p program) run(ctx context.Context, l job) (outcome, error) {
 	path, args, err := p.args(l)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p program) run(ctx context.Context, l job) (outcome, error) {
 	}
 	r, err := p.result(stdout.Bytes())
 	if err != nil {
-		return outcome{}, fmt.Errorf("%s: what it printed: %w: %.200q", p.name, err, stdout.Bytes())
+		return outcome{}, fmt.Errorf("%s: invalid output: %w: %.200q", p.name, err, stdout.Bytes())
 	}
 	return outcome{r, c.ProcessState.UserTime() + c.ProcessState.SystemTime()}, nil
 }

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// replies are the sizes of one bulk request's replies.
+// replies holds the sizes of the replies to one bulk request.
 type replies struct {
 	documents       int
-	filter          string // that Knee's loader sends
-	whole, filtered int    // bytes
-	errors          int    // items of the filtered reply that tell of an error, of a request with one bad document
+	filter          string // filter_path that Knee's loader sends
+	whole, filtered int    // sizes of the complete and the filtered reply, bytes
+	errors          int    // items with an error, in the filtered reply to a request with one bad document
 }
 
-// compareReplies sends the same bulk request with and without filter_path, and one with a document that the mapping
-// refuses, whose error must be seen in the filtered reply.
+// compareReplies sends the same bulk request with and without filter_path. It also sends a request with a document that
+// the mapping refuses. The filtered reply to this request must contain the error.
 func (b *realBench) compareReplies(ctx context.Context) (replies, error) {
 	r := replies{documents: b.bulkSize}
 	request, err := b.request()
@@ -29,7 +29,7 @@ func (b *realBench) compareReplies(ctx context.Context) (replies, error) {
 		return r, err
 	}
 	o := options{agent: b.agent}
-	sent, err := captured(ctx, o.kneeProgram(), b.job(time.Second))
+	sent, err := captureRequest(ctx, o.kneeProgram(), b.job(time.Second))
 	if err != nil {
 		return r, err
 	}
@@ -56,7 +56,7 @@ func (b *realBench) compareReplies(ctx context.Context) (replies, error) {
 		return r, err
 	}
 	if r.errors, err = countErrors(text, r.documents+1); err == nil && r.errors != 1 {
-		err = fmt.Errorf("of one bad document the filtered reply tells %d errors", r.errors)
+		err = fmt.Errorf("the filtered reply to one bad document has %d errors", r.errors)
 	}
 	return r, err
 }
@@ -89,7 +89,7 @@ func countErrors(reply []byte, documents int) (int, error) {
 	return n, nil
 }
 
-// request is a bulk request of the first documents of the corpus.
+// request returns a bulk request with the first documents of the corpus.
 func (b *realBench) request() ([]byte, error) {
 	f, err := os.Open(b.corpus)
 	if err != nil {

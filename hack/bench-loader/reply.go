@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// items is a block of items of a bulk reply, as OpenSearch 3.1.0 writes them; every reply is made of whole blocks and the
-// beginning of one. It is so small that it stays in a core's cache.
+// items is a block of items of a bulk reply, in the format of OpenSearch 3.1.0. A reply repeats the block; the last
+// block is cut off. The block is small enough for the cache of a core.
 type items struct {
-	start string // of the reply
+	start string // beginning of the reply
 	block []byte
-	size  int // bytes of one item and its comma
+	size  int // bytes of one item with its comma
 }
 
 const blockItems = 1024
@@ -36,7 +36,8 @@ func makeItems(start string, item func(i int) string) items {
 	return items{start, b.Bytes(), b.Len() / blockItems}
 }
 
-// itemsFor heeds one kind of filter_path: whether there were errors, each item's status, and errors if there are any.
+// itemsFor returns the items of a reply to a request with the given filter_path. The sink supports only a filter for
+// errors, the status of each item, and the error of each item. For any other filter, itemsFor returns complete items.
 func itemsFor(filterPath string) items {
 	paths := strings.Split(filterPath, ",")
 	other := slices.ContainsFunc(paths, func(p string) bool {
@@ -48,10 +49,10 @@ func itemsFor(filterPath string) items {
 	return statusItems
 }
 
-// write writes the reply to a bulk request of that many documents.
+// write writes the reply to a bulk request with the given number of documents.
 func (it items) write(w http.ResponseWriter, documents int) error {
 	const end = "]}"
-	left := max(0, documents*it.size-1) // the last one has no comma
+	left := max(0, documents*it.size-1) // the last item has no comma
 	w.Header().Set("Content-Length", strconv.Itoa(len(it.start)+left+len(end)))
 	if _, err := io.WriteString(w, it.start); err != nil {
 		return err

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// child is this program as a process of its own: the sink or the drain.
+// child is a child process of this program: the sink or the drain.
 type child struct {
 	address string
 	command *exec.Cmd
 	input   io.Closer
 }
 
-// startChild starts this program with the argument and waits for its address.
+// startChild starts this program with the given argument and waits until it prints its address.
 func startChild(ctx context.Context, name string) (*child, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -43,7 +43,7 @@ func startChild(ctx context.Context, name string) (*child, error) {
 	}
 	line, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil {
-		return nil, fmt.Errorf("%s said no address: %w", name, err)
+		return nil, fmt.Errorf("%s printed no address: %w", name, err)
 	}
 	return &child{strings.TrimSpace(line), c, input}, nil
 }
@@ -55,7 +55,7 @@ func (c *child) stop() {
 	_ = c.command.Wait()
 }
 
-// requestTimeout is of one request to a server of the benchmark's own.
+// requestTimeout is the time-out of one request to a server of the benchmark.
 const requestTimeout = 10 * time.Second
 
 func get(ctx context.Context, url string, into any) error {
@@ -80,14 +80,15 @@ func get(ctx context.Context, url string, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// nginx is Debian's, run from a configuration of ours.
+// nginx is a running process of Debian's nginx.
 type nginx struct {
 	url     string
 	command *exec.Cmd
 }
 
-// nginxConfiguration reads each bulk request whole, as a server must, before the static reply: a location that replies by
-// itself would reply before. The reply has no items: nginx does not know how many there should be.
+// nginxConfiguration makes nginx read each bulk request completely before it sends the static reply. This needs a proxy
+// to nginx itself, because a plain return would reply earlier. The reply has no items, because nginx does not count
+// documents.
 const nginxConfiguration = `daemon off; worker_processes %[1]d; pid %[2]s/pid; error_log stderr error; user %[5]s;
 events { worker_connections 64; }
 http {
@@ -109,7 +110,8 @@ http {
 }
 `
 
-// userName is who this process runs as: nginx's workers keep to it, since root's would become another user.
+// userName returns the user of this process. The workers of nginx run as the same user; otherwise nginx, started by
+// root, would switch to another user.
 func userName() string {
 	u, err := user.Current()
 	if err != nil {

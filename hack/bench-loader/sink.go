@@ -11,34 +11,34 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/knee-bench/knee/internal/agent/process"
 	"github.com/knee-bench/knee/internal/load"
-	"github.com/knee-bench/knee/internal/trial/process"
 )
 
-// sink stands in for OpenSearch where only the loader is to be measured. It is strict: it reads the whole body, counts its
-// documents, refuses what is no bulk request, and only then replies, with one item for each document, as OpenSearch does.
-// The replies' items are made beforehand. Every loader gets every item whole: filter_path is heeded below pathFiltered only.
+// sink replaces OpenSearch, so only the loader is measured. It reads the whole body, counts the documents, and refuses
+// invalid bulk requests. Then it replies with one item per document, like OpenSearch. The items are prepared in
+// advance. For paths below pathFiltered the sink applies filter_path. For all other paths the items are complete.
 type sink struct {
 	documents, bulks, bytes, refused atomic.Int64
 
-	first, last atomic.Int64 // when the first bulk request came and the last reply was out, in ns since the sink's start
+	first, last atomic.Int64 // times of the first bulk request and of the last reply, ns since start
 	start       time.Time
-	thorough    atomic.Bool // every line is parsed
+	thorough    atomic.Bool // parse every line of the bulk requests
 
 	buffers sync.Pool // of *[]byte
 }
 
-// readBytes is how much of a body is read at once: what a core's cache holds.
+// readBytes is the size of one read of a body. It fits the cache of a core.
 const readBytes = 256 << 10
 
-// sinkStats is what the sink tells of itself.
+// sinkStats are the counters of the sink.
 type sinkStats struct {
 	Documents int64   `json:"documents"`
 	Bulks     int64   `json:"bulks"`
-	Bytes     int64   `json:"bytes"`   // of the requests' bodies
-	Refused   int64   `json:"refused"` // requests
+	Bytes     int64   `json:"bytes"`   // of all bodies
+	Refused   int64   `json:"refused"` // number of refused requests
 	Seconds   float64 `json:"seconds"` // from the first request to the last reply
-	CPU       float64 `json:"cpu"`     // seconds that the sink has used since it was started
+	CPU       float64 `json:"cpu"`     // seconds since the start of the process
 }
 
 func newSink() *sink {
@@ -48,16 +48,16 @@ func newSink() *sink {
 	}}}
 }
 
-// Paths of the sink that OpenSearch does not have.
+// These paths exist only in the sink, not in OpenSearch.
 const (
 	pathReset    = "/_sink/reset"
 	pathThorough = "/_sink/reset-thorough"
 	pathStats    = "/_sink/stats"
-	pathFiltered = "/filtered" // before the index
+	pathFiltered = "/filtered" // prefix of the path, before the index
 )
 
 func (s *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("X-Elastic-Product", "Elasticsearch") // without it go-elasticsearch refuses the reply
+	w.Header().Set("X-Elastic-Product", "Elasticsearch") // required by go-elasticsearch
 	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/_bulk"):
@@ -101,14 +101,14 @@ func (s *sink) bulk(w http.ResponseWriter, r *http.Request) {
 		items = itemsFor(r.URL.Query().Get("filter_path"))
 	}
 	if err := items.write(w, documents); err != nil {
-		return // the loader has gone: nobody may count on these documents
+		return // the loader disconnected: these documents do not count
 	}
 	s.documents.Add(int64(documents))
 	s.bulks.Add(1)
 	s.last.Store(int64(time.Since(s.start)))
 }
 
-// count reads a body to its end and counts its documents: pairs of lines.
+// count reads a body to its end and counts its documents. A document is a pair of lines.
 func (s *sink) count(body io.Reader) (documents int, size int64, err error) {
 	if s.thorough.Load() {
 		return countThoroughly(body)
@@ -124,23 +124,23 @@ func isAction(line []byte) bool {
 	return bytes.HasPrefix(line, []byte(`{"index":`)) || bytes.HasPrefix(line, []byte(`{"create":`))
 }
 
-// countThoroughly does what count does, and parses every line.
+// countThoroughly is like count, but it parses every line.
 func countThoroughly(body io.Reader) (documents int, size int64, err error) {
 	all, err := io.ReadAll(body)
 	if err != nil {
 		return 0, 0, err
 	}
 	lines := bytes.SplitAfter(all, newline)
-	lines = lines[:len(lines)-1] // what comes after the last newline, which must be nothing
+	lines = lines[:len(lines)-1] // the last element follows the last newline and must be empty
 	if len(lines)%2 != 0 || !bytes.HasSuffix(all, newline) {
 		return 0, 0, fmt.Errorf("%d lines, the last byte of which is %q", len(lines), all[max(0, len(all)-1):])
 	}
 	for i := 0; i < len(lines); i += 2 {
 		if action := lines[i]; !isAction(action) || !json.Valid(action) {
-			return 0, 0, fmt.Errorf("line %d is no action: %.80q", i+1, action)
+			return 0, 0, fmt.Errorf("line %d is not an action: %.80q", i+1, action)
 		}
 		if document := lines[i+1]; document[0] != '{' || !json.Valid(document) {
-			return 0, 0, fmt.Errorf("line %d is no document: %.80q", i+2, document)
+			return 0, 0, fmt.Errorf("line %d is not a document: %.80q", i+2, document)
 		}
 	}
 	return len(lines) / 2, int64(len(all)), nil

@@ -12,13 +12,12 @@ import (
 
 const pair = actionLine + `{"a":1}` + "\n"
 
-// The sink counts what is a bulk request and refuses what is none, thorough or not.
-func TestSinkCounts(t *testing.T) {
-	big := strings.Repeat(pair, 100_000) // several reads
+func TestSink_countsValidRequests(t *testing.T) {
+	big := strings.Repeat(pair, 100_000) // larger than one read
 	for _, c := range []struct {
 		name, body  string
-		documents   int  // 0: refused
-		onlyPatient bool // refused by the thorough sink alone
+		documents   int  // 0: the sink refuses the body
+		onlyPatient bool // only the thorough sink refuses the body
 	}{
 		{"one", pair, 1, false},
 		{"created", `{"create":{}}` + "\n{}\n", 1, false},
@@ -56,8 +55,7 @@ func TestSinkCounts(t *testing.T) {
 	}
 }
 
-// Every reply has as many items as the request had documents, whole unless filter_path asks for less where it is heeded.
-func TestReplyItems(t *testing.T) {
+func TestSink_repliesOneItemPerDocument(t *testing.T) {
 	const filter = "?filter_path=errors,items.*.status,items.*.error.type"
 	for _, c := range []struct {
 		path  string

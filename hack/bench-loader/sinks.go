@@ -8,18 +8,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/knee-bench/knee/internal/trial/process"
+	"github.com/knee-bench/knee/internal/agent/process"
 )
 
-// bench holds what the loads are sent to.
+// bench holds the servers that the loads use.
 type bench struct {
 	options
-	dir         string // scratch
+	dir         string // for temporary files
 	sink, drain *child
 	nginx       *nginx
 }
 
-// benchSinks measures every program in every scenario and prints what came out.
+// benchSinks measures every program in every scenario and prints the results.
 func benchSinks(ctx context.Context, args []string) error {
 	o, err := parseOptions(args)
 	if err != nil {
@@ -95,13 +95,14 @@ func (b bench) scenarios(small, larger corpus) []scenario {
 		scenario{nginxStatic, larger, loaders, b.static, b.measureAtNginx})
 }
 
-// Names of the servers.
+// strictSink and nginxStatic are the names of the servers in the tables.
 const (
 	strictSink  = "strict sink"
 	nginxStatic = "nginx, static reply"
 )
 
-// rehearse lets every program send a little while the sink parses every line: that they send what they are said to.
+// rehearse runs every program for a second while the sink parses every line. So it checks that all programs send valid
+// requests.
 func (b bench) rehearse(ctx context.Context, all ...corpus) error {
 	for _, documents := range all {
 		for _, p := range b.programs() {
@@ -118,7 +119,8 @@ func (b bench) rehearse(ctx context.Context, all ...corpus) error {
 	return nil
 }
 
-// measureAtSink takes the time from the first byte that the sink sees to its last reply, the same for every program.
+// measureAtSink measures the time from the first request at the sink to its last reply, in the same way for every
+// program.
 func (b bench) measureAtSink(ctx context.Context, p program, l job) (measured, error) {
 	if !p.toSink {
 		o, err := p.run(ctx, l)
@@ -143,30 +145,30 @@ func (b bench) atSink(ctx context.Context, p program, l job, reset string) (meas
 		return measured{}, err
 	}
 	if after.Documents == 0 || after.Documents != o.Documents || after.Refused > 0 {
-		return measured{}, fmt.Errorf("%s says that %d documents were acknowledged; the sink has acknowledged %d and refused %d requests",
+		return measured{}, fmt.Errorf("%s reports %d acknowledged documents; the sink acknowledged %d and refused %d requests",
 			p.name, o.Documents, after.Documents, after.Refused)
 	}
 	return o.measured(after.Documents, after.Seconds, after.CPU-before.CPU), nil
 }
 
-// measureAtNginx believes what the programs say of documents and time: nginx counts neither.
+// measureAtNginx uses the number of documents and the time that the program reports, because nginx reports neither.
 func (b bench) measureAtNginx(ctx context.Context, p program, l job) (measured, error) {
 	l.url = b.nginx.url
 	before := nginxCPU(b.nginx)
 	o, err := p.run(ctx, l)
 	if err == nil && o.Added == 0 {
-		err = fmt.Errorf("%s has sent nothing", p.name)
+		err = fmt.Errorf("%s sent nothing", p.name)
 	}
 	return o.measured(o.Added, o.Seconds, nginxCPU(b.nginx)-before), err
 }
 
-// nginxCPU is the CPU time of its processes, in seconds.
+// nginxCPU returns the CPU time of all processes of nginx, in seconds.
 func nginxCPU(n *nginx) float64 {
 	ticks := uint64(0)
 	for _, p := range process.Descendants(n.command.Process.Pid) {
 		ticks += p.Ticks
 	}
-	return float64(ticks) / 100 // USER_HZ
+	return float64(ticks) / 100 // ticks of USER_HZ = 100 per second
 }
 
 func (o outcome) measured(documents int64, seconds, serverCPU float64) measured {

@@ -5,21 +5,22 @@ import (
 	"errors"
 	"time"
 
-	"github.com/knee-bench/knee/internal/trial/process"
+	"github.com/knee-bench/knee/internal/agent/process"
 )
 
-// window is what was measured between the first and the last moment at which the index was seen to grow.
+// window holds the figures between the first and the last observed growth of the index.
 type window struct {
 	docsPerSecond float64
-	cpuPerMillion float64 // CPU seconds of all processes of the client, in the window
-	wholeCPU      float64 // of all processes of the client, from their start to their end, per million documents of the load
+	cpuPerMillion float64 // CPU seconds of all client processes in the window, per million documents
+	wholeCPU      float64 // CPU seconds of all client processes from start to end, per million documents of the load
 	documents     int64
 }
 
-// sampleEvery is how often the watcher looks: the window is known to that, and the kernel counts CPU time to 10 ms.
+// sampleEvery is the interval of the samples, which is the precision of the window. The kernel counts CPU time in units
+// of 10 ms.
 const sampleEvery = 100 * time.Millisecond
 
-// watcher looks at the index and at all processes below this one while a load runs.
+// watcher samples the index and all child processes during a load.
 type watcher struct {
 	node   node
 	usage  *process.Usage
@@ -29,7 +30,7 @@ type watcher struct {
 	done   chan struct{}
 }
 
-// grown is how many documents had been indexed at a time.
+// grown is the number of indexed documents at one time.
 type grown struct {
 	at        time.Time
 	documents int64
@@ -65,7 +66,7 @@ func (w *watcher) sample(ctx context.Context) {
 	w.points = append(w.points, grown{time.Now(), documents})
 }
 
-// end stops looking and gives the window.
+// end stops the sampling and returns the window.
 func (w *watcher) end() (window, error) {
 	close(w.stop)
 	<-w.done
@@ -82,7 +83,7 @@ func (w *watcher) end() (window, error) {
 		}
 	}
 	if last <= first {
-		return window{}, errors.New("the index was not seen to grow")
+		return window{}, errors.New("the index did not grow")
 	}
 	from, to := w.points[first], w.points[last]
 	million := float64(to.documents-from.documents) / 1e6

@@ -1,7 +1,7 @@
 // Command knee-cluster is a single-node Kubernetes in one static binary.
 //
-// Called by the name of a component (a symlink named kubelet, kubectl, ...) it
-// is that component. Under its own name it starts and stops the cluster.
+// If it is called by the name of a component (a symlink named kubelet, kubectl, ...), it runs that component. Under its
+// own name it starts and stops the cluster.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 		return
 	}
 	args := os.Args[1:]
-	if name == "provisioner" || name == "network-policies" { // the daemons which are no components
+	if name == "provisioner" || name == "network-policies" { // these daemons are not Kubernetes components
 		args = append([]string{name}, args...)
 	}
 	os.Exit(cli.Run(args))

@@ -8,7 +8,7 @@ IMAGE_ARCH ?= $(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m)
 KNEE_IMAGE ?= knee.local/knee:dev
 OPENSEARCH_VERSION ?= 3.1.0
 OPENSEARCH_IMAGE ?= knee.local/opensearch:$(OPENSEARCH_VERSION)
-# Built as well: 3.4.0 has the security plugin, 3.8.0 the stream transport and the Benchmark API. make demo leaves these out.
+# More versions: 3.4.0 has the security plugin, 3.8.0 the stream transport and the Benchmark API. make demo does not build them.
 OPENSEARCH_MORE_VERSIONS ?= 3.4.0 3.8.0
 OPENSEARCH_MORE = $(filter-out $(OPENSEARCH_IMAGE:knee.local/opensearch:%=%),$(OPENSEARCH_MORE_VERSIONS))
 OSB_VERSION ?= 2.4.0
@@ -20,7 +20,7 @@ PROMETHEUS_IMAGE = knee.local/prometheus:bookworm
 
 IMAGES_ENV = ARCH=$(IMAGE_ARCH)
 IMAGES_DIR = $(ROOT)/hack/images
-# Only images of ours are built: another name is one that the cluster pulls.
+# Only images named knee.local/ are built. The cluster pulls any other image.
 BUILT_IMAGES = $(filter knee.local/%,$(KNEE_IMAGE) $(OPENSEARCH_IMAGE) $(OSB_IMAGE) $(WORKLOAD_IMAGE) $(OPENSEARCH_MORE:%=knee.local/opensearch:%))
 image_tar = $(or $(KNEE_CACHE),$(ROOT)/.cache)/images/$(notdir $(subst :,-,$(1)))-$(IMAGE_ARCH).tar
 IMAGE_TARS = $(foreach image,$(BUILT_IMAGES),$(call image_tar,$(image)))
@@ -39,20 +39,20 @@ images: images-host ## Build the container images into .cache/images (no contain
 .PHONY: images-host image-rootfs image-tools image-jre image-packages
 images-host:
 	@$(IMAGES_DIR)/ensure-host.sh
-# The slow parts wait for registries: they run side by side.
+# The slow parts wait for registries, so they run in parallel.
 image-tools:
 	@$(IMAGES_ENV) $(IMAGES_DIR)/tools.sh
 image-rootfs:
 	@$(IMAGES_ENV) $(IMAGES_DIR)/rootfs/build.sh
 image-jars-%:
 	@$(IMAGES_ENV) OPENSEARCH_VERSION=$* $(IMAGES_DIR)/opensearch/jars.sh
-image-jre: image-rootfs # a local JDK is tried on it
+image-jre: image-rootfs # a local JDK is tested with the root file system
 	@$(IMAGES_ENV) $(IMAGES_DIR)/opensearch/jre.sh
 image-packages:
 	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/opensearch-benchmark/packages.sh
 
 .PHONY: sbom
-sbom: image-knee ## Write the bill of materials (CycloneDX) and the licences of Knee's image, which holds them in /licenses.
+sbom: image-knee ## Write the bill of materials (CycloneDX) and the licences of Knee's image, which has them in /licenses.
 	@echo "$(ROOT)/dist/linux/$(IMAGE_ARCH)/sbom.cdx.json"
 	@echo "$(ROOT)/dist/linux/$(IMAGE_ARCH)/THIRD-PARTY-NOTICES"
 
@@ -67,7 +67,7 @@ image-osb: image-tools image-rootfs image-packages ## Build the opensearch-bench
 	@$(IMAGES_ENV) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/opensearch-benchmark/build.sh $(OSB_IMAGE)
 image-workload: image-tools ## Build the image with the demo's workload and corpus.
 	@$(IMAGES_ENV) $(IMAGES_DIR)/workload/build.sh $(WORKLOAD_IMAGE)
-image-fakes: image-tools # what the end-to-end tests have stand-ins for; no campaign needs it
+image-fakes: image-tools # the fakes of the end-to-end tests; no campaign needs them
 	@$(IMAGES_ENV) $(IMAGES_DIR)/fakes/build.sh $(FAKES_IMAGE)
 
 .PHONY: image-ozone image-prometheus
@@ -77,7 +77,7 @@ image-prometheus: image-tools image-rootfs # for `make study-ozone`
 	@$(IMAGES_ENV) $(IMAGES_DIR)/prometheus/build.sh $(PROMETHEUS_IMAGE)
 
 .PHONY: images-check
-images-check: images ## Run the images: OpenSearch to green, a short load, the ways to fail.
+images-check: images ## Run the images: OpenSearch until it is green, a short load, and failing starts.
 	@$(IMAGES_ENV) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION) OSB_VERSION=$(OSB_VERSION) $(IMAGES_DIR)/check.sh
 
 STREAM_IMAGE = knee.local/opensearch:3.8.0

@@ -31,10 +31,10 @@ fingerprint() {
     printf '%s\n' "$@" "$SOURCE_DATE_EPOCH" "$ARCH"; } | sed "s# $ROOT/# #" | sha256sum | cut -d' ' -f1
 }
 
-# fresh OUTPUT FINGERPRINT: true when OUTPUT was made from these inputs.
+# fresh OUTPUT FINGERPRINT: succeeds if OUTPUT was made from these inputs.
 fresh() { [ -e "$1" ] && [ "$(cat "$1.inputs" 2>/dev/null)" = "$2" ]; }
 
-# made OUTPUT FINGERPRINT: notes that it was.
+# made OUTPUT FINGERPRINT: records that OUTPUT was made from these inputs.
 made() { echo "$2" > "$1.inputs"; }
 
 # tool NAME: builds hack/images/NAME once per change and prints its path.
@@ -44,7 +44,7 @@ tool() {
   if ! fresh "$bin" "$key"; then
     need go "golang (1.26 or newer)"
     mkdir -p "$CACHE/tools"
-    (cd "$ROOT" && GOARCH='' CGO_ENABLED=0 go build -trimpath -o "$bin.new.$$" "./hack/images/$name")
+    (cd "$HERE/$name" && GOARCH='' CGO_ENABLED=0 go build -trimpath -o "$bin.new.$$" .)
     mv "$bin.new.$$" "$bin"
     made "$bin" "$key"
   fi
@@ -60,5 +60,26 @@ archive() {
 # image_file TAG: where the archive of an image is kept.
 image_file() { echo "$IMAGES/$(basename "${1%%:*}")-${1##*:}-$ARCH.tar"; }
 
-# built TAG OUTPUT SECONDS: the line that says an image was made.
+# begin TAG STAGE INPUT... [-- WORD...]: ends the script if the image TAG was made from these inputs. Otherwise it makes
+# the empty folder STAGE for the build context.
+begin() {
+  TAG=$1 STAGE=$2; shift 2
+  OUT=$(image_file "$TAG")
+  [[ " $* " == *" -- "* ]] || set -- "$@" --
+  key=$(fingerprint "$HERE/mkimage" "$HERE/lib.sh" "$@" "$TAG")
+  ! fresh "$OUT" "$key" || exit 0
+  start=$SECONDS
+  rm -rf "$STAGE"
+  mkdir -p "$STAGE"
+}
+
+# finish DOCKERFILE CONTEXT [FLAG...]: writes the image that begin started and removes STAGE.
+finish() {
+  archive "$TAG" "$OUT" "$@"
+  rm -rf "$STAGE"
+  made "$OUT" "$key"
+  built "$TAG" "$OUT" $((SECONDS - start))
+}
+
+# built NAME OUTPUT SECONDS: prints that OUTPUT was made.
 built() { say "$1: $(($(stat -c %s "$2") / 1000000)) MB in $3 s ($2)"; }

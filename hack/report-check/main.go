@@ -1,6 +1,7 @@
-// Command report-check opens a report.html in headless Chromium as people will: on a wide screen, on a phone and on
-// paper, light and dark. It fails on any request beyond the file itself, on errors in the console, where the page
-// scrolls sideways, where a picture has no words, and where text is hard to read. It saves a screenshot of each view.
+// Command report-check opens a report.html in headless Chromium in several views: on a wide screen, on a phone and on
+// paper, each light and dark. It fails on any request except for the file itself, on errors in the console, on a page
+// that scrolls sideways, on a picture without a text alternative, and on text that is hard to read. It saves a
+// screenshot of each view.
 package main
 
 import (
@@ -48,10 +49,10 @@ func main() {
 	}
 }
 
-// viewTimeout bounds each view, and all of them with the browser's start in proportion.
+// viewTimeout is the time limit of one view. The limit of the whole check is proportional to it.
 const viewTimeout = time.Minute
 
-// check opens the report in every view.
+// check opens the report in every view and returns the findings.
 func check(ctx context.Context, browser, report, out string) ([]result, error) {
 	path, err := filepath.Abs(report)
 	if err != nil {
@@ -68,10 +69,10 @@ func check(ctx context.Context, browser, report, out string) ([]result, error) {
 		return nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
-		// What the report asks for is told by the browser; nothing of it gets out.
+		// The browser reports the page's requests to other hosts, but cannot send them.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"))
 	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root
+		options = append(options, chromedp.NoSandbox) // as root, Chromium does not run with its sandbox
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(len(views)+1)*viewTimeout)
 	defer cancel()
@@ -79,7 +80,7 @@ func check(ctx context.Context, browser, report, out string) ([]result, error) {
 	defer stop()
 	ctx, end := chromedp.NewContext(ctx)
 	defer end()
-	if err := chromedp.Do(ctx); err != nil { // the browser lives as long as this context
+	if err := chromedp.Do(ctx); err != nil { // starts the browser; it ends with this context
 		return nil, fmt.Errorf("start %s: %w", program, err)
 	}
 	page := (&url.URL{Scheme: "file", Path: path}).String()
@@ -94,7 +95,7 @@ func check(ctx context.Context, browser, report, out string) ([]result, error) {
 	return results, nil
 }
 
-// within bounds what a view does, and says when time was what ended it.
+// within limits the time of a view. If the limit is exceeded, the error contains the limit.
 func within(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, viewTimeout, fmt.Errorf("it took longer than %s", viewTimeout))
 	defer cancel()

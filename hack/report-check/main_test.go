@@ -29,7 +29,7 @@ func look(t *testing.T, page string) []result {
 	return results
 }
 
-func TestNothingWrong(t *testing.T) {
+func TestCheck_goodReport_hasNoProblems(t *testing.T) {
 	for _, r := range look(t, "good.html") {
 		if len(r.problems) > 0 || r.facts.Pictures != 2 || r.facts.Contrast < 10 {
 			t.Errorf("%s: %s %q", r.name, r.summary(), r.problems)
@@ -37,11 +37,11 @@ func TestNothingWrong(t *testing.T) {
 	}
 }
 
-func TestEverythingWrong(t *testing.T) {
+func TestCheck_badReport_listsProblems(t *testing.T) {
 	for _, r := range look(t, "bad.html") {
 		all := strings.Join(r.problems, "\n")
 		for _, want := range []string{
-			"it asks for https://styles.invalid/a.css", "it asks for https://elsewhere.invalid/", "missing.png",
+			"it requests https://styles.invalid/a.css", "it requests https://elsewhere.invalid/", "missing.png",
 			`console error: "an error of its own"`, "exception: ", "thrown",
 			"it scrolls sideways: 15", "because of div", "no title", "language", "0 h1 headings",
 			"a picture has no words: svg", "a picture has no words: img", "no header cells", "two elements have the id a",
@@ -57,7 +57,7 @@ func TestEverythingWrong(t *testing.T) {
 	}
 }
 
-func TestNoBrowser(t *testing.T) {
+func TestCheck_missingBrowserOrFile_fails(t *testing.T) {
 	if _, err := check(t.Context(), "no-such-browser", "testdata/good.html", t.TempDir()); err == nil || !strings.Contains(err.Error(), "package chromium") {
 		t.Errorf("%v", err)
 	}

@@ -17,19 +17,20 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// view is a way to look at the report.
+// view is one way to display the report.
 type view struct {
 	size          string
 	width, height int64 // CSS pixels
 	scale         float64
 	phone         bool
 	print         bool
-	scheme        string // light or dark
+	scheme        string // "light" or "dark"
 }
 
 func (v view) name() string { return v.size + "-" + v.scheme }
 
-// views are the three sizes, light and dark, and the narrowest phone in use. Paper is A4 at 96 dots an inch.
+// views are all views: three sizes, each light and dark, and the narrowest common phone. Paper is A4 at 96 dots per
+// inch.
 var views = []view{
 	{size: "wide", width: 1280, height: 900, scale: 1, scheme: "light"},
 	{size: "wide", width: 1280, height: 900, scale: 1, scheme: "dark"},
@@ -40,7 +41,7 @@ var views = []view{
 	{size: "print", width: 794, height: 1123, scale: 1, print: true, scheme: "dark"},
 }
 
-// result is what a view showed.
+// result holds the findings of a view.
 type result struct {
 	name     string
 	facts    facts
@@ -51,19 +52,19 @@ func (r result) summary() string {
 	return fmt.Sprintf("%d problems; %d x %d px, %d pictures, contrast at least %.1f", len(r.problems), r.facts.Width, r.facts.Height, r.facts.Pictures, r.facts.Contrast)
 }
 
-// facts are what inspect.js finds in the page.
+// facts are the findings of inspect.js.
 type facts struct {
 	Width    int      `json:"width"`
 	Height   int      `json:"height"`
 	Pictures int      `json:"pictures"`
-	Contrast float64  `json:"contrast"` // the lowest of any text
+	Contrast float64  `json:"contrast"` // the lowest contrast of any text
 	Problems []string `json:"problems"`
 }
 
 //go:embed inspect.js
 var inspect string
 
-// open looks at the page in a tab of its own.
+// open opens the page in a new tab and inspects it.
 func (v view) open(ctx context.Context, url, out string) (result, error) {
 	ctx, closeTab := chromedp.NewContext(ctx)
 	defer closeTab()
@@ -90,7 +91,7 @@ func (v view) open(ctx context.Context, url, out string) (result, error) {
 	return r, err
 }
 
-// call is a command of the DevTools protocol as an action.
+// call returns a command of the DevTools protocol as a chromedp action.
 func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, command, params)
@@ -105,9 +106,9 @@ func (v view) media() string {
 	return "screen"
 }
 
-// save keeps what there is to see, and what would come out on paper.
+// save writes a screenshot. For the view on paper it also writes a PDF.
 func (v view) save(ctx context.Context, out string) error {
-	const png = 100 // quality
+	const png = 100 // PNG: highest quality
 	shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(png))
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (v view) save(ctx context.Context, out string) error {
 	return os.WriteFile(filepath.Join(out, v.name()+".pdf"), pdf, 0o644)
 }
 
-// listener hears what the browser says of a page.
+// listener collects the events of a page.
 type listener struct {
 	page     string
 	mu       sync.Mutex
@@ -133,7 +134,7 @@ func (l *listener) hear(event any) {
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
 		if url := e.Request.URL; !l.own(url) {
-			l.add("it asks for %s", url)
+			l.add("it requests %s", url)
 		}
 	case *network.EventWebSocketCreated:
 		l.add("it opens the socket %s", e.URL)
@@ -150,7 +151,7 @@ func (l *listener) hear(event any) {
 	}
 }
 
-// own says whether a request stays within the report.
+// own reports whether a request is for the report itself or for data in it.
 func (l *listener) own(url string) bool {
 	document, _, _ := strings.Cut(url, "#")
 	return document == l.page || strings.HasPrefix(url, "data:") || strings.HasPrefix(url, "about:")

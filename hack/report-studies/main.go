@@ -1,6 +1,6 @@
 // Command report-studies writes the reports of the five studies from their published figures, and checks the figures of the
-// five documents against each other. It fails when a figure is not in Knee's report, or when a check of the documents does
-// not come out as it is known to.
+// five documents against each other. It fails if a figure is not in Knee's report, or if the result of a check differs from
+// the expected one.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 		os.Exit(1)
 	}
 	if wrong > 0 || unexpected > 0 {
-		fmt.Fprintf(os.Stderr, "report-studies: %d published figures were not reproduced, %d checks of the documents did not come out as expected\n", wrong, unexpected)
+		fmt.Fprintf(os.Stderr, "report-studies: %d published figures were not reproduced, %d checks of the documents had an unexpected result\n", wrong, unexpected)
 		os.Exit(1)
 	}
 }
@@ -52,7 +52,7 @@ func writeStudies(samples, out string) (wrong int, err error) {
 	return wrong, nil
 }
 
-// writeDocuments writes the checks of the documents and returns how many did not come out as expected.
+// writeDocuments writes the checks of the documents and returns how many had an unexpected result.
 func writeDocuments(out string) (unexpected int, err error) {
 	r, err := claims.RunAll()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command samples-run runs the samples, scaled down, on a cluster that has Knee, one after the other, and prints the verdict of
-// each. It fails when a campaign does not finish.
+// Command samples-run runs the scaled-down samples on a cluster with Knee, one after the other, and prints the verdict of each.
+// It fails if a campaign does not finish.
 package main
 
 import (
@@ -76,7 +76,7 @@ func run(ctx context.Context, root, kubeconfig, only string, timeout time.Durati
 	return errors.Join(failed...)
 }
 
-// chosen are the samples that -samples names, or all.
+// chosen returns the samples that the flag -samples names. If the flag is empty, chosen returns all samples.
 func chosen(root, only string) ([]string, error) {
 	all, err := samplesrun.Overlays(root)
 	if err != nil || only == "" {
@@ -85,7 +85,7 @@ func chosen(root, only string) ([]string, error) {
 	names := strings.Split(only, ",")
 	for _, name := range names {
 		if !slices.Contains(all, name) {
-			return nil, fmt.Errorf("-samples: there is no %q among %s", name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("-samples: unknown sample %q, want one of %s", name, strings.Join(all, ", "))
 		}
 	}
 	return names, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/knee-bench/knee/test/samplesrun"
 )
 
-// verdict is what came of one campaign.
+// verdict is the outcome of one campaign.
 type verdict struct {
 	sample, campaign string
 	ready            string // reason of the condition Ready
@@ -28,10 +28,10 @@ type verdict struct {
 type runner struct {
 	client.Client
 	out   io.Writer
-	pause time.Duration // between two looks at a campaign
+	pause time.Duration // between two reads of a campaign
 }
 
-// run creates the objects of a sample in a namespace of its own and waits until each of its campaigns is over.
+// run creates the objects of a sample in a new namespace and waits until each of its campaigns has finished.
 func (r runner) run(ctx context.Context, sample string, objects []*unstructured.Unstructured) ([]verdict, error) {
 	if err := r.remove(ctx, sample); err != nil {
 		return nil, fmt.Errorf("an earlier run: %w", err)
@@ -54,7 +54,7 @@ func (r runner) run(ctx context.Context, sample string, objects []*unstructured.
 	}
 	var verdicts []verdict
 	began := time.Now()
-	for _, key := range campaigns { // campaigns that share nodes take turns: waiting for one after the other loses no time
+	for _, key := range campaigns { // campaigns that share nodes run in turn, so waiting in this order takes no extra time
 		v, err := r.wait(ctx, key)
 		if err != nil {
 			return verdicts, fmt.Errorf("campaign %s: %w", key.Name, err)
@@ -65,7 +65,7 @@ func (r runner) run(ctx context.Context, sample string, objects []*unstructured.
 	return verdicts, nil
 }
 
-// wait returns when the campaign is over, and prints its progress: the message of Ready when that changes.
+// wait returns when the campaign has finished. It prints the message of Ready whenever it changes.
 func (r runner) wait(ctx context.Context, key client.ObjectKey) (verdict, error) {
 	ticker := time.NewTicker(r.pause)
 	defer ticker.Stop()
@@ -103,7 +103,7 @@ func conclusive(c v1alpha1.BenchmarkCampaign) string {
 	return string(found.Status) + "/" + found.Reason
 }
 
-// remove deletes the namespace of a sample with what is in it, and returns when it is gone.
+// remove deletes the namespace of a sample and returns when it no longer exists.
 func (r runner) remove(ctx context.Context, sample string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: samplesrun.Namespace(sample)}}
 	ticker := time.NewTicker(r.pause)
@@ -118,7 +118,7 @@ func (r runner) remove(ctx context.Context, sample string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("namespace %s is still there: %w", namespace.Name, context.Cause(ctx))
+			return fmt.Errorf("namespace %s still exists: %w", namespace.Name, context.Cause(ctx))
 		case <-ticker.C:
 		}
 	}

@@ -18,7 +18,8 @@ import (
 	"github.com/knee-bench/knee/test/samplesrun"
 )
 
-// readIn serves campaigns whose condition Ready is Unknown at first, and then the given one.
+// readIn returns a client. The first read of a campaign returns the condition Ready as Unknown. Later reads return the
+// given condition Ready.
 func readIn(ready metav1.Condition) client.Client {
 	looks := 0
 	return fake.NewClientBuilder().WithScheme(scheme.New()).WithInterceptorFuncs(interceptor.Funcs{
@@ -57,7 +58,7 @@ func TestRun_finished(t *testing.T) {
 			t.Fatal(err)
 		}
 		printVerdicts(&out, verdicts)
-		for _, object := range sample(t) { // the fake client leaves what is in a deleted namespace
+		for _, object := range sample(t) { // the fake client does not delete the objects in a deleted namespace
 			if err := r.Delete(t.Context(), object); err != nil {
 				t.Fatal(err)
 			}
@@ -94,14 +95,14 @@ func TestRun_deadline(t *testing.T) {
 	}
 }
 
-func TestChosen(t *testing.T) {
+func TestSampleSelection(t *testing.T) {
 	if names, err := chosen("../..", "demo,minimal"); err != nil || len(names) != 2 {
 		t.Errorf("%v, %v", names, err)
 	}
 	if names, err := chosen("../..", ""); err != nil || len(names) < 2 {
 		t.Errorf("all samples: %v, %v", names, err)
 	}
-	if _, err := chosen("../..", "none"); err == nil || !strings.Contains(err.Error(), `there is no "none"`) {
+	if _, err := chosen("../..", "none"); err == nil || !strings.Contains(err.Error(), `unknown sample "none"`) {
 		t.Error(err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// describeImage writes what the image holds beside its binaries: the texts of the licences of all that is linked
-// into them, and a CycloneDX bill of materials. The same binaries give the same bytes.
+// describeImage writes two files: the licence texts of all modules that are linked into the binaries, and a CycloneDX
+// bill of materials. The same binaries give the same bytes.
 func describeImage(out string, binaries []string) error {
 	if out == "" || len(binaries) == 0 {
 		return errors.New("-out and at least one binary are needed")
@@ -51,7 +51,7 @@ func describeImage(out string, binaries []string) error {
 	return os.WriteFile(filepath.Join(out, "THIRD-PARTY-NOTICES"), notices(modules, licences), 0o644)
 }
 
-// notices gives the licence texts, each once with the modules that it covers.
+// notices returns the licence texts. Each text appears once, after the modules that it covers.
 func notices(modules []module, licences map[string]licence) []byte {
 	covered := map[string][]string{}
 	var order []string
@@ -77,7 +77,7 @@ func notices(modules []module, licences map[string]licence) []byte {
 	return b.Bytes()
 }
 
-// billOfMaterials lists the binaries, with their digests, and the modules that the Go linker wrote into them.
+// billOfMaterials lists the binaries with their digests, and the modules that the Go linker recorded in them.
 func billOfMaterials(binaries []string, licences map[string]licence) ([]byte, error) {
 	image := cdx.Component{BOMRef: "knee", Type: cdx.ComponentTypeContainer, Name: "knee"}
 	libraries := map[string]cdx.Component{}
@@ -106,7 +106,7 @@ func billOfMaterials(binaries []string, licences map[string]licence) ([]byte, er
 			needs = append(needs, ref)
 			l, read := licences[dep.Path]
 			if !read {
-				return nil, fmt.Errorf("%s holds %s, which the source does not need any more: build it again", binary, dep.Path)
+				return nil, fmt.Errorf("%s contains %s, which the source does not import: build %[1]s again", binary, dep.Path)
 			}
 			libraries[ref] = library(ref, dep, l.ids)
 		}
@@ -127,7 +127,7 @@ func billOfMaterials(binaries []string, licences map[string]licence) ([]byte, er
 	dependencies = append([]cdx.Dependency{{Ref: image.BOMRef, Dependencies: &programRefs}}, dependencies...)
 	bom.Dependencies = &dependencies
 	var b bytes.Buffer
-	// 1.6 rather than the newest, which scanners do not read yet.
+	// Scanners cannot read versions after 1.6 yet.
 	err := cdx.NewBOMEncoder(&b, cdx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cdx.SpecVersion1_6)
 	return b.Bytes(), err
 }
@@ -139,7 +139,7 @@ func library(ref string, dep *debug.Module, ids []string) cdx.Component {
 		licences = append(licences, cdx.LicenseChoice{License: &cdx.License{ID: id}})
 	}
 	c.Licenses = &licences
-	if dep.Sum != "" { // the digest of go.sum, over the module's files
+	if dep.Sum != "" { // the module's digest in go.sum
 		c.Properties = &[]cdx.Property{{Name: "knee:go.sum", Value: dep.Sum}}
 	}
 	return c

@@ -12,27 +12,27 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// allowed are the licences, by SPDX identifier, whose terms are met by giving their texts along with the programs.
-// None of them asks for the source of what is linked with it. OFL-1.1 is that of fonts, which the reports embed.
+// allowed are the SPDX identifiers of licences that require only that their text is shipped with the programs. None of
+// them requires shipping the source code. OFL-1.1 is the licence of fonts in the reports.
 var allowed = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "OFL-1.1", "Unlicense"}
 
-// wanted is the least share of a licence file, in percent of its words, that has to be known text: the rest is the
-// copyright line and a sentence or two.
-const wanted = 75
+// leastKnown is the smallest share of known licence text in a licence file, in percent of the words. The rest may be
+// the copyright line and a few sentences.
+const leastKnown = 75
 
 var (
 	licenceFile = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying)`)
 	noticeFile  = regexp.MustCompile(`(?i)^(notice|patents)`)
 )
 
-// licence is what a module's files say.
+// licence is the content of the licence files of a module.
 type licence struct {
 	ids     []string // sorted
-	texts   []string // with those of notices
-	problem error    // what keeps the module from being shipped
+	texts   []string // of licence and notice files
+	problem error    // why the module must not be shipped; nil if it may
 }
 
-// read takes in one file.
+// read adds one file if it is a licence or a notice.
 func (l *licence) read(m module, file string) error {
 	name := filepath.Base(file)
 	isLicence := licenceFile.MatchString(name)
@@ -65,7 +65,7 @@ func (l *licence) read(m module, file string) error {
 	return nil
 }
 
-// licenceOf reads the licence files that bind a module's packages.
+// licenceOf reads the licence files that apply to the packages of a module.
 func licenceOf(m module) (licence, error) {
 	var l licence
 	for _, folder := range m.folders() {
@@ -90,14 +90,14 @@ func licenceOf(m module) (licence, error) {
 	return l, nil
 }
 
-// identify names the licences in a text; the error tells why they do not do.
+// identify returns the licences in a text. If a licence is not acceptable, the error contains the reason.
 func identify(text []byte) ([]string, error) {
 	coverage := licensecheck.Scan(text)
 	var ids []string
 	var refused []string
 	for _, match := range coverage.Match {
 		if match.IsURL {
-			continue // a reference to a licence, whose text counts
+			continue // only a link to a licence; the licence text itself counts
 		}
 		ids = append(ids, match.ID)
 		if !slices.Contains(allowed, match.ID) {
@@ -107,13 +107,13 @@ func identify(text []byte) ([]string, error) {
 	switch {
 	case len(refused) > 0:
 		return ids, fmt.Errorf("licence %s is not among the allowed ones (%s)", strings.Join(refused, ", "), strings.Join(allowed, ", "))
-	case len(ids) == 0 || coverage.Percent < wanted:
-		return ids, fmt.Errorf("only %.0f %% of it is the text of a known licence, %d %% is wanted: read it", coverage.Percent, wanted)
+	case len(ids) == 0 || coverage.Percent < leastKnown:
+		return ids, fmt.Errorf("only %.0f %% is the text of a known licence, less than %d %%: read the file and add it to reviewed.go", coverage.Percent, leastKnown)
 	}
 	return ids, nil
 }
 
-// checkLicences fails when a module that the packages are built from has no allowed licence.
+// checkLicences fails if any module in the packages has no allowed licence.
 func checkLicences(packages []string) error {
 	modules, err := modulesOf(packages)
 	if err != nil {
@@ -132,7 +132,7 @@ func checkLicences(packages []string) error {
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	fmt.Printf("licences of %d modules, the Go standard library among them:", len(modules))
+	fmt.Printf("licences of %d modules, including the Go standard library:", len(modules))
 	names := make([]string, 0, len(counts))
 	for name := range counts {
 		names = append(names, name)

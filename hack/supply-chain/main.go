@@ -1,5 +1,5 @@
-// Command supply-chain tells what Knee's programs are made of, and fails when that is not fit to be shipped: known
-// vulnerabilities that are called, and licences that are not allowed.
+// Command supply-chain checks the modules in Knee's programs. It fails on a known vulnerability that is called, and on
+// a licence that is not allowed. It also writes the licence texts and the bill of materials of the image.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-const usage = `supply-chain looks at the modules that Knee's programs are made of; run it at the top of the checkout:
+const usage = `supply-chain checks the modules in Knee's programs. Run it in the top folder of the checkout:
 
   supply-chain vulnerabilities -govulncheck PROGRAM -database VERSION -exceptions FILE
   supply-chain licences
@@ -28,7 +28,7 @@ func main() {
 		flags.StringVar(&check.govulncheck, "govulncheck", "govulncheck", "the program govulncheck")
 		flags.StringVar(&check.database, "database", "", "version of the module golang.org/x/vulndb")
 		flags.StringVar(&check.exceptions, "exceptions", "", "file of accepted findings")
-		flags.StringVar(&check.cache, "cache", ".cache/supply-chain", "folder to keep govulncheck's output in")
+		flags.StringVar(&check.cache, "cache", ".cache/supply-chain", "folder for the output of govulncheck")
 		_ = flags.Parse(os.Args[2:])
 		err = check.run()
 	case "licences":

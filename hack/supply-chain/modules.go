@@ -12,19 +12,20 @@ import (
 	"strings"
 )
 
-// programs are what Knee ships.
+// programs are the packages of the programs that Knee ships.
 var programs = []string{"./cmd/manager", "./cmd/knee-agent", "./cmd/kubectl-knee"}
 
-// standardLibrary stands for the module that the Go distribution is.
+// standardLibrary is used as the module path of the Go standard library.
 const standardLibrary = "stdlib"
 
-// module is one that packages of it are linked from.
+// module is a Go module that has packages in a program.
 type module struct {
 	path, version, dir string
-	packages           []string // folders
+	packages           []string // folders of the packages
 }
 
-// modulesOf lists the modules that packages are built from, by path, Knee's own left out.
+// modulesOf lists the modules of the packages, sorted by path. The list includes the standard library, but not Knee
+// itself.
 func modulesOf(packages []string) ([]module, error) {
 	args := append([]string{"list", "-deps", "-json=Dir,Standard,Module"}, packages...)
 	out, err := command("go", args...)
@@ -58,7 +59,7 @@ func modulesOf(packages []string) ([]module, error) {
 		case p.Standard || p.Module == nil || p.Module.Main:
 			continue
 		case p.Module.Replace != nil:
-			return nil, fmt.Errorf("module %s is replaced by %s, which neither its licence nor a database of vulnerabilities knows", p.Module.Path, p.Module.Replace.Path)
+			return nil, fmt.Errorf("module %s is replaced by %s: its licence and its vulnerabilities cannot be checked", p.Module.Path, p.Module.Replace.Path)
 		}
 		m := byPath[p.Module.Path]
 		if m == nil {
@@ -69,7 +70,8 @@ func modulesOf(packages []string) ([]module, error) {
 	}
 }
 
-// folders are those whose licence files bind the packages: each package's and those above it within the module.
+// folders returns the folders whose licence files apply to the packages: the folder of each package and the folders
+// above it in the module.
 func (m module) folders() []string {
 	folders := []string{m.dir}
 	for _, dir := range m.packages {
@@ -81,10 +83,10 @@ func (m module) folders() []string {
 	return slices.Compact(folders)
 }
 
-// goVersion is that of the Go that builds this program and Knee's alike.
+// goVersion returns the version of Go that built this program, which also builds Knee.
 func goVersion() string { return strings.TrimPrefix(runtime.Version(), "go") }
 
-// command runs a program and gives its output; what it says of its failure is in the error.
+// command runs a program and returns its standard output. The error contains its standard error.
 func command(name string, args ...string) ([]byte, error) {
 	out, err := exec.Command(name, args...).Output()
 	var exit *exec.ExitError

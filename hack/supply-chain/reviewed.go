@@ -5,25 +5,25 @@ import (
 	"fmt"
 )
 
-// reviewed are licence files that were read because licensecheck does not know them or their licence is not a common
-// one for programs, by the SHA-256 of the file: one that changes is read again.
+// reviewed are licence files that a person has read, by their SHA-256. They are listed because licensecheck does not
+// recognize them, or because their licence is unusual for programs. If a file changes, it must be read again.
 var reviewed = map[string]review{
 	"d3ba056adc2b7909e95681deaae397fb37c97ed491a920f491214f07b62c41d0": {
-		id: "FTL", because: "freetype: FreeType License chosen of the two; it asks for a mention in the documentation",
+		id: "FTL", because: "freetype: FreeType License chosen of the two; requires a mention in the documentation",
 		also: "licenses/ftl.txt",
 	},
 	"ed4b89feec98e1fb387e439551a914672fb689c726d1e22e3500decc036a7cae": {
-		id: "CC-BY-4.0", because: "svgo: asks for attribution, which the notices give",
+		id: "CC-BY-4.0", because: "svgo: requires attribution, which the notices contain",
 	},
 	"faef26bb83b741b22eed4593980048f1607bdc679232ca9635ccf505cf2abe77": {
 		id: "CC-BY-4.0", because: "svgo: names the licence of the file beside it",
 	},
 }
 
-// review is what somebody found in a licence file.
+// review is the result of reading a licence file.
 type review struct {
 	id, because string
-	also        string // another file, below the first one's folder, whose text is given along
+	also        string // path of a second licence file whose text must be shipped too, relative to the folder of the reviewed file; empty: none
 }
 
 func reviewOf(text []byte) (review, bool) {

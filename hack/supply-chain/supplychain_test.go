@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestLicencesThatAreNotAllowedAreRefused(t *testing.T) {
+func TestLicenceOf_refusesUnknownAndForbidden(t *testing.T) {
 	mit := `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
 documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
 rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
@@ -55,7 +55,7 @@ version.
 	}
 }
 
-func TestLicencesOfThePackagesFoldersCount(t *testing.T) {
+func TestFolders_includesParents(t *testing.T) {
 	m := module{dir: "/m", packages: []string{"/m/a/b", "/m/c"}}
 	if got, want := m.folders(), []string{"/m", "/m/a", "/m/a/b", "/m/c"}; !slices.Equal(got, want) {
 		t.Errorf("folders %v, want %v", got, want)
@@ -72,7 +72,7 @@ const govulncheckOutput = `
 {"finding": {"osv": "GO-2", "trace": [{"module": "n", "version": "v0.1.0", "package": "n"}]}}
 `
 
-func TestOnlyCalledVulnerabilitiesAreFindings(t *testing.T) {
+func TestReadFindings_returnsOnlyCalled(t *testing.T) {
 	known, uncalled, called, err := readFindings(strings.NewReader(govulncheckOutput))
 	if err != nil || known != 3 || uncalled != 1 || len(called) != 1 {
 		t.Fatalf("known %d, not called %d, called %v, error %v", known, uncalled, called, err)
@@ -83,7 +83,7 @@ func TestOnlyCalledVulnerabilitiesAreFindings(t *testing.T) {
 	}
 }
 
-func TestExceptionsEnd(t *testing.T) {
+func TestApplyExceptions(t *testing.T) {
 	until := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	findings := []finding{{id: "GO-1", module: "m@v1.1.0", call: "m.Bad from main.main"}}
 	for _, test := range []struct {
@@ -97,10 +97,10 @@ func TestExceptionsEnd(t *testing.T) {
 		{"found", findings, nil, until, "GO-1 in m@v1.1.0 is called"},
 		{"accepted on its last day", findings, []exception{{"GO-1", "why", until}}, until.Add(23 * time.Hour), ""},
 		{"over", findings, []exception{{"GO-1", "why", until}}, until.Add(25 * time.Hour), "ended on 2026-03-01"},
-		{"another's", findings, []exception{{"GO-1", "why", until}, {"GO-2", "why", until}}, until, "GO-2 accepts nothing"},
+		{"another's", findings, []exception{{"GO-1", "why", until}, {"GO-2", "why", until}}, until, "GO-2 has no finding"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := judge(test.findings, test.exceptions, test.now)
+			err := applyExceptions(test.findings, test.exceptions, test.now)
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -108,7 +108,7 @@ func TestExceptionsEnd(t *testing.T) {
 	}
 }
 
-func TestExceptionsNeedADayAndAReason(t *testing.T) {
+func TestReadExceptions_needDayAndReason(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "exceptions.txt")
 	for text, good := range map[string]bool{
 		"# a comment\n\nGO-1 2026-03-01 it is a test's\n": true,

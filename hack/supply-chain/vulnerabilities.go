@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// vulnerabilityCheck runs govulncheck over Knee's packages with the database of a module of the Go module proxy: it
-// is verified as every module is, and a check's outcome depends on the checkout alone.
+// vulnerabilityCheck runs govulncheck on Knee's packages. The database is a Go module of a fixed version, which Go
+// verifies like every module. So the result depends only on the checked-out code.
 type vulnerabilityCheck struct {
 	govulncheck string
 	database    string
@@ -25,13 +25,13 @@ type vulnerabilityCheck struct {
 	cache       string
 }
 
-// exception is a finding that is accepted until a day.
+// exception accepts a finding until a date.
 type exception struct {
 	id, reason string
 	until      time.Time
 }
 
-// finding is a vulnerability that the code calls.
+// finding is a known vulnerability in code that Knee calls.
 type finding struct {
 	id, fixed, module, call string
 }
@@ -47,7 +47,7 @@ func (c vulnerabilityCheck) run() error {
 	}
 	dir, err := c.download()
 	if err != nil {
-		return fmt.Errorf("NOT CHECKED: the database of vulnerabilities cannot be had: %w", err)
+		return fmt.Errorf("NOT CHECKED: the vulnerability database cannot be downloaded: %w", err)
 	}
 	out, err := c.scan(filepath.Join(dir, "data", "osv"))
 	if err != nil {
@@ -57,16 +57,16 @@ func (c vulnerabilityCheck) run() error {
 	if err != nil {
 		return fmt.Errorf("NOT CHECKED: %w", err)
 	}
-	// The standard library alone has hundreds in its past: none at all is a database that was not read.
+	// The standard library alone has hundreds of old entries. Zero entries mean that the database was not read.
 	if known == 0 {
-		return errors.New("NOT CHECKED: govulncheck knows of no vulnerability in any version of any module in use")
+		return errors.New("NOT CHECKED: the vulnerability database has no entry for any module in use")
 	}
-	fmt.Printf("vulnerabilities: database of %s (%d days old); %d entries for modules in use, %d of their versions not called, %d called\n",
+	fmt.Printf("vulnerabilities: database of %s (%d days old); %d entries for modules in use, %d for the versions in use but not called, %d called\n",
 		dated.Format(time.DateOnly), int(time.Since(dated).Hours()/24), known, uncalled, len(findings))
-	return judge(findings, exceptions, time.Now())
+	return applyExceptions(findings, exceptions, time.Now())
 }
 
-// download gives the folder of the database's module, in the module cache.
+// download returns the folder of the database in the module cache.
 func (c vulnerabilityCheck) download() (string, error) {
 	out, err := command("go", "mod", "download", "-json", "golang.org/x/vulndb@"+c.database)
 	var answer struct{ Dir, Error string }
@@ -76,9 +76,10 @@ func (c vulnerabilityCheck) download() (string, error) {
 	return answer.Dir, err
 }
 
-// scan gives govulncheck's output: that of the last time when neither the code nor the database has changed since.
+// scan returns the output of govulncheck. If neither the code nor the database has changed, it returns the cached
+// output.
 func (c vulnerabilityCheck) scan(database string) ([]byte, error) {
-	// It takes a flat folder of OSV entries and makes the index by itself.
+	// govulncheck accepts a flat folder of OSV entries and builds the index itself.
 	args := []string{"-format=json", "-db=file://" + database, "./..."}
 	inputs, err := digestOfCode(".", append([]string{c.govulncheck, goVersion()}, args...))
 	if err != nil {
@@ -95,14 +96,14 @@ func (c vulnerabilityCheck) scan(database string) ([]byte, error) {
 	if err := os.MkdirAll(c.cache, 0o755); err != nil {
 		return nil, err
 	}
-	// By a rename, so that half a file is never read.
+	// Rename the complete file, so no program reads an incomplete one.
 	if err := os.WriteFile(kept+".new", out, 0o644); err != nil {
 		return nil, err
 	}
 	return out, os.Rename(kept+".new", kept)
 }
 
-// digestOfCode is one of all that decides what is built, and of words.
+// digestOfCode returns a digest of the texts in words, and of all Go files and module files. Tests are left out.
 func digestOfCode(root string, words []string) (string, error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n", words)
@@ -123,17 +124,18 @@ func digestOfCode(root string, words []string) (string, error) {
 	return fmt.Sprintf("%x", hash.Sum(nil)), err
 }
 
-// pseudoVersionDate is the time in v0.0.0-20260813214354-9de686e1fb00.
+// pseudoVersionDate returns the time in a version such as v0.0.0-20260813214354-9de686e1fb00.
 func pseudoVersionDate(version string) (time.Time, error) {
 	parts := strings.Split(version, "-")
 	if len(parts) != 3 {
-		return time.Time{}, fmt.Errorf("-database %q is not a version with a date, as v0.0.0-20260813214354-9de686e1fb00", version)
+		return time.Time{}, fmt.Errorf("-database %q is not a version with a date, such as v0.0.0-20260813214354-9de686e1fb00", version)
 	}
 	return time.Parse("20060102150405", parts[1])
 }
 
-// readFindings reads what govulncheck says: how many entries its database has for the modules in use, how many of
-// those that concern the versions in use are not called, and those that are, each once.
+// readFindings reads the output of govulncheck. known is the number of entries for modules in use. uncalled is the
+// number of entries that apply to the versions in use, but whose code is not called. called lists the entries whose
+// code is called, each once.
 func readFindings(r io.Reader) (known, uncalled int, called []finding, err error) {
 	present := map[string]bool{}
 	for decoder := json.NewDecoder(r); ; {
@@ -159,8 +161,8 @@ func readFindings(r io.Reader) (known, uncalled int, called []finding, err error
 		}
 		present[found.OSV] = true
 		symbol, caller := found.Trace[0], found.Trace[len(found.Trace)-1]
-		again := slices.ContainsFunc(called, func(f finding) bool { return f.id == found.OSV })
-		if symbol.Function == "" || again {
+		isDuplicate := slices.ContainsFunc(called, func(f finding) bool { return f.id == found.OSV })
+		if symbol.Function == "" || isDuplicate {
 			continue
 		}
 		called = append(called, finding{id: found.OSV, fixed: found.Fixed, module: symbol.Module + "@" + symbol.Version,
@@ -168,7 +170,7 @@ func readFindings(r io.Reader) (known, uncalled int, called []finding, err error
 	}
 }
 
-// readExceptions reads lines `ID YYYY-MM-DD reason`.
+// readExceptions reads lines of the form `ID YYYY-MM-DD reason`.
 func readExceptions(file string) ([]exception, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -186,7 +188,7 @@ func readExceptions(file string) ([]exception, error) {
 		}
 		fields := strings.SplitN(line, " ", 3)
 		if len(fields) < 3 {
-			return nil, fmt.Errorf("%s: %q is not: ID YYYY-MM-DD reason", file, line)
+			return nil, fmt.Errorf("%s: %q does not have the form ID YYYY-MM-DD reason", file, line)
 		}
 		until, err := time.Parse(time.DateOnly, fields[1])
 		if err != nil {
@@ -196,8 +198,8 @@ func readExceptions(file string) ([]exception, error) {
 	}
 }
 
-// judge fails on findings that no exception of today accepts, and on exceptions that accept nothing.
-func judge(findings []finding, exceptions []exception, now time.Time) error {
+// applyExceptions fails on findings without a valid exception, and on exceptions without a finding.
+func applyExceptions(findings []finding, exceptions []exception, now time.Time) error {
 	var problems []error
 	used := map[string]bool{}
 	for _, f := range findings {
@@ -218,7 +220,7 @@ func judge(findings []finding, exceptions []exception, now time.Time) error {
 	}
 	for _, e := range exceptions {
 		if !used[e.id] {
-			problems = append(problems, fmt.Errorf("the exception for %s accepts nothing: remove it", e.id))
+			problems = append(problems, fmt.Errorf("the exception for %s has no finding: remove it", e.id))
 		}
 	}
 	return errors.Join(problems...)

@@ -1,6 +1,7 @@
-// Verify-operator checks what Knee emits for the opensearch-k8s-operator against a CRD file of the operator, such as
-// charts/opensearch-operator/files/opensearch.org_opensearchclusters.yaml of its repository. A local API server takes the
-// file, and every object in a dry run with strict field validation.
+// Command verify-operator checks the objects that Knee makes for the opensearch-k8s-operator against a CRD file of the
+// operator. In the operator's repository, the file is
+// charts/opensearch-operator/files/opensearch.org_opensearchclusters.yaml. A local API server reads the file and
+// validates each object strictly in a dry run.
 package main
 
 import (
@@ -67,12 +68,12 @@ func run(ctx context.Context, samples string, files []string) (err error) {
 		}
 	}
 	if refused > 0 {
-		return fmt.Errorf("%d objects are refused", refused)
+		return fmt.Errorf("the API server refused %d objects", refused)
 	}
 	return nil
 }
 
-// readCRD reads a definition without looking into its schema.
+// readCRD reads a CustomResourceDefinition without decoding its schema.
 func readCRD(file string) (*unstructured.Unstructured, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

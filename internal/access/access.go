@@ -1,5 +1,5 @@
-// Package access is how the agent's clients prove to a cluster who they are, and by what they know the cluster: by what is
-// in the Secrets of an endpoint. It shows none of that.
+// Package access reads the Secrets of an endpoint. With these Secrets, the agent's clients authenticate themselves at the
+// cluster and verify the cluster. The package never prints the values of the Secrets.
 package access
 
 import (
@@ -20,15 +20,16 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Access is how a client proves who it is, and by what it knows the cluster. The zero Access is that of an open cluster.
+// Access holds the credentials of a client and the authorities that verify the cluster. The zero Access is for a
+// cluster without security.
 type Access struct {
 	User, Password string
-	SigV4          *SigV4         // signs requests, instead of a user and a password; nil: they are not signed
-	authorities    *x509.CertPool // nil: the machine's own
+	SigV4          *SigV4         // signs requests, in place of a user and a password; nil: no signatures
+	authorities    *x509.CertPool // nil: the authorities of the machine
 	certificate    *tls.Certificate
 }
 
-// Read reads what the Secrets of an endpoint hold. Its errors name files, never what is in them.
+// Read reads the mounted Secrets of an endpoint. Its errors name files, never their content.
 func Read(e record.External) (a Access, err error) {
 	switch dir := e.CredentialsDir; {
 	case e.SigV4 != nil:
@@ -43,7 +44,7 @@ func Read(e record.External) (a Access, err error) {
 			return Access{}, err
 		}
 		if strings.Contains(a.User, ":") {
-			return Access{}, fmt.Errorf("%s holds a colon, which basic authentication cannot carry in a user's name", filepath.Join(dir, record.UsernameKey))
+			return Access{}, fmt.Errorf("%s contains a colon, which basic authentication does not allow in a user's name", filepath.Join(dir, record.UsernameKey))
 		}
 	}
 	if e.CAFile != "" {
@@ -53,7 +54,7 @@ func Read(e record.External) (a Access, err error) {
 		}
 		a.authorities = x509.NewCertPool()
 		if !a.authorities.AppendCertsFromPEM(data) {
-			return Access{}, fmt.Errorf("%s holds no certificate in PEM", e.CAFile)
+			return Access{}, fmt.Errorf("%s contains no PEM certificate", e.CAFile)
 		}
 	}
 	if dir := e.ClientCertificateDir; dir != "" {
@@ -66,7 +67,7 @@ func Read(e record.External) (a Access, err error) {
 	return a, nil
 }
 
-// readWord reads a user's name or a password. A line's end after it is that of the file it was made from.
+// readWord reads a user name or a password. It removes a line end, because users often create a Secret from a file.
 func readWord(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -77,16 +78,16 @@ func readWord(path string) (string, error) {
 		return "", fmt.Errorf("%s is empty", path)
 	}
 	if strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s holds other characters than printable ASCII, which clients send in different ways", path)
+		return "", fmt.Errorf("%s contains characters that are not printable ASCII: clients encode such characters in different ways", path)
 	}
 	return word, nil
 }
 
-// Secret lists the spellings of what must not be shown, the longest first.
+// Secret returns all spellings of the values that must not be printed, longest first.
 func (a Access) Secret() []string {
 	var spellings []string
 	for _, word := range a.words() {
-		quoted, _ := json.Marshal(word) // text is always encoded
+		quoted, _ := json.Marshal(word) // encoding a string never fails
 		spellings = append(spellings, word, strings.Trim(string(quoted), `"`), url.QueryEscape(word), url.PathEscape(word),
 			base64.StdEncoding.EncodeToString([]byte(word)))
 	}
@@ -97,7 +98,7 @@ func (a Access) Secret() []string {
 	return slices.Compact(spellings)
 }
 
-// words are the secret ones.
+// words returns the secret values.
 func (a Access) words() []string {
 	var out []string
 	if a.Password != "" {
@@ -112,7 +113,7 @@ func (a Access) words() []string {
 	return out
 }
 
-// TLS is what a client needs that speaks TLS by itself.
+// TLS returns the configuration for a client that makes its own TLS connections.
 func (a Access) TLS() *tls.Config {
 	out := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: a.authorities}
 	if a.certificate != nil {
@@ -121,7 +122,7 @@ func (a Access) TLS() *tls.Config {
 	return out
 }
 
-// Network is the machine's own, with the access's TLS. It knows no proxy. What it sends is not signed yet: see Signing.
+// Network returns a transport with the TLS configuration of TLS and without a proxy. It does not sign requests; Signing does.
 func (a Access) Network() *http.Transport {
 	return &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 3 * time.Second}).DialContext,

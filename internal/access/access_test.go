@@ -9,7 +9,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// folder makes files of a Secret as the kubelet would mount it.
+// folder writes the files of a Secret to a folder, as the kubelet mounts them.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,15 +44,15 @@ func TestRead(t *testing.T) {
 		external record.External
 		want     string
 	}{
-		"no password":      {record.External{CredentialsDir: folder(t, map[string]string{"username": "admin"})}, "password: no such file"},
-		"an empty one":     {record.External{CredentialsDir: folder(t, map[string]string{"username": "admin", "password": "\n"})}, "password is empty"},
-		"two lines":        {record.External{CredentialsDir: folder(t, map[string]string{"username": "admin", "password": secret + "\n" + secret})}, "printable ASCII"},
-		"another script":   {record.External{CredentialsDir: folder(t, map[string]string{"username": "admin", "password": secret + "ü"})}, "printable ASCII"},
-		"a colon":          {record.External{CredentialsDir: folder(t, map[string]string{"username": "a:b", "password": secret})}, "colon"},
-		"no authority":     {record.External{CAFile: "/nowhere/ca.crt"}, "/nowhere/ca.crt"},
-		"an authority of":  {record.External{CAFile: filepath.Join(folder(t, map[string]string{"ca.crt": secret}), "ca.crt")}, "no certificate in PEM"},
-		"no certificate":   {record.External{ClientCertificateDir: "/nowhere"}, "/nowhere"},
-		"one that is none": {record.External{ClientCertificateDir: folder(t, map[string]string{"tls.crt": secret, "tls.key": secret})}, "client certificate"},
+		"no password":          {record.External{CredentialsDir: folder(t, map[string]string{"username": "admin"})}, "password: no such file"},
+		"an empty one":         {record.External{CredentialsDir: folder(t, map[string]string{"username": "admin", "password": "\n"})}, "password is empty"},
+		"two lines":            {record.External{CredentialsDir: folder(t, map[string]string{"username": "admin", "password": secret + "\n" + secret})}, "printable ASCII"},
+		"another script":       {record.External{CredentialsDir: folder(t, map[string]string{"username": "admin", "password": secret + "ü"})}, "printable ASCII"},
+		"a colon":              {record.External{CredentialsDir: folder(t, map[string]string{"username": "a:b", "password": secret})}, "colon"},
+		"no authority":         {record.External{CAFile: "/nowhere/ca.crt"}, "/nowhere/ca.crt"},
+		"an invalid authority": {record.External{CAFile: filepath.Join(folder(t, map[string]string{"ca.crt": secret}), "ca.crt")}, "no PEM certificate"},
+		"no certificate":       {record.External{ClientCertificateDir: "/nowhere"}, "/nowhere"},
+		"one that is none":     {record.External{ClientCertificateDir: folder(t, map[string]string{"tls.crt": secret, "tls.key": secret})}, "client certificate"},
 	} {
 		if _, err := Read(c.external); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

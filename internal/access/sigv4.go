@@ -23,7 +23,7 @@ type SigV4 struct {
 	AccessKeyID     string
 
 	secretAccessKey, sessionToken string     // sessionToken: empty for keys that do not expire
-	signer                        *v4.Signer // keeps the day's key that it derives from a secret, by AccessKeyID alone
+	signer                        *v4.Signer // caches the signing key of the day; compares only AccessKeyID, not the secret key
 }
 
 func readSigV4(s record.SigV4, dir string) (*SigV4, error) {
@@ -41,9 +41,9 @@ func readSigV4(s record.SigV4, dir string) (*SigV4, error) {
 	return out, nil
 }
 
-// OSBEnv is how opensearch-benchmark is told to sign likewise, when its client options say
-// "amazon_aws_log_in": "environment" (osbenchmark/cloud_provider/vendors/aws.py). Its client options themselves it writes
-// into its log as they are.
+// OSBEnv returns environment variables with which opensearch-benchmark signs its requests, if its client options contain
+// "amazon_aws_log_in": "environment" (osbenchmark/cloud_provider/vendors/aws.py). The keys must not be in the client options,
+// because opensearch-benchmark writes its client options into its log.
 func (s *SigV4) OSBEnv() []string {
 	env := []string{"OSB_AWS_ACCESS_KEY_ID=" + s.AccessKeyID, "OSB_AWS_SECRET_ACCESS_KEY=" + s.secretAccessKey,
 		"OSB_REGION=" + s.Region, "OSB_SERVICE=" + s.Service}
@@ -53,8 +53,8 @@ func (s *SigV4) OSBEnv() []string {
 	return env
 }
 
-// Signing gives a network over which requests go signed, where the access wants that; else the network itself. A request
-// with a body needs its GetBody, which http.NewRequest sets for what is in memory: it is read twice.
+// Signing returns a transport that signs requests if the access has SigV4. Otherwise it returns network. The body is read
+// twice, so a request with a body needs GetBody. http.NewRequest sets GetBody for a body in memory.
 func (a Access) Signing(network http.RoundTripper) http.RoundTripper {
 	if a.SigV4 == nil {
 		return network
@@ -67,7 +67,7 @@ type signing struct {
 	keys    *SigV4
 }
 
-// RoundTrip is part of http.RoundTripper.
+// RoundTrip implements http.RoundTripper.
 func (s *signing) RoundTrip(r *http.Request) (*http.Response, error) {
 	digest, err := bodyDigest(r)
 	if err != nil {
@@ -80,13 +80,13 @@ func (s *signing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.network.RoundTrip(signed)
 }
 
-// Sign adds to a request the headers that prove who sends it: the digest is its body's SHA-256 in hexadecimal digits, and the
-// body itself is not read, so that a client which writes to its connection by itself may leave it out and take the headers.
-// The method, the URL, Host, ContentLength and the headers that are there already are signed. Of a default port the Host is
-// signed, and must be sent, without it.
+// Sign adds the headers of a signature to a request. digest is the SHA-256 of the body in hexadecimal digits. Sign does not
+// read the body, so a client that writes to its own connection can use only the headers. The signature covers the method, the
+// URL, Host, ContentLength and the existing headers. A default port is not part of the signed Host, so the client must not send
+// it.
 func (s *SigV4) Sign(r *http.Request, digest string, at time.Time) error {
-	r.Header.Set("X-Amz-Content-Sha256", digest) // the service aoss asks for it
-	own := *r.URL                                // the signer spells its query anew, and the caller may share it
+	r.Header.Set("X-Amz-Content-Sha256", digest) // the service aoss requires this header
+	own := *r.URL                                // a copy, because the signer changes the query and the caller may share the URL
 	r.URL = &own
 	keys := aws.Credentials{AccessKeyID: s.AccessKeyID, SecretAccessKey: s.secretAccessKey, SessionToken: s.sessionToken}
 	if err := s.signer.SignHTTP(r.Context(), keys, r, digest, s.Service, s.Region, at); err != nil {
@@ -95,7 +95,7 @@ func (s *SigV4) Sign(r *http.Request, digest string, at time.Time) error {
 	return nil
 }
 
-// bodyDigest is the SHA-256 of what a request sends.
+// bodyDigest returns the SHA-256 of a request's body.
 func bodyDigest(r *http.Request) (string, error) {
 	sum := sha256.New()
 	if r.Body != nil && r.Body != http.NoBody {

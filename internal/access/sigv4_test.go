@@ -16,7 +16,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// The example of "Create a signed AWS API request" in the IAM User Guide, with its published signature.
+// This is the example of "Create a signed AWS API request" in the IAM User Guide, with its published signature.
 const (
 	exampleKey       = "AKIDEXAMPLE"
 	exampleSecret    = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
@@ -34,8 +34,8 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// signature computes Signature Version 4 from its documentation alone, of the headers that the request says are signed.
-// It is right for paths and queries that need no escaping.
+// signature computes Signature Version 4 from its documentation, independently of package access. It signs the
+// headers listed in signed. It is correct for paths and queries that need no escaping.
 func signature(method, path, query string, headers map[string]string, signed, bodyDigest, scope, secret string) string {
 	canonical := method + "\n" + path + "\n" + query + "\n"
 	for _, name := range strings.Split(signed, ";") {
@@ -51,8 +51,8 @@ func signature(method, path, query string, headers map[string]string, signed, bo
 	return hex.EncodeToString(mac(key, toSign))
 }
 
-// The test's own computation is that of the documentation.
-func TestSignatureOfTheDocumentation(t *testing.T) {
+// TestSignature_documentedExample_matches checks that signature gives the published signature of the example.
+func TestSignature_documentedExample_matches(t *testing.T) {
 	got := signature(http.MethodGet, "/", "Action=ListUsers&Version=2010-05-08", map[string]string{
 		"content-type": "application/x-www-form-urlencoded; charset=utf-8", "host": "iam.amazonaws.com", "x-amz-date": "20150830T123600Z"},
 		"content-type;host;x-amz-date", digest(nil), "20150830/us-east-1/iam/aws4_request", exampleSecret)
@@ -61,8 +61,8 @@ func TestSignatureOfTheDocumentation(t *testing.T) {
 	}
 }
 
-// verifying is a FAKE of a managed domain: it accepts what is signed with the secret, and nothing else. It gives what it
-// accepted, a line a request.
+// verifying returns a FAKE of a managed domain. It accepts only requests that are signed with the secret. The second
+// result lists the accepted requests, one line each.
 func verifying(t *testing.T, secret, token string) (*httptest.Server, *[]string) {
 	t.Helper()
 	var seen []string
@@ -111,7 +111,7 @@ func keys(t *testing.T, secret, token string) Access {
 	return a
 }
 
-func TestRequestsAreSigned(t *testing.T) {
+func TestSigning_onlyRightSecret_isAccepted(t *testing.T) {
 	for _, token := range []string{"", "a-token-that-expires"} {
 		server, seen := verifying(t, exampleSecret, token)
 		for secret, want := range map[string]int{exampleSecret: http.StatusOK, "another": http.StatusForbidden} {
@@ -148,7 +148,7 @@ func TestRequestsAreSigned(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSigned(t *testing.T) {
+func TestSigning_unrepeatableBody_fails(t *testing.T) {
 	a := keys(t, exampleSecret, "")
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:1/", io.NopCloser(strings.NewReader("x")))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package bundle keeps a campaign in one file: the object, every record, the report as it was written, the versions
-// of what made them, and if wanted the raw files of the trials, each with its SHA-256. It is a gzipped tar of plain
-// files, so that it can be read without Knee; the same contents give the same bytes.
+// Package bundle stores a campaign in one file: the object, every record, the report as it was written, and the versions of the
+// programs that made them. Optionally it contains the raw files of the trials. Each file has its SHA-256. The bundle is a
+// gzipped tar of plain files, so it can be read without Knee. The same contents give the same bytes.
 package bundle
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Format is the version of the bundle's layout. A reader refuses one that it does not know.
+// Format is the version of the bundle's layout. A reader refuses an unknown version.
 const Format = 1
 
 // Names within a bundle.
 const (
-	checksumsFile = "checksums.txt" // in the form of sha256sum(1), of every other file; the first of the archive
+	checksumsFile = "checksums.txt" // checksums of every other file, in the form of sha256sum(1); the first file of the archive
 	campaignFile  = "campaign.json"
 	versionsFile  = "versions.json"
 	recordsDir    = "records/"
@@ -28,32 +28,32 @@ const (
 	artifactsDir  = "artifacts/"
 )
 
-// Bundle is what such a file holds.
+// Bundle is the content of a bundle file.
 type Bundle struct {
 	Versions  Versions
 	Campaign  *v1alpha1.BenchmarkCampaign
-	Records   map[string][]byte // by the name of the record's ConfigMap: its JSON as it was kept
-	Report    map[string]string // the report's files as they were written; empty before there is one
-	Artifacts []Artifact        // raw files of the trials; of a bundle that was read: their names alone
+	Records   map[string][]byte // JSON of each record, by the name of the record's ConfigMap
+	Report    map[string]string // the report's files as they were written; empty: no report was written yet
+	Artifacts []Artifact        // raw files of the trials; a bundle that was read has only their names
 }
 
-// Versions are of the programs that made a bundle's parts.
+// Versions are the versions of the programs that made a bundle's parts.
 type Versions struct {
 	Format int    `json:"format"`
-	Knee   string `json:"knee"`   // wrote the report; empty when it does not say
-	Plugin string `json:"plugin"` // made the bundle
+	Knee   string `json:"knee"`   // version of Knee that wrote the report; empty: unknown
+	Plugin string `json:"plugin"` // version of the plugin that made the bundle
 	Record int    `json:"record"` // version of the records' JSON
 }
 
-// Artifact is one raw file.
+// Artifact is one raw file of a trial.
 type Artifact struct {
-	Name string // with slashes, below the folder of the artifacts
+	Name string // path below the folder of the artifacts, with slashes
 	Open func() (io.ReadCloser, error)
 }
 
-// Damaged is a file of a bundle that is not what it was when the bundle was made.
+// Damaged is the error of a bundle that was changed after it was made.
 type Damaged struct {
-	File    string // within the bundle; empty: the archive itself
+	File    string // name within the bundle; empty: the archive itself is damaged
 	Message string
 }
 
@@ -64,10 +64,10 @@ func (d *Damaged) Error() string {
 	return fmt.Sprintf("the bundle is damaged: %s: %s", d.File, d.Message)
 }
 
-// IsBundle tells whether a file's first bytes are those of a bundle: gzip's.
+// IsBundle reports whether the first bytes of a file are those of gzip, as in every bundle.
 func IsBundle(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-// Decoded are the records, in the order of their names.
+// Decoded returns the decoded records, sorted by the names of their ConfigMaps.
 func (b *Bundle) Decoded() ([]record.Record, error) {
 	var out []record.Record
 	for _, name := range sortedKeys(b.Records) {
@@ -80,7 +80,7 @@ func (b *Bundle) Decoded() ([]record.Record, error) {
 	return out, nil
 }
 
-// files are the bundle's own files, but for its artifacts and checksums.
+// files returns the contents of all files that the bundle generates. Artifacts and checksums are not included.
 func (b *Bundle) files() (map[string][]byte, error) {
 	if b.Campaign == nil {
 		return nil, errors.New("a bundle needs a campaign")
@@ -102,8 +102,8 @@ func (b *Bundle) files() (map[string][]byte, error) {
 	return out, nil
 }
 
-// fill sorts a file that was read to its place.
-func (b *Bundle) fill(name string, data []byte) error {
+// assign stores the content of a file in the field of the bundle for this file name.
+func (b *Bundle) assign(name string, data []byte) error {
 	switch {
 	case name == campaignFile:
 		b.Campaign = &v1alpha1.BenchmarkCampaign{}
@@ -118,8 +118,8 @@ func (b *Bundle) fill(name string, data []byte) error {
 	return nil
 }
 
-// complete refuses an archive that is no bundle, or one of a later Knee.
-func (b *Bundle) complete() error {
+// checkComplete returns an error if the archive is not a bundle, or if a newer version of Knee wrote it.
+func (b *Bundle) checkComplete() error {
 	switch {
 	case b.Campaign == nil:
 		return errors.New("the archive is no bundle of kubectl knee export: it has no " + campaignFile)

@@ -12,15 +12,15 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/bundle"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
 func example(t testing.TB) *bundle.Bundle {
 	t.Helper()
-	c := analysistest.StudyCampaign()
+	c := campaigntest.StudyCampaign()
 	b := &bundle.Bundle{
 		Versions: bundle.Versions{Format: bundle.Format, Knee: "v1", Plugin: "v2", Record: record.Version},
 		Campaign: c, Records: map[string][]byte{}, Report: map[string]string{"report.md": "# study\n", "results.csv": "variant\n"},
@@ -28,12 +28,11 @@ func example(t testing.TB) *bundle.Bundle {
 	p := plan.Build(c)
 	for _, cell := range p.Cells {
 		for _, trial := range p.SweepTrials(cell) {
-			trial.Attempt = 1
-			data, err := record.Encode(analysistest.StudyRecord(trial))
+			data, err := record.Encode(campaigntest.StudyRecord(trial))
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Records[cell.AttemptName(trial)+"-record"] = data
+			b.Records[cell.AttemptName(record.Attempt{Trial: trial, N: 1})+"-record"] = data
 		}
 	}
 	for _, name := range []string{"z/series.jsonl", "a/osb.log"} {
@@ -53,7 +52,7 @@ func write(t testing.TB, b *bundle.Bundle) []byte {
 	return out.Bytes()
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestBundle_writtenAndRead_isUnchanged(t *testing.T) {
 	b := example(t)
 	data := write(t, b)
 	if !bundle.IsBundle(data) || bundle.IsBundle([]byte("variant,clients\n")) {
@@ -82,7 +81,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestSameContentsSameBytes(t *testing.T) {
+func TestWrite_sameContents_sameBytes(t *testing.T) {
 	b := example(t)
 	first := write(t, b)
 	slices.Reverse(b.Artifacts)
@@ -91,7 +90,7 @@ func TestSameContentsSameBytes(t *testing.T) {
 	}
 }
 
-// file is one of an archive.
+// file is one file of an archive.
 type file struct {
 	name, text string
 	kind       byte
@@ -145,7 +144,7 @@ func pack(t testing.TB, files []file) []byte {
 	return out.Bytes()
 }
 
-func TestDamaged(t *testing.T) {
+func TestRead_damagedBundle_fails(t *testing.T) {
 	whole := unpack(t, write(t, example(t)))
 	at := func(name string) int {
 		i := slices.IndexFunc(whole, func(f file) bool { return strings.HasPrefix(f.name, name) })
@@ -165,9 +164,9 @@ func TestDamaged(t *testing.T) {
 		"a file less":    {func(f []file) []file { return slices.Delete(f, one, one+1) }, whole[one].name, "missing"},
 		"a file more":    {func(f []file) []file { return append(f, file{"report/more.md", "x", tar.TypeReg}) }, "report/more.md", "does not list it"},
 		"a file twice":   {func(f []file) []file { return append(f, f[one]) }, whole[one].name, "twice"},
-		"a link":         {func(f []file) []file { return append(f, file{"report/link", "", tar.TypeSymlink}) }, "report/link", "no plain file"},
-		"a way out":      {func(f []file) []file { return append(f, file{"report/../../x", "x", tar.TypeReg}) }, "report/../../x", "no plain file"},
-		"no checksums":   {func(f []file) []file { f[0].text = "what\n"; return f }, "checksums.txt", "no line of sha256sum"},
+		"a link":         {func(f []file) []file { return append(f, file{"report/link", "", tar.TypeSymlink}) }, "report/link", "not a plain file"},
+		"a way out":      {func(f []file) []file { return append(f, file{"report/../../x", "x", tar.TypeReg}) }, "report/../../x", "not a plain file"},
+		"no checksums":   {func(f []file) []file { f[0].text = "what\n"; return f }, "checksums.txt", "not a line of sha256sum"},
 	} {
 		_, err := bundle.Read(bytes.NewReader(pack(t, tt.change(slices.Clone(whole)))))
 		var d *bundle.Damaged
@@ -188,8 +187,9 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// Whatever byte flips and wherever the file is cut, a bundle is either named damaged or gives what it gave.
-func TestEveryByteCounts(t *testing.T) {
+// TestRead_flippedByteOrCut_failsOrIsUnchanged flips each byte of a bundle and cuts the bundle at each length. Read must either return an
+// error or the unchanged content.
+func TestRead_flippedByteOrCut_failsOrIsUnchanged(t *testing.T) {
 	b := example(t)
 	for name := range b.Records {
 		if len(b.Records) > 2 {
@@ -201,7 +201,7 @@ func TestEveryByteCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harmless := 0 // in gzip's header, or another code for the same bytes
+	harmless := 0 // number of flips that do not change the content: in the header of gzip, or to another code for the same bytes
 	for i := range data {
 		flipped := bytes.Clone(data)
 		flipped[i] ^= 0x10
@@ -220,7 +220,7 @@ func TestEveryByteCounts(t *testing.T) {
 	}
 }
 
-func TestRefusedToWrite(t *testing.T) {
+func TestWrite_invalidBundle_fails(t *testing.T) {
 	b := example(t)
 	b.Artifacts[0].Name = "../x"
 	if err := bundle.Write(io.Discard, b); err == nil || !strings.Contains(err.Error(), `artifacts/../x`) {
@@ -232,7 +232,7 @@ func TestRefusedToWrite(t *testing.T) {
 		calls++
 		return io.NopCloser(strings.NewReader(strings.Repeat("x", 4)[:3] + string(rune('0'+calls)))), nil
 	}
-	if err := bundle.Write(io.Discard, b); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
+	if err := bundle.Write(io.Discard, b); err == nil || !strings.Contains(err.Error(), "it changed during reading") {
 		t.Errorf("a file that changes: %v", err)
 	}
 	if err := bundle.Write(io.Discard, &bundle.Bundle{}); err == nil {
@@ -240,13 +240,13 @@ func TestRefusedToWrite(t *testing.T) {
 	}
 }
 
-// Of the archive within the gzip, whose own checksum would hide it from fuzzing: whatever is read is a bundle whose
-// files can be written and read again.
+// FuzzRead fuzzes the archive inside the gzip stream, because the checksum of gzip would reject every change. If Read
+// accepts a bundle, its files can be written and read again.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("checksums"))
 	whole := example(f)
-	whole.Records = map[string][]byte{"one": []byte("{}\n")} // small, so that much of what changes matters
+	whole.Records = map[string][]byte{"one": []byte("{}\n")} // small, so that most changes affect something relevant
 	whole.Campaign.Spec = v1alpha1.BenchmarkCampaignSpec{}
 	seed := unzip(f, write(f, whole))
 	if b, err := bundle.Read(bytes.NewReader(zip(f, seed))); err != nil || len(b.Artifacts) != 2 {
@@ -261,7 +261,7 @@ func FuzzRead(f *testing.F) {
 		if b.Campaign == nil {
 			t.Fatal("a bundle without a campaign is read")
 		}
-		b.Artifacts = nil // of which only the names were read
+		b.Artifacts = nil // Read returns only the names of artifacts
 		again, err := bundle.Read(bytes.NewReader(write(t, b)))
 		if err != nil || !reflect.DeepEqual(again, b) {
 			t.Errorf("what was read is written as something else (%v):\n%+v\n%+v", err, b, again)

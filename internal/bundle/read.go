@@ -13,14 +13,15 @@ import (
 	"strings"
 )
 
-// Bounds of what is held in memory, far above the largest campaign: 32 cells of 64 client counts with every retry.
+// Limits of the data in memory. They are far above the size of the largest campaign: 32 cells of 64 client counts with every
+// retry.
 const (
 	maxFile  = 16 << 20
 	maxTotal = 512 << 20
 )
 
-// Read reads a bundle and holds every file against its checksum. What is wrong with it is named: the file, and the
-// checksum that it has and should have.
+// Read reads a bundle and checks every file against its checksum. The error for a changed file contains its name, the actual
+// checksum and the expected checksum.
 func Read(in io.Reader) (*Bundle, error) {
 	zip, err := gzip.NewReader(in)
 	if err != nil {
@@ -44,38 +45,38 @@ func Read(in io.Reader) (*Bundle, error) {
 			return nil, &Damaged{name, "it is missing; " + checksumsFile + " lists it"}
 		}
 	}
-	// Beyond the archive's end: the checksum of the gzip stream itself, and nothing else.
+	// After the end of the archive, only the checksum of the gzip stream follows.
 	if n, err := io.Copy(io.Discard, zip); err != nil || n > 1<<20 {
 		return nil, &Damaged{"", fmt.Sprintf("%d bytes after the last file: %v", n, err)}
 	}
-	return r.bundle, r.bundle.complete()
+	return r.bundle, r.bundle.checkComplete()
 }
 
 type reader struct {
 	archive *tar.Reader
-	sums    map[string]string // by name, as checksums.txt says
+	sums    map[string]string // checksum by file name, from checksums.txt
 	seen    map[string]bool
 	bundle  *Bundle
-	last    string // the file read before, for messages
+	last    string // the file that was read last, for messages
 	total   int64
 }
 
-// next reads one file of the archive; false at its end.
+// next reads one file of the archive. It returns false at the end of the archive.
 func (r *reader) next() (bool, error) {
 	header, err := r.archive.Next()
 	if errors.Is(err, io.EOF) {
 		return false, nil
 	}
 	if err != nil {
-		return false, &Damaged{"", fmt.Sprintf("%v after %s", err, orStart(r.last))}
+		return false, &Damaged{"", fmt.Sprintf("%v after %s", err, nameOrStart(r.last))}
 	}
 	name := header.Name
 	r.last = name
 	if err := checkName(name); err != nil || header.Typeflag != tar.TypeReg {
-		return false, &Damaged{name, "it is no plain file of a bundle"}
+		return false, &Damaged{name, "not a plain file of a bundle"}
 	}
 	if r.seen[name] {
-		return false, &Damaged{name, "it is there twice"}
+		return false, &Damaged{name, "the archive holds it twice"}
 	}
 	r.seen[name] = true
 	if strings.HasPrefix(name, artifactsDir) {
@@ -90,7 +91,7 @@ func (r *reader) next() (bool, error) {
 		if _, err := io.Copy(&data, r.archive); err != nil {
 			return false, &Damaged{name, err.Error()}
 		}
-		return true, r.list(data.Bytes())
+		return true, r.readChecksums(data.Bytes())
 	}
 	if len(r.sums) == 0 {
 		return false, errors.New("the archive is no bundle of kubectl knee export: it does not begin with " + checksumsFile)
@@ -98,10 +99,10 @@ func (r *reader) next() (bool, error) {
 	if err := r.check(name, &data); err != nil {
 		return false, err
 	}
-	return true, r.bundle.fill(name, data.Bytes())
+	return true, r.bundle.assign(name, data.Bytes())
 }
 
-// check reads a file and holds it against its checksum.
+// check reads a file into a writer and compares the file with its checksum.
 func (r *reader) check(name string, into io.Writer) error {
 	want, listed := r.sums[name]
 	if !listed {
@@ -117,20 +118,20 @@ func (r *reader) check(name string, into io.Writer) error {
 	return nil
 }
 
-// list reads the checksums.
-func (r *reader) list(data []byte) error {
+// readChecksums reads the content of checksums.txt into r.sums.
+func (r *reader) readChecksums(data []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	for lines.Scan() {
 		sum, name, ok := strings.Cut(lines.Text(), "  ")
 		if _, err := hex.DecodeString(sum); !ok || err != nil || len(sum) != 2*sha256.Size {
-			return &Damaged{checksumsFile, fmt.Sprintf("%q is no line of sha256sum", lines.Text())}
+			return &Damaged{checksumsFile, fmt.Sprintf("%q is not a line of sha256sum", lines.Text())}
 		}
 		r.sums[name] = sum
 	}
 	return lines.Err()
 }
 
-func orStart(name string) string {
+func nameOrStart(name string) string {
 	if name == "" {
 		return "the start"
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Write writes the bundle. Its bytes are a function of its contents: names are sorted, and no time, owner or mode of
-// a file gets in.
+// Write writes the bundle. The same contents give the same bytes: names are sorted, and times, owners and modes of files are
+// not stored.
 func Write(out io.Writer, b *Bundle) error {
 	files, err := b.files()
 	if err != nil {
@@ -23,11 +23,11 @@ func Write(out io.Writer, b *Bundle) error {
 	}
 	entries := map[string]entry{}
 	for name, data := range files {
-		entries[name] = entry{size: int64(len(data)), sum: sumOf(data), open: opener(data)}
+		entries[name] = entry{size: int64(len(data)), sum: sha256Hex(data), open: opener(data)}
 	}
 	for _, a := range b.Artifacts {
 		name := artifactsDir + a.Name
-		if entries[name], err = measure(a); err != nil {
+		if entries[name], err = measureArtifact(a); err != nil {
 			return fmt.Errorf("%s: %w", a.Name, err)
 		}
 	}
@@ -42,11 +42,11 @@ func Write(out io.Writer, b *Bundle) error {
 		return err
 	}
 	archive := tar.NewWriter(zip)
-	if err := add(archive, checksumsFile, entry{size: int64(len(list)), sum: sumOf(list), open: opener(list)}); err != nil {
+	if err := addFile(archive, checksumsFile, entry{size: int64(len(list)), sum: sha256Hex(list), open: opener(list)}); err != nil {
 		return err
 	}
 	for _, name := range sortedKeys(entries) {
-		if err := add(archive, name, entries[name]); err != nil {
+		if err := addFile(archive, name, entries[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -56,7 +56,7 @@ func Write(out io.Writer, b *Bundle) error {
 	return zip.Close()
 }
 
-// entry is a file that is to be written.
+// entry is a file that will be written.
 type entry struct {
 	size int64
 	sum  string
@@ -67,8 +67,8 @@ func opener(data []byte) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 }
 
-// measure reads an artifact once for its size and checksum, which come before it in the archive.
-func measure(a Artifact) (entry, error) {
+// measureArtifact reads an artifact once to get its size and checksum, because the archive contains both before the artifact.
+func measureArtifact(a Artifact) (entry, error) {
 	in, err := a.Open()
 	if err != nil {
 		return entry{}, err
@@ -82,7 +82,7 @@ func measure(a Artifact) (entry, error) {
 // epoch is the time of every file in the archive.
 var epoch = time.Unix(0, 0).UTC()
 
-func add(archive *tar.Writer, name string, e entry) error {
+func addFile(archive *tar.Writer, name string, e entry) error {
 	if err := archive.WriteHeader(&tar.Header{
 		Typeflag: tar.TypeReg, Name: name, Size: e.size, Mode: 0o644, ModTime: epoch, Format: tar.FormatPAX,
 	}); err != nil {
@@ -98,7 +98,7 @@ func add(archive *tar.Writer, name string, e entry) error {
 		return err
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != e.sum {
-		return fmt.Errorf("it changed while it was read (SHA-256 %s, then %s)", e.sum, got)
+		return fmt.Errorf("it changed during reading (SHA-256 %s, then %s)", e.sum, got)
 	}
 	return nil
 }
@@ -111,13 +111,13 @@ func checksums(entries map[string]entry) []byte {
 	return []byte(b.String())
 }
 
-func sumOf(data []byte) string {
+func sha256Hex(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// checkName refuses names that would leave the folder that the archive is unpacked in, or that a line of the
-// checksums cannot hold.
+// checkName returns an error for a name that would lead out of the folder into which the archive is unpacked, or that cannot be
+// written in one line of checksums.txt.
 func checkName(name string) error {
 	bad := strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\\\n\r\x00")
 	for part := range strings.SplitSeq(name, "/") {

@@ -1,5 +1,5 @@
-// Package content identifies files by what is in them: those that a ConfigMap holds and those of a folder, by the same
-// digest, so that the manager, which sees the ConfigMap, and the agent, which sees the mounted files, can compare.
+// Package content computes digests of files. A ConfigMap and a folder in which it is mounted have the same digest. The manager
+// reads the ConfigMap and the agent reads the mounted files, so the two can compare their digests.
 package content
 
 import (
@@ -15,11 +15,11 @@ import (
 	"strings"
 )
 
-// Large is the size in bytes from which only a file's name and size are part of a digest. Such a file is a corpus, and reading
-// it takes minutes.
+// Large is a file size in bytes. If a file is at least this large, only its name and size are part of a digest: such a file is
+// a corpus, and reading it takes minutes.
 const Large = 1 << 20
 
-// digestLength is how many characters of [a-z2-7] a digest has.
+// digestLength is the length of a digest, in characters of [a-z2-7].
 const digestLength = 16
 
 // Digest returns the digest of one text.
@@ -29,7 +29,7 @@ func Digest(data []byte) string {
 	return encode(h)
 }
 
-// DigestFiles returns the digest of files, by their names and contents.
+// DigestFiles returns one digest of the names and contents of all files.
 func DigestFiles(files map[string][]byte) string {
 	h := sha256.New()
 	names := make([]string, 0, len(files))
@@ -43,8 +43,9 @@ func DigestFiles(files map[string][]byte) string {
 	return encode(h)
 }
 
-// DigestFolder identifies the files below a folder, as DigestFiles identifies those of a ConfigMap that is mounted there. Links are
-// followed. Names that begin with ".." (links of the kubelet's own) and .git are left out.
+// DigestFolder returns the digest of the files below a folder. If a ConfigMap is mounted at the folder, DigestFiles returns the
+// same digest for the ConfigMap. DigestFolder follows links. It leaves out .git and names that begin with "..", which the
+// kubelet uses for its own links.
 func DigestFolder(folder string) (string, error) {
 	var names []string
 	if err := listFiles(folder, "", &names); err != nil {

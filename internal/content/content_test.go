@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A ConfigMap volume holds links to ..data, which is a link to a folder of the kubelet's own.
+// mount creates a folder like a ConfigMap volume: its files are links to ..data, which is a link to a folder that the
+// kubelet creates.
 func mount(t *testing.T, files map[string][]byte) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -10,40 +10,40 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 )
 
-// before is the order of campaigns that may share nodes. It is total and asks nothing of the pools, so that campaigns of
-// which each shares another pool with the next cannot wait in a circle: of those in a circle one at least is behind the
-// one it waits for, lets its nodes go, and is waited for no more.
-func (c Claimant) before(other Claimant) bool {
-	if c.holds() != other.holds() {
-		return c.holds()
+// comesBefore orders campaigns that may share nodes. Campaigns that hold nodes come first, then older campaigns. The order is total and
+// does not depend on the pools, so campaigns cannot wait for each other in a circle forever. In a circle of waiting campaigns, at least
+// one campaign waits for a campaign that comes before it. This waiting campaign releases its own nodes.
+func (c Claimant) comesBefore(other Claimant) bool {
+	if c.holdsAny() != other.holdsAny() {
+		return c.holdsAny()
 	}
 	return cmp.Or(c.Created.Compare(other.Created), cmp.Compare(c.UID, other.UID)) < 0
 }
 
-func (c Claimant) holds() bool { return len(c.Holds) > 0 }
+func (c Claimant) holdsAny() bool { return len(c.Holds) > 0 }
 
-// admission is whom a campaign waits for.
+// admission lists the other campaigns that a campaign waits for.
 type admission struct {
-	ahead   []Claimant // that come first: the campaign lets its own nodes go
-	holding []Claimant // that come later, or want nothing, and have nodes all the same: it keeps its own
+	ahead   []Claimant // campaigns that come first; the waiting campaign releases its own nodes
+	holding []Claimant // campaigns that hold nodes, but come later or want no pool; the waiting campaign keeps its own nodes
 }
 
-// admit holds a campaign against its rivals. Only what it has yet to measure is asked for: a campaign that wants nothing
-// waits for nobody.
+// admit compares a campaign with its rivals. Only the pools of cells that are not measured yet count: a campaign that wants no
+// pool does not wait.
 func admit(self Claimant, rivals []Claimant) admission {
 	var out admission
 	for _, rival := range rivals {
 		holds := plan.MayShare(self.Wants, rival.Holds)
 		switch {
 		case !holds && !plan.MayShare(self.Wants, rival.Wants):
-		case len(rival.Wants) > 0 && rival.before(self):
+		case len(rival.Wants) > 0 && rival.comesBefore(self):
 			out.ahead = append(out.ahead, rival)
 		case holds:
 			out.holding = append(out.holding, rival)
 		}
 	}
 	inOrder := func(a, b Claimant) int {
-		if a.before(b) {
+		if a.comesBefore(b) {
 			return -1
 		}
 		return 1
@@ -53,13 +53,14 @@ func admit(self Claimant, rivals []Claimant) admission {
 	return out
 }
 
-// ReasonDeleted is a claimant's where the campaign is gone, or about to be, and its pods are not yet.
+// ReasonDeleted is the reason of a claimant that was deleted while its pods still exist.
 const ReasonDeleted = "Deleted"
 
-// maxNamed is how many of those that are waited for are named.
+// maxNamed is how many campaigns a message names.
 const maxNamed = 3
 
-// String says whom the campaign waits for, why, and what a person can do; it is empty when for nobody.
+// String names the campaigns that this campaign waits for, the reason, and what a user can do. It is empty if the campaign does
+// not wait.
 func (a admission) String() string {
 	all := slices.Concat(a.ahead, a.holding)
 	var parts []string
@@ -76,22 +77,22 @@ func (a admission) String() string {
 	return "waits for " + strings.Join(parts, ", and for ")
 }
 
-// obstacle says what a campaign is to those that wait for it.
+// obstacle describes why other campaigns wait for this campaign.
 func (c Claimant) obstacle() string {
 	who := "campaign " + c.Campaign.String()
 	if c.Reason != "" {
 		who += " (" + c.Reason + ")"
 	}
 	switch {
-	case !c.holds():
-		return who + ", which comes first to nodes that both may use" + c.hint()
+	case !c.holdsAny():
+		return who + ", which has priority on nodes that both may use" + c.hint()
 	case len(c.Wants) == 0:
 		return who + ", which still has nodes that both may use" + c.hint()
 	}
 	return who + ", which has nodes that both may use" + c.hint()
 }
 
-// hint is what a person can do about a campaign that is not about to end by itself.
+// hint describes what a user can do about a campaign that does not end without help.
 func (c Claimant) hint() string {
 	switch c.Reason {
 	case "", v1alpha1.ReasonProgressing, v1alpha1.ReasonQueued, ReasonDeleted:
@@ -99,15 +100,15 @@ func (c Claimant) hint() string {
 	case v1alpha1.ReasonSuspended:
 		return ": resume it, delete it, or set its whenSuspended to ReleaseNodes"
 	case v1alpha1.ReasonInvalidSpec:
-		return ": mend or delete it"
+		return ": fix or delete it"
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing:
-		return ": delete it, or let its clusters go by retain or ttlSecondsAfterFinished"
+		return ": delete it, or release its clusters with retain or ttlSecondsAfterFinished"
 	}
-	return ": mend, suspend or delete it"
+	return ": fix, suspend or delete it"
 }
 
-// wants are the pools of the cells that are yet to be measured.
-func (d *decider) wants() []plan.Pool {
+// wantedPools returns the pools of the cells that are not measured yet.
+func (d *decider) wantedPools() []plan.Pool {
 	if d.world.Suspended || d.assessment.Finished {
 		return nil
 	}

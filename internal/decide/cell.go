@@ -6,44 +6,33 @@ import (
 	"slices"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict"
 )
 
-// ready brings the cell's OpenSearch up, on the turn's placement and with a JVM as the turn needs it, and says whether
-// it is ready to be loaded.
-func (d *decider) ready(cell plan.Cell, turn plan.Turn) bool {
-	cluster, exists := d.world.Clusters[cell.Name]
-	if exists && cluster.Deleting {
-		d.gone("earlier objects of "+cell.Name+" are deleted", cluster.Since, cluster.Left)
-		return false
-	}
-	if !cell.Provisioned() || exists && d.busy(cell.Name) {
-		return true // the trial that runs tells for itself what a lost node did to it
-	}
-	if cluster.Made && cluster.Placement != turn.Placement() {
-		d.replace(cell, Action{Kind: DeleteCluster, KeepCache: true})
-		return false
-	}
-	if exists && cluster.Replicas > 0 && turn.Fresh && d.used(cell.Name, cluster.JVM, turn) {
-		d.replace(cell, Action{Kind: StopCluster})
-		return false
-	}
-	if exists && cluster.Replicas == 0 && cluster.Pods > 0 {
-		d.gone("nodes of "+cell.Name+" are let go", cluster.Since, cluster.Left)
-		return false
-	}
-	if !exists || cluster.Replicas == 0 {
-		d.start(cell, turn)
-		return false
-	}
-	if cluster.Ready == cell.Spec.Topology.Nodes {
+// prepare starts the cell's OpenSearch on the turn's placement, with a new JVM if the turn needs one. It reports
+// whether a trial may run.
+func (d *decider) prepare(cell plan.Cell, turn plan.Turn) bool {
+	cluster := d.world.Clusters[cell.Name]
+	switch d.stateOf(cell, turn) {
+	case Busy, Ready:
 		return true
+	case Deleting:
+		d.waitForDeletion("earlier objects of "+cell.Name+" are deleted", cluster.Since, cluster.Left)
+	case Stopping:
+		d.waitForDeletion("nodes of "+cell.Name+" are being released", cluster.Since, cluster.Left)
+	case OtherPlacement:
+		d.replace(cell, Action{Kind: DeleteCluster, KeepCache: true})
+	case UsedJVM:
+		d.replace(cell, Action{Kind: StopCluster})
+	case Missing, Stopped:
+		d.start(cell, turn)
+	case Starting:
+		d.Phases[cell.Name] = PhaseProvisioning
+		what := fmt.Sprintf("OpenSearch of %s (%d of %d nodes ready)", cell.Name, cluster.Ready, cell.Spec.Topology.Nodes)
+		d.waitWithDeadline(what, cluster.Since, v1alpha1.ReasonProvisioningFailed, cluster.Problem)
 	}
-	d.Phases[cell.Name] = PhaseProvisioning
-	what := fmt.Sprintf("OpenSearch of %s (%d of %d nodes ready)", cell.Name, cluster.Ready, cell.Spec.Topology.Nodes)
-	d.deadline(what, cluster.Since, v1alpha1.ReasonProvisioningFailed, cluster.Problem)
 	return false
 }
 
@@ -52,20 +41,19 @@ func (d *decider) start(cell plan.Cell, turn plan.Turn) {
 	d.act(Action{Kind: StartCluster, Cell: cell.Name, Placement: turn.Placement(), Avoid: d.earlierHosts(cell, turn.Placement())})
 }
 
-// replace ends a cluster that another one is to follow.
+// replace stops or deletes a cluster. A later decision starts the new cluster.
 func (d *decider) replace(cell plan.Cell, end Action) {
 	d.Phases[cell.Name] = PhaseProvisioning
 	end.Cell = cell.Name
 	d.act(end)
-	d.wait("OpenSearch of %s starts anew", cell.Name)
+	d.wait("OpenSearch of %s is restarting", cell.Name)
 }
 
-// used says whether the JVM has run a trial that is not the turn's own, Warmups aside. Jobs stay until their cell is
-// torn down.
-func (d *decider) used(cell, jvm string, turn plan.Turn) bool {
+// hasUsedJVM reports whether the JVM has run a trial of another turn. Warmup trials do not count. The result is complete
+// because Jobs exist until their cell is deleted.
+func (d *decider) hasUsedJVM(cell, jvm string, turn plan.Turn) bool {
 	for _, j := range d.world.Jobs {
-		trial := j.Attempt
-		trial.Attempt = 0
+		trial := j.Attempt.Trial
 		if j.Cell == cell && j.JVM == jvm && trial.Phase != record.Warmup && !slices.Contains(turn.Trials, trial) {
 			return true
 		}
@@ -73,11 +61,8 @@ func (d *decider) used(cell, jvm string, turn plan.Turn) bool {
 	return false
 }
 
-// earlierHosts are the nodes that the cell's trials on earlier placements name, in order.
-func (d *decider) earlierHosts(cell plan.Cell, placement int32) []string {
-	if placement == 0 {
-		return nil
-	}
+// earlierHosts returns the Kubernetes nodes of the cell's trials on earlier placements, sorted.
+func (d *decider) earlierHosts(cell plan.Cell, placement record.Placement) []string {
 	hosts := map[string]bool{}
 	for trial, o := range d.assessment.Outcomes {
 		if trial.Cell != cell.Hash || trial.Placement >= placement || o.Record == nil {
@@ -92,22 +77,20 @@ func (d *decider) earlierHosts(cell plan.Cell, placement int32) []string {
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// runTrial starts the turn's next trial, or waits for the attempt that runs. A JVM that no trial has loaded yet
-// gets the cell's Warmup trials first: their figures are discarded.
+// runTrial starts the turn's next trial, or waits for the running attempt. If the JVM has not run any load yet, the cell's
+// Warmup trials run first. Their figures are discarded.
 func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
-	if job, running := d.unrecorded(cell.Name); running {
+	if job, running := d.unrecordedJob(cell.Name); running {
 		d.Phases[cell.Name] = string(job.Attempt.Phase)
 		d.waitForJob(job)
 		return
 	}
-	next := *d.pending(turn)
-	attempt := next
-	attempt.Attempt = d.assessment.Outcomes[next].Attempts + 1
+	next := *d.nextTrial(turn)
+	attempt := record.Attempt{Trial: next, N: d.assessment.Outcomes[next].Attempts + 1}
 	cluster := d.world.Clusters[cell.Name]
 	jvm := cluster.JVM
-	if d.cold(cell, jvm) {
-		attempt = d.plan.WarmupTrial(cell, next, d.warmups(cell)+1)
-		attempt.Attempt = 1
+	if d.needsWarmup(cell, jvm) {
+		attempt = record.Attempt{Trial: d.plan.WarmupTrial(cell, next, d.lastWarmup(cell)+1), N: 1}
 	}
 	d.Phases[cell.Name] = string(attempt.Phase)
 	start := Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images}
@@ -115,25 +98,23 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 		start.Records = d.world.Records
 	}
 	d.act(start)
-	d.Running = append(d.Running, describe(attempt))
+	d.Running = append(d.Running, describeAttempt(attempt))
 }
 
-// cold reports whether the cell's JVM is owed another Warmup trial. A Warmup trial that gave no measurement (its pod was
-// deleted, for example) is repeated as often as a trial is retried, unless a repetition cannot help. Jobs stay until their
-// cell is torn down.
-func (d *decider) cold(cell plan.Cell, jvm string) bool {
+// needsWarmup reports whether the cell's JVM still needs a Warmup trial. A Warmup trial without a measurement (for example
+// because its pod was deleted) is repeated as often as a trial is retried, unless a repetition cannot help. The count is
+// complete because Jobs exist until their cell is deleted.
+func (d *decider) needsWarmup(cell plan.Cell, jvm string) bool {
 	made, failed := int32(0), int32(0)
 	for _, j := range d.world.Jobs {
 		if j.Cell != cell.Name || j.JVM != jvm {
 			continue
 		}
-		trial := j.Attempt
-		trial.Attempt = 0
-		o := d.assessment.Outcomes[trial]
+		o := d.assessment.Outcomes[j.Attempt.Trial]
 		switch {
-		case trial.Phase != record.Warmup || o.Hopeless():
+		case j.Attempt.Phase != record.Warmup || o.Hopeless():
 			return false
-		case o.Judgement.Verdict == analysis.Errored:
+		case o.Judgement.Verdict == verdict.Errored:
 			failed += o.Charged
 		default:
 			made++
@@ -142,8 +123,8 @@ func (d *decider) cold(cell plan.Cell, jvm string) bool {
 	return made < cell.Spec.WarmupTrials() && failed <= d.plan.Retries
 }
 
-// warmups is the ordinal of a cell's last Warmup trial.
-func (d *decider) warmups(cell plan.Cell) int32 {
+// lastWarmup returns the ordinal of a cell's last Warmup trial.
+func (d *decider) lastWarmup(cell plan.Cell) int32 {
 	last := int32(0)
 	for t := range d.world.Recorded {
 		if t.Cell == cell.Hash && t.Phase == record.Warmup {
@@ -153,36 +134,43 @@ func (d *decider) warmups(cell plan.Cell) int32 {
 	return last
 }
 
-// unrecorded is the cell's Job whose attempt has no record yet: one trial runs at a time in a cell.
-func (d *decider) unrecorded(cell string) (Job, bool) {
+// unrecordedJob returns the cell's Job whose attempt has no record yet. A cell runs one trial at a time, so there is at most
+// one such Job.
+func (d *decider) unrecordedJob(cell string) (Job, bool) {
 	for _, name := range slices.Sorted(maps.Keys(d.world.Jobs)) {
-		if j := d.world.Jobs[name]; j.Cell == cell && !d.recorded(j) {
+		if j := d.world.Jobs[name]; j.Cell == cell && !d.hasRecord(j) {
 			return j, true
 		}
 	}
 	return Job{}, false
 }
 
-// busy says whether a cell has a Job whose attempt has no record yet.
-func (d *decider) busy(cell string) bool {
-	_, busy := d.unrecorded(cell)
+// isBusy reports whether a cell has a Job whose attempt has no record yet.
+func (d *decider) isBusy(cell string) bool {
+	_, busy := d.unrecordedJob(cell)
 	return busy
 }
 
-// describe names an attempt for people.
-func describe(t record.Trial) string {
+// describeTrial names a trial in a message.
+func describeTrial(t record.Trial) string {
 	s := fmt.Sprintf("%s %s %s clients=%d", t.Variant, t.Topology, t.Phase, t.Clients)
 	if t.Phase == record.Final || t.Phase == record.Sweep && t.Repetition > 1 {
 		s += fmt.Sprintf(" repetition=%d", t.Repetition)
 	}
-	if t.Again != "" {
-		s += " again=" + t.Again
+	if t.RerunToken != "" {
+		s += " rerun=" + t.RerunToken
 	}
-	if t.Placement > 0 {
+	if t.Placement > 1 {
 		s += fmt.Sprintf(" placement=%d", t.Placement)
 	}
-	if t.Attempt > 1 {
-		s += fmt.Sprintf(" attempt=%d", t.Attempt)
+	return s
+}
+
+// describeAttempt returns a text for messages that identifies an attempt.
+func describeAttempt(a record.Attempt) string {
+	s := describeTrial(a.Trial)
+	if a.N > 1 {
+		s += fmt.Sprintf(" attempt=%d", a.N)
 	}
 	return s
 }

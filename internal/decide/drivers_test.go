@@ -15,10 +15,11 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// What another attempt would find again is not tried again, in a Warmup neither; the other variant is measured.
-func TestAMissingPluginIsNotTriedAgain(t *testing.T) {
+// TestRetries_missingPlugin_isNotRetried checks that a failure that every attempt would repeat is not retried, not even in
+// a Warmup. The other variant is measured.
+func TestRetries_missingPlugin_isNotRetried(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2).Repetitions(1).Retries(5))
-	s.measure = func(a record.Trial) record.Record {
+	s.measure = func(a record.Attempt) record.Record {
 		if a.Variant == "a" {
 			return wrappers.ErroredRecord(a, record.ReasonPluginMissing, "no plugin")
 		}
@@ -33,9 +34,9 @@ func TestAMissingPluginIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestALostLoaderIsChargedToTheRetries(t *testing.T) {
+func TestRetries_lostLoader_countsAsRetry(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0).Retries(1))
-	s.measure = func(a record.Trial) record.Record {
+	s.measure = func(a record.Attempt) record.Record {
 		if a.Phase == record.Sweep {
 			return wrappers.ErroredRecord(a, record.ReasonLoaderLost, "the pod of index 3 did not come")
 		}
@@ -49,14 +50,14 @@ func TestALostLoaderIsChargedToTheRetries(t *testing.T) {
 	}
 }
 
-// commands is a campaign of two variants of a program.
+// commands returns a campaign of two variants of a program.
 func commands() *wrappers.Campaign {
 	return wrappers.MakeCampaign("x").Variant("a").Variant("b").Command("ozone:1", "ozone")
 }
 
-func TestACommandIsMeasuredWithoutACluster(t *testing.T) {
+func TestCommand_isMeasuredWithoutCluster(t *testing.T) {
 	s := newSim(t, commands())
-	s.measure = func(a record.Trial) record.Record {
+	s.measure = func(a record.Attempt) record.Record {
 		return wrappers.LoadRecord(a, "command", float64(1000*a.Clients), "calls/s")
 	}
 	if d := s.run(); !d.Over || !s.assess().Finished || !s.assess().Measured {
@@ -72,8 +73,9 @@ func TestACommandIsMeasuredWithoutACluster(t *testing.T) {
 	oneAtATime(t, newSim(t, commands()))
 }
 
-// What a program loads nobody knows: two campaigns of programs wait for each other, but neither for one that has nodes.
-func TestCommandsOfTwoCampaignsWaitForEachOther(t *testing.T) {
+// TestCommand_rivalCampaignOfCommands_waits checks two campaigns of programs. Knee does not know which system a
+// program loads, so one campaign waits for the other. Neither of them waits for a campaign that has nodes.
+func TestCommand_rivalCampaignOfCommands_waits(t *testing.T) {
 	for what, tt := range map[string]struct {
 		held   plan.Pool
 		queued bool
@@ -95,9 +97,8 @@ func TestCommandsOfTwoCampaignsWaitForEachOther(t *testing.T) {
 	}
 }
 
-// A cell that a matrix leaves out is neither provisioned nor measured, and its records and objects are those of a cell that
-// was taken out of the spec.
-func TestAMatrix(t *testing.T) {
+// TestMatrix_excludedCell_isNotMeasured checks that a cell that the matrix excludes is neither provisioned nor measured.
+func TestMatrix_excludedCell_isNotMeasured(t *testing.T) {
 	w := wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Topology("2p0r", 2).Clients(1, 2).Repetitions(1)
 	s := newSim(t, w.Without("a", "2p0r"))
 	if d := s.run(); !d.Over || !s.assess().Measured {
@@ -105,7 +106,7 @@ func TestAMatrix(t *testing.T) {
 	}
 	cells := map[string]bool{}
 	for _, r := range s.records {
-		cells[r.Trial.Variant+"/"+r.Trial.Topology] = true
+		cells[r.Attempt.Variant+"/"+r.Attempt.Topology] = true
 	}
 	if want := map[string]bool{"a/1p0r": true, "b/1p0r": true, "b/2p0r": true}; !cmp.Equal(cells, want) {
 		t.Errorf("measured %v, want %v", cells, want)

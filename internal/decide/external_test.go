@@ -12,7 +12,7 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// atEndpoints is a campaign of variants at URLs: a, b, c, in order.
+// atEndpoints returns a campaign of variants at the given URLs, named a, b, c in this order.
 func atEndpoints(urls ...string) *wrappers.Campaign {
 	c := wrappers.MakeCampaign("external")
 	for i, url := range urls {
@@ -24,7 +24,7 @@ func atEndpoints(urls ...string) *wrappers.Campaign {
 	return c
 }
 
-// nothingProvisioned checks that nothing was started or stopped, and that the Jobs are gone.
+// nothingProvisioned checks that no cluster was started or stopped, and that no Jobs or clusters are left.
 func nothingProvisioned(t *testing.T, s *sim) {
 	t.Helper()
 	for _, line := range s.log {
@@ -37,7 +37,7 @@ func nothingProvisioned(t *testing.T, s *sim) {
 	}
 }
 
-func TestEndpointIsMeasuredWithoutACluster(t *testing.T) {
+func TestEndpoint_isMeasuredWithoutCluster(t *testing.T) {
 	s := newSim(t, atEndpoints("https://one.example"))
 	if d := s.run(); !d.Over || !s.assess().Finished {
 		t.Fatalf("not over: %+v", d)
@@ -54,8 +54,9 @@ func TestEndpointIsMeasuredWithoutACluster(t *testing.T) {
 	}
 }
 
-// Two variants at one endpoint alternate on it: never two trials at once, one Warmup each.
-func TestCellsOfOneEndpointTakeTurns(t *testing.T) {
+// TestEndpoint_sharedByCells_takesTurns checks that two variants at one endpoint alternate: no two trials run at once, and
+// each variant has one Warmup.
+func TestEndpoint_sharedByCells_takesTurns(t *testing.T) {
 	s := newSim(t, atEndpoints("https://one.example", "https://one.example:443"))
 	if len(s.plan.Groups) != 1 {
 		t.Fatalf("groups %v", s.plan.Groups)
@@ -71,8 +72,9 @@ func TestCellsOfOneEndpointTakeTurns(t *testing.T) {
 	}
 }
 
-// Different endpoints are different machines, unless the campaign wants one cell at a time.
-func TestDifferentEndpointsRunTogether(t *testing.T) {
+// TestEndpoint_differentEndpoints_runInParallel checks that trials at different endpoints run in parallel, unless the campaign
+// sets a parallelism of 1.
+func TestEndpoint_differentEndpoints_runInParallel(t *testing.T) {
 	urls := []string{"https://one.example", "https://two.example"}
 	s := newSim(t, atEndpoints(urls...))
 	var starts int
@@ -87,7 +89,7 @@ func TestDifferentEndpointsRunTogether(t *testing.T) {
 	oneAtATime(t, newSim(t, atEndpoints(urls...).Parallelism(1)))
 }
 
-// oneAtATime runs a campaign whose trials take time: each goes on for some looks at the world before it ends.
+// oneAtATime runs a campaign whose trials end only after several decisions. It fails if two trials run at once.
 func oneAtATime(t *testing.T, s *sim) {
 	t.Helper()
 	for look := range 3000 {
@@ -95,20 +97,14 @@ func oneAtATime(t *testing.T, s *sim) {
 		if d.Over {
 			return
 		}
-		if look%3 == 2 { // what runs ends
+		if look%3 == 2 { // end all running trials
 			for name, j := range s.world.Jobs {
 				j.State, j.Started = decide.JobFinished, true
 				s.world.Jobs[name] = j
 			}
 		}
 		for _, a := range d.Actions {
-			s.do(a)
-			if a.Kind == decide.StartTrial {
-				name := s.cell(a.Cell).AttemptName(a.Attempt)
-				j := s.world.Jobs[name]
-				j.State = decide.JobLive
-				s.world.Jobs[name] = j
-			}
+			s.begin(a)
 		}
 		live := 0
 		for _, j := range s.world.Jobs {
@@ -123,8 +119,9 @@ func oneAtATime(t *testing.T, s *sim) {
 	t.Fatal("the campaign does not end")
 }
 
-// An endpoint and a pool are apart; a suspended campaign starts nothing there either.
-func TestEndpointBesideAPool(t *testing.T) {
+// TestEndpoint_besidePool_onlyPoolGetsCluster checks a campaign with an endpoint and a pool: only the variant on the pool gets a cluster.
+// A suspended campaign starts nothing at an endpoint either.
+func TestEndpoint_besidePool_onlyPoolGetsCluster(t *testing.T) {
 	c := atEndpoints("https://one.example").Variant("pool")
 	s := newSim(t, c)
 	if d := s.run(); !d.Over {
@@ -140,14 +137,15 @@ func TestEndpointBesideAPool(t *testing.T) {
 	}
 }
 
-// A trial whose pod does not come up is told of when the deadline has passed, in the words of whoever complains.
-func TestBlockedAtAnEndpoint(t *testing.T) {
+// TestEndpoint_trialPodDoesNotStart_stalls checks a trial whose pod does not start before the deadline: the campaign stalls, and the
+// message contains the problem of the pod.
+func TestEndpoint_trialPodDoesNotStart_stalls(t *testing.T) {
 	s := newSim(t, atEndpoints("https://one.example"))
 	for _, a := range s.next().Actions {
 		s.do(a)
 	}
 	for name, j := range s.world.Jobs {
-		j.State, j.Created = decide.JobLive, start.Add(-time.Hour)
+		j.State, j.Started, j.Created = decide.JobLive, false, start.Add(-time.Hour)
 		j.Problem = decide.Problem{Message: "it mounts Secret s"}
 		s.world.Jobs[name] = j
 	}

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// earlier are the records that the history limit has no room for. Those of the plan's cells are never among them, also
-// not of trials that a shorter list of clients hides. Of each variant on each topology the records of one identity stay
-// or go together, the identity measured last first.
-func (d *decider) earlier(limit int) []Record {
+// earlierRecords returns the records beyond the history limit. Records of the plan's cells never count, even if the sweep's list of
+// clients no longer contains their client count. For each variant on each topology, the records of one identity are kept or deleted
+// together. The most recently measured identities are kept.
+func (d *decider) earlierRecords(limit int) []Record {
 	type place struct{ variant, topology string }
-	planned := d.hashes()
-	ends := map[place]map[string]time.Time{} // by the cell's hash
+	planned := d.cellHashes()
+	ends := map[place]map[string]time.Time{} // time of the newest record, by the cell's hash
 	for _, r := range d.world.Records {
-		t := r.Attempt
+		t := r.Attempt.Trial
 		at := place{t.Variant, t.Topology}
 		if planned[t.Cell] {
 			continue
@@ -41,19 +41,19 @@ func (d *decider) earlier(limit int) []Record {
 	})
 }
 
-// forget deletes earlier records beyond the limit. It waits for the end of what the campaign asks for now, so that a
-// change that is taken back before has lost nothing; and an end without any measurement replaces none.
-func (d *decider) forget(limit *int32) {
+// deleteEarlierRecords deletes the records beyond the history limit. It waits until the trials of the current spec have ended:
+// a user who reverts a change before then loses no record. It also deletes nothing if those trials gave no measurement.
+func (d *decider) deleteEarlierRecords(limit *int32) {
 	if limit == nil || !d.assessment.Finished || !d.assessment.Measured {
 		return
 	}
-	if records := d.earlier(int(*limit)); len(records) > 0 {
+	if records := d.earlierRecords(int(*limit)); len(records) > 0 {
 		d.act(Action{Kind: DeleteRecords, Records: records})
 	}
 }
 
-// hashes are the identities of the plan's cells.
-func (d *decider) hashes() map[string]bool {
+// cellHashes returns the identities of the plan's cells as a set.
+func (d *decider) cellHashes() map[string]bool {
 	out := map[string]bool{}
 	for _, c := range d.plan.Cells {
 		out[c.Hash] = true

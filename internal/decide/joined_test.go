@@ -9,8 +9,8 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// Topologies whose cells are compared take turns, each time with a JVM of its own.
-func TestTopologiesThatAreComparedTakeTurns(t *testing.T) {
+// TestComparison_comparedTopologies_takeTurns checks that topologies whose cells are compared take turns.
+func TestComparison_comparedTopologies_takeTurns(t *testing.T) {
 	c := wrappers.MakeCampaign("x").VariantOnAnyNode("a").Topology("2p0r", 2).Clients(1, 2).Repetitions(4)
 	first, second := c.Spec.Topologies[0].Name, c.Spec.Topologies[1].Name
 	c.Spec.Comparisons = []v1alpha1.Comparison{{
@@ -18,7 +18,7 @@ func TestTopologiesThatAreComparedTakeTurns(t *testing.T) {
 	}}
 	s := newSim(t, c)
 	var finals []string
-	s.measure = func(a record.Trial) record.Record {
+	s.measure = func(a record.Attempt) record.Record {
 		if a.Phase == record.Final {
 			finals = append(finals, a.Topology[:1])
 		}

@@ -8,16 +8,16 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// The largest campaign that is allowed, 9,792 trials on 32 cells, is not run step by step, which takes hours of judging:
-// it is looked at at its start, in the middle and at its end, as if nothing but the records were left, and goes on from
-// there.
-func TestTheLargestCampaignGoesOnFromWhereItIs(t *testing.T) {
+// TestNext_largestCampaign_continuesFromRecords checks the largest allowed campaign, with 9,792 trials on 32 cells.
+// Running it step by step would take hours. So the test starts from the records only: none, half, 90 % and all of
+// them. The campaign must continue from each of these states.
+func TestNext_largestCampaign_continuesFromRecords(t *testing.T) {
 	w := wrappers.MakeCampaign("largest").UID("uid-1")
 	for i := range 8 {
 		w.Variant(fmt.Sprintf("v%d", i))
@@ -32,15 +32,14 @@ func TestTheLargestCampaignGoesOnFromWhereItIs(t *testing.T) {
 	if errs := plan.Validate(w.Obj()); len(errs) > 0 || len(p.Cells) != v1alpha1.MaxCells {
 		t.Fatalf("%d cells, %v", len(p.Cells), errs)
 	}
-	all := analysistest.MeasureAll(p, w.Spec, func(trial record.Trial) record.Record {
-		trial.Attempt = 1
-		return wrappers.MeasuredRecord(trial, 1000*float64(trial.Clients)/(1+float64(trial.Clients)/8)+float64(trial.Repetition))
+	all := campaigntest.MeasureAll(p, w.Spec, func(trial record.Trial) record.Record {
+		return wrappers.MeasuredRecord(record.Attempt{Trial: trial, N: 1}, 1000*float64(trial.Clients)/(1+float64(trial.Clients)/8)+float64(trial.Repetition))
 	})
 	for _, share := range []float64{0, 0.5, 0.9, 1} {
 		s := newSim(t, w)
 		s.records = slices.Clone(all[:int(share*float64(len(all)))])
 		for _, r := range s.records {
-			s.world.Recorded[r.Trial] = true
+			s.world.Recorded[r.Attempt] = true
 		}
 		before := s.assess()
 		if share == 1 {
@@ -49,7 +48,7 @@ func TestTheLargestCampaignGoesOnFromWhereItIs(t *testing.T) {
 			}
 			continue
 		}
-		for range 5 { // up, Warmup, its record, a trial, its record
+		for range 5 { // cluster up, Warmup, its record, trial, its record
 			for _, a := range s.next().Actions {
 				s.do(a)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// runs is a trial of a cell that runs.
+// runs marks the open trial of a cell as running and returns the name of its Job.
 func (s *sim) runs(cell string) string {
 	for name, j := range s.world.Jobs {
 		if j.Cell == cell && !s.world.Recorded[j.Attempt] {
@@ -31,7 +31,7 @@ func (s *sim) runs(cell string) string {
 	return ""
 }
 
-func TestSuspendedNodesAreReleasedOnceNoTrialRuns(t *testing.T) {
+func TestSuspend_releaseNodes_waitsForRunningTrial(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
 	for range 2 {
 		s.do(s.next().Actions[0])
@@ -72,8 +72,9 @@ func TestSuspendedNodesAreReleasedOnceNoTrialRuns(t *testing.T) {
 	}
 }
 
-// What a suspended campaign cannot do asks for nobody.
-func TestASuspendedCampaignDoesNotStall(t *testing.T) {
+// TestSuspend_blockedCleanup_doesNotStall checks that a suspended campaign reports a blocked cleanup as waiting and does
+// not stall, because it does not need user action.
+func TestSuspend_blockedCleanup_doesNotStall(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
 	cell := s.plan.Cells[0].Name
 	s.world.Clusters[cell] = decide.Cluster{Name: cell, Pods: 1, Since: start.Add(-time.Hour)}
@@ -87,12 +88,12 @@ func TestASuspendedCampaignDoesNotStall(t *testing.T) {
 	}
 }
 
-func TestWhatIsKeptHasAnEnd(t *testing.T) {
+func TestRetain_ttlExpired_deletesCluster(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Repetitions(0))
 	s.campaign.Spec.Retain = v1alpha1.RetainAlways
 	s.run()
 	ended := start.Add(-10 * time.Minute)
-	s.world.Records = append(held(s.records, ended), decide.Record{Name: "earlier", Attempt: record.Trial{Cell: "earlier"}, Made: start})
+	s.world.Records = append(held(s.records, ended), decide.Record{Name: "earlier", Attempt: record.Attempt{Trial: record.Trial{Cell: "earlier", Placement: 1}}, Made: start})
 	for _, tt := range []struct {
 		ttl   *int32
 		wakes time.Time
@@ -111,20 +112,20 @@ func TestWhatIsKeptHasAnEnd(t *testing.T) {
 	}
 }
 
-// held are the objects of records that all ended then.
+// held returns objects for the given records, all with the same end.
 func held(records []record.Record, ended time.Time) []decide.Record {
 	var out []decide.Record
 	for i, r := range records {
-		out = append(out, decide.Record{Name: fmt.Sprintf("record-%d", i), UID: types.UID(fmt.Sprint(i)), Attempt: r.Trial, Made: ended})
+		out = append(out, decide.Record{Name: fmt.Sprintf("record-%d", i), UID: types.UID(fmt.Sprint(i)), Attempt: r.Attempt, Made: ended})
 	}
 	return out
 }
 
-func TestHistory(t *testing.T) {
+func TestHistoryLimit(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(0))
 	earlier := func(name, variant, cell string, ago int) decide.Record {
 		return decide.Record{
-			Name: name, Attempt: record.Trial{Variant: variant, Topology: "1p0r", Cell: cell}, Made: start.Add(-time.Duration(ago) * time.Hour),
+			Name: name, Attempt: record.Attempt{Trial: record.Trial{Variant: variant, Topology: "1p0r", Cell: cell, Placement: 1}}, Made: start.Add(-time.Duration(ago) * time.Hour),
 		}
 	}
 	old := []decide.Record{
@@ -167,8 +168,9 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// An edit in mid-run ends the cell that it changes, and leaves alone the one that it does not, and its trial.
-func TestAnEditInMidRunTouchesOnlyWhatItChanges(t *testing.T) {
+// TestEdit_duringRun_endsOnlyChangedCell checks an edit during the run: it ends the changed cell and keeps the
+// other cell and its running trial.
+func TestEdit_duringRun_endsOnlyChangedCell(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(1, 2).Repetitions(1))
 	for range 2 {
 		for _, a := range s.next().Actions {
@@ -212,7 +214,8 @@ func TestAnEditInMidRunTouchesOnlyWhatItChanges(t *testing.T) {
 	if sweeps := s.trials(record.Sweep); len(ups) != 1 || len(sweeps) != 4 {
 		t.Errorf("%d starts of b, sweeps %q", len(ups), sweeps)
 	}
-	// A shorter list hides trials, the longer one again asks for no more than is new; a rerun measures all.
+	// A shorter list of clients adds no trials. The longer list adds only the new trials. A rerun measures all trials
+	// again.
 	for _, step := range []struct {
 		clients []int32
 		rerun   string
@@ -228,8 +231,9 @@ func TestAnEditInMidRunTouchesOnlyWhatItChanges(t *testing.T) {
 	}
 }
 
-// A trial that an edit took out of the plan while it ran is waited for, with a deadline, wherever the campaign is.
-func TestATrialThatIsNoLongerAskedForIsWaitedFor(t *testing.T) {
+// TestEdit_removesRunningTrial_isAwaited checks a running trial that an edit removed from the plan. The campaign
+// waits for it, with a deadline, in every state.
+func TestEdit_removesRunningTrial_isAwaited(t *testing.T) {
 	for what, campaign := range map[string]*wrappers.Campaign{
 		"cells at one endpoint":  atEndpoints("https://one.example", "https://one.example"),
 		"cells on one pool":      wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b"),

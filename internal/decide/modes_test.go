@@ -11,12 +11,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+	"github.com/knee-bench/knee/internal/verdict/doubts"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-func TestASweepIsRepeatedInPasses(t *testing.T) {
+func TestSweep_repetitions_alternateDirection(t *testing.T) {
 	c := wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2, 4).Repetitions(0)
 	c.Spec.Sweep.Repetitions = ptr.To[int32](2)
 	s := newSim(t, c)
@@ -29,19 +30,20 @@ func TestASweepIsRepeatedInPasses(t *testing.T) {
 	}
 }
 
-// saturating is docs/s of a cell whose knee is at a client count.
+// saturating returns a function from clients to docs/s. Its knee is at the given client count.
 func saturating(knee int32) func(int32) float64 {
 	return func(clients int32) float64 { return 1000 * float64(min(clients, knee)) / float64(knee) }
 }
 
-// An adaptive sweep measures what its points ask for, one after the other, and finds the knee in fewer trials.
-func TestAnAdaptiveSweepEnds(t *testing.T) {
+// TestAdaptiveSweep_findsKneeInFewerTrials checks that an adaptive sweep measures the counts that its points require, one after the
+// other, and finds the knee in fewer trials.
+func TestAdaptiveSweep_findsKneeInFewerTrials(t *testing.T) {
 	counts := []int32{1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64}
 	for _, knees := range [][2]int32{{4, 4}, {4, 32}, {16, 10}, {64, 1}} {
 		c := wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(counts...)
 		c.Spec.Sweep.Strategy = v1alpha1.SweepAdaptive
 		s := newSim(t, c)
-		s.measure = func(a record.Trial) record.Record {
+		s.measure = func(a record.Attempt) record.Record {
 			knee := knees[0]
 			if a.Variant == "b" {
 				knee = knees[1]
@@ -54,7 +56,7 @@ func TestAnAdaptiveSweepEnds(t *testing.T) {
 		}
 		a := s.assess()
 		for i, c := range a.Cells {
-			measured := len(a.Asked().Sweeps[c.Hash])
+			measured := len(a.Asked.Sweeps[c.Hash])
 			if c.Curve.Knee == nil || c.Curve.Knee.Clients != knees[i] {
 				t.Errorf("knees %v: knee of %s is %+v", knees, c.Variant, c.Curve.Knee)
 			}
@@ -71,8 +73,9 @@ func TestAnAdaptiveSweepEnds(t *testing.T) {
 	}
 }
 
-// Without a sweep every block has every client count, in the same order on both pools.
-func TestFixedClients(t *testing.T) {
+// TestFixedClients_eachBlock_measuresEveryCount checks a campaign without a sweep: every block measures every client count, in the same order on
+// both pools.
+func TestFixedClients_eachBlock_measuresEveryCount(t *testing.T) {
 	c := wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(1, 2, 4)
 	c.Spec.Sweep.Mode = v1alpha1.SweepFixed
 	s := newSim(t, c)
@@ -98,34 +101,34 @@ func TestFixedClients(t *testing.T) {
 	if len(a.Ratios) != 3 || a.Done != 12 || a.Planned != 12 || len(a.Shared) != 0 {
 		t.Errorf("%d ratios, %d of %d done, shared %v", len(a.Ratios), a.Done, a.Planned, a.Shared)
 	}
-	if _, reason, message := a.Conclusive(); reason == v1alpha1.ReasonKneeNotFound || reason == v1alpha1.ReasonNoSharedClients ||
+	if _, reason, message := doubts.Conclusive(a); reason == v1alpha1.ReasonKneeNotFound || reason == v1alpha1.ReasonNoSharedClients ||
 		strings.Contains(message, "shared clients") || strings.Contains(message, "no client count") {
 		t.Errorf("knees and shared clients are nothing to doubt: %s %q", reason, message)
 	}
 }
 
-// Each placement is a cluster of its own, away from the nodes of those before.
-func TestPlacements(t *testing.T) {
+// TestPlacement_startsNewClusterOnOtherNodes checks that each placement is a new cluster, away from the nodes of the earlier placements.
+func TestPlacement_startsNewClusterOnOtherNodes(t *testing.T) {
 	c := wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2)
 	c.Spec.Final.Placements = ptr.To[int32](3)
 	c.Spec.Final.Repetitions = ptr.To[int32](1)
 	s := newSim(t, c)
-	s.measure = func(a record.Trial) record.Record {
+	s.measure = func(a record.Attempt) record.Record {
 		r := wrappers.MeasuredRecord(a, 1000)
-		r.Nodes[0].Environment.Host = fmt.Sprintf("%s-host-%d", a.Variant, max(a.Placement, 1))
+		r.Nodes[0].Environment.Host = fmt.Sprintf("%s-host-%d", a.Variant, a.Placement)
 		return r
 	}
 	if d := s.run(); !d.Over {
 		t.Fatalf("not over: %+v", d)
 	}
-	var of []string // what becomes of a
+	var of []string // log lines of variant "a"
 	for _, line := range s.log {
 		if strings.Contains(line, "up a") || strings.Contains(line, "delete a") || strings.HasPrefix(line, "a Final") || strings.HasPrefix(line, "a Warmup") {
 			of = append(of, line)
 		}
 	}
 	want := []string{
-		"up a", "a Warmup 2/1#1", // for its sweep
+		"up a", "a Warmup 2/1#1", // for the sweep of variant "a"
 		"up a", "a Warmup 1/2#1", "a Final 1/1#1", "delete a but its cache",
 		"up a placement 2 away from [a-host-1]", "a Warmup 1/3#1", "a Final 1/1#1", "delete a but its cache",
 		"up a placement 3 away from [a-host-1 a-host-2]", "a Warmup 1/4#1", "a Final 1/1#1", "delete a",
@@ -139,8 +142,8 @@ func TestPlacements(t *testing.T) {
 	}
 }
 
-// On pools of their own both cells change their placement after the same block.
-func TestPlacementsStartTogether(t *testing.T) {
+// TestPlacement_separatePools_changeAfterSameBlock checks that two cells on separate pools change their placement after the same block.
+func TestPlacement_separatePools_changeAfterSameBlock(t *testing.T) {
 	c := wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(1).Repetitions(2)
 	c.Spec.Final.Placements = ptr.To[int32](2)
 	s := newSim(t, c)
@@ -152,8 +155,9 @@ func TestPlacementsStartTogether(t *testing.T) {
 	}
 }
 
-// A beginning of a cell, of which no StatefulSet is seen yet, is not another placement.
-func TestACellThatIsBeingMadeIsLeftAlone(t *testing.T) {
+// TestPlacement_missingStatefulSet_isNotANewPlacement checks that a cell whose StatefulSet does not exist yet is started for its
+// current placement and does not count as another placement.
+func TestPlacement_missingStatefulSet_isNotANewPlacement(t *testing.T) {
 	c := wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(1)
 	c.Spec.Final.Placements = ptr.To[int32](2)
 	s := newSim(t, c)
@@ -165,23 +169,24 @@ func TestACellThatIsBeingMadeIsLeftAlone(t *testing.T) {
 	name := s.plan.Cells[0].Name
 	cluster := s.world.Clusters[name]
 	cluster.Name = name
-	s.world.Clusters[name] = cluster // a ConfigMap is all that is seen of it
+	s.world.Clusters[name] = cluster // the cell has only a ConfigMap so far
 	if d := s.next(); len(d.Actions) != 1 || d.Actions[0].Kind != "StartCluster" || d.Actions[0].Placement != 2 {
 		t.Errorf("actions %+v", d.Actions)
 	}
 }
 
-// The noise of the first stage fixes how many repetitions there are; what comes later changes nothing.
-func TestTwoStages(t *testing.T) {
-	run := func(cv float64, most int32) (*sim, analysis.Assessment) {
+// TestFinalRepetitions_firstStage_setsNumber checks that the noise of the first stage determines the number of repetitions. Later repetitions do
+// not change this number.
+func TestFinalRepetitions_firstStage_setsNumber(t *testing.T) {
+	run := func(cv float64, most int32) (*sim, campaign.Assessment) {
 		c := wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(1, 2).Repetitions(4)
 		c.Spec.Final.MaxRepetitions = &most
 		s := newSim(t, c)
 		draw := rand.New(rand.NewPCG(1, 2))
-		s.measure = func(a record.Trial) record.Record {
+		s.measure = func(a record.Attempt) record.Record {
 			docs := 1000 * (1 + cv*draw.NormFloat64())
 			if a.Repetition > 4 {
-				docs = 1000 * (1 + 9*cv*draw.NormFloat64()) // asks for more, in vain
+				docs = 1000 * (1 + 9*cv*draw.NormFloat64()) // noise that would require more repetitions, if it counted
 			}
 			return wrappers.MeasuredRecord(a, max(docs, 1))
 		}
@@ -201,19 +206,20 @@ func TestTwoStages(t *testing.T) {
 	if _, a := run(0.2, 6); len(a.Cells[0].Finals) != 6 {
 		t.Errorf("very noisy: %d repetitions, want maxRepetitions", len(a.Cells[0].Finals))
 	}
-	first := slices.DeleteFunc(slices.Clone(s.records), func(r record.Record) bool { return r.Trial.Phase == record.Final && r.Trial.Repetition > 4 })
-	if got := analysis.Assess(s.plan, s.campaign.Spec, first).Asked().Finals["1p0r"].Repetitions; int(got) != n {
+	first := slices.DeleteFunc(slices.Clone(s.records), func(r record.Record) bool { return r.Attempt.Phase == record.Final && r.Attempt.Repetition > 4 })
+	if got := campaign.Assess(s.plan, s.campaign.Spec, first).Asked.Finals["1p0r"].Repetitions; int(got) != n {
 		t.Errorf("after the first stage %d repetitions are asked for, at the end %d", got, n)
 	}
 }
 
-// One load of each cell at a rate below the lowest knee, after all repetitions of the topology.
-func TestOpenLoop(t *testing.T) {
+// TestOpenLoop_runsBelowLowestKneeAfterFinals checks that each cell has one OpenLoop load, at a rate below the lowest knee, after all repetitions of
+// the topology.
+func TestOpenLoop_runsBelowLowestKneeAfterFinals(t *testing.T) {
 	c := wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2, 4).Repetitions(2)
 	c.Spec.Workload.OSB.TargetThroughputParam = "rate"
 	c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
 	s := newSim(t, c)
-	s.measure = func(a record.Trial) record.Record {
+	s.measure = func(a record.Attempt) record.Record {
 		docs := saturating(2)(a.Clients)
 		if a.Variant == "b" {
 			docs *= 1.5
@@ -244,8 +250,9 @@ func TestOpenLoop(t *testing.T) {
 	}
 }
 
-// What is asked for does not depend on the order in which records are read.
-func TestTheOrderOfRecordsDoesNotMatter(t *testing.T) {
+// TestNext_shuffledRecords_sameDecision checks that the next decision does not depend on the order in which records are
+// read.
+func TestNext_shuffledRecords_sameDecision(t *testing.T) {
 	c := wrappers.MakeCampaign("x").Variant("a").VariantOnAnyNode("b").Clients(1, 2, 4, 8, 16)
 	c.Spec.Sweep.Strategy = v1alpha1.SweepAdaptive
 	s := newSim(t, c)
@@ -266,8 +273,9 @@ func TestTheOrderOfRecordsDoesNotMatter(t *testing.T) {
 	t.Error("the campaign does not end")
 }
 
-// A manager that dies after each action, and knows nothing of before, measures the same in the end.
-func TestAManagerMayDieAfterAnyAction(t *testing.T) {
+// TestNext_managerRestarts_measuresSameTrials checks that a manager that restarts after each action, and keeps no state,
+// measures the same trials in the end.
+func TestNext_managerRestarts_measuresSameTrials(t *testing.T) {
 	measured := func(dies bool) []string {
 		c := wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2, 4)
 		c.Spec.Final.Placements = ptr.To[int32](2)
@@ -277,7 +285,7 @@ func TestAManagerMayDieAfterAnyAction(t *testing.T) {
 			if d.Over {
 				var out []string
 				for _, r := range s.records {
-					out = append(out, fmt.Sprintf("%+v", r.Trial))
+					out = append(out, fmt.Sprintf("%+v", r.Attempt))
 				}
 				return out
 			}

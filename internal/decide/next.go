@@ -7,94 +7,94 @@ import (
 	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 )
 
-// The phases of a cell that are not phases of a trial.
+// Phases of a cell in which no trial runs.
 const (
 	PhasePending      = "Pending"
 	PhaseProvisioning = "Provisioning"
 	PhaseDone         = "Done"
 )
 
-// Next decides. Of the spec, which the plan is made of, only what becomes of nodes, clusters and records that are not
-// needed is asked: the policies of suspension, of retention and of history.
-func Next(p plan.Plan, a analysis.Assessment, w World, spec v1alpha1.BenchmarkCampaignSpec, now time.Time) Decision {
+// Next decides what to do. p is the plan of spec. Next reads from spec only the policies that the plan does not contain: suspension,
+// retention and history.
+func Next(p plan.Plan, a campaign.Assessment, w World, spec v1alpha1.BenchmarkCampaignSpec, now time.Time) Decision {
 	d := decider{plan: p, assessment: a, world: w, now: now}
 	d.Phases = map[string]string{}
 	for g := range p.Groups {
-		d.turns = append(d.turns, p.Turns(g, a.Asked()))
+		d.turns = append(d.turns, p.Turns(g, a.Asked))
 	}
 	d.collect()
-	d.straysGone = d.removeStrays()
-	d.queue(spec.WhenSuspended)
-	over := a.Finished && !d.kept(spec)
+	straysGone := d.removeStrays()
+	d.may = d.permission(spec.WhenSuspended)
+	d.Queued = d.may.WaitsFor
+	over := a.Finished && !d.areClustersKept(spec)
 	for g := range p.Groups {
-		if d.paused && !over {
+		if !d.may.Start && !over {
 			d.pause(g)
 		} else {
-			d.advance(g)
+			d.advance(g, straysGone)
 		}
 	}
-	d.forget(spec.HistoryLimit)
-	rests := a.Finished && d.rests()
+	d.deleteEarlierRecords(spec.HistoryLimit)
+	idle := a.Finished && d.isIdle()
 	if over {
 		d.tearDown()
 	}
 	d.unstall()
-	afterwards := over && keep(spec.Retain, a) // what was kept for a time goes when the campaign has long been over
-	d.Over = rests && (afterwards || d.rests()) && d.Stalled == nil
+	afterwards := over && keepsClusters(spec.Retain, a) // kept clusters are deleted after their retention time; the campaign stays over
+	d.Over = idle && (afterwards || d.isIdle()) && d.Stalled == nil
 	return d.Decision
 }
 
 type decider struct {
 	Decision
 	plan       plan.Plan
-	assessment analysis.Assessment
+	assessment campaign.Assessment
 	world      World
 	now        time.Time
 	turns      [][]plan.Turn // by group
 
-	paused     bool // nothing may start
-	letsGo     bool // nor may nodes be kept
-	straysGone bool // nothing is left of cells that the plan no longer has: they may share a node with any
+	may permission
 }
 
 func (d *decider) act(a Action) {
-	there, going := d.jobs(a.Cell)
+	there, going := d.countJobs(a.Cell)
 	a.Jobs = there + going
 	d.Actions = append(d.Actions, a)
 }
 
-// rests says whether nothing is to be done and nothing runs or is waited for.
-func (d *decider) rests() bool { return len(d.Actions)+len(d.Waiting)+len(d.Running) == 0 }
+// isIdle reports whether the decision contains no action, no running trial and no wait.
+func (d *decider) isIdle() bool { return len(d.Actions)+len(d.Waiting)+len(d.Running) == 0 }
 
 func (d *decider) wait(format string, args ...any) {
 	d.Waiting = append(d.Waiting, fmt.Sprintf(format, args...))
 }
 
-// wakeAt asks for another look at t, unless an earlier one is asked for already.
+// wakeAt schedules the next decision at t, unless a decision is already scheduled for an earlier time.
 func (d *decider) wakeAt(t time.Time) {
 	if d.WakeAt.IsZero() || t.Before(d.WakeAt) {
 		d.WakeAt = t
 	}
 }
 
-// stall keeps the first problem: the groups are in the plan's order, so the choice is stable.
+// stall stores a problem unless an earlier problem is stored. The groups are in the plan's order, so the same problem is always
+// stored.
 func (d *decider) stall(p Problem) {
 	if d.Stalled == nil {
 		d.Stalled = &p
 	}
 }
 
-// collect makes records of finished Jobs, whatever else happens: a measurement is never left lying.
+// collect adds the actions that create the records of finished Jobs. It runs in every situation, so no measurement is lost.
 func (d *decider) collect() {
 	d.Actions = Collects(d.world)
 }
 
-// Collects are the actions that make records of finished Jobs, by the Jobs' names.
+// Collects returns the actions that create the records of finished Jobs, sorted by the names of the Jobs.
 func Collects(w World) []Action {
 	var out []Action
 	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
@@ -105,10 +105,10 @@ func Collects(w World) []Action {
 	return out
 }
 
-func (d *decider) recorded(job Job) bool { return d.world.Recorded[job.Attempt] }
+func (d *decider) hasRecord(job Job) bool { return d.world.Recorded[job.Attempt] }
 
-// strays are the cells that the plan no longer has, of which clusters or Jobs are left; true where something is
-// left that is not being deleted yet.
+// strays returns the cells that are no longer in the plan but still have clusters or Jobs. The value is true if some of these
+// clusters and Jobs are not being deleted yet.
 func (d *decider) strays() map[string]bool {
 	planned := map[string]bool{}
 	for _, c := range d.plan.Cells {
@@ -128,62 +128,63 @@ func (d *decider) strays() map[string]bool {
 	return out
 }
 
-// removeStrays deletes the clusters and Jobs of cells that the plan no longer has, and says whether nothing is left of
-// them. Records stay.
+// removeStrays deletes the clusters and Jobs of cells that are no longer in the plan. It keeps the records of these cells. It
+// reports whether all of these objects are deleted.
 func (d *decider) removeStrays() (gone bool) {
 	strays := d.strays()
 	for _, name := range slices.Sorted(maps.Keys(strays)) {
-		what := "what is left of " + name + " goes"
+		what := "objects of " + name + ", which is no longer in the plan, are deleted"
 		if strays[name] {
 			d.act(Action{Kind: DeleteCluster, Cell: name})
 			d.wait("%s", what)
 			continue
 		}
-		since, left := d.leaving(name)
-		d.gone(what, since, left)
+		since, left := d.deletingObjects(name)
+		d.waitForDeletion(what, since, left)
 	}
 	return len(strays) == 0
 }
 
-// advance moves one group on: its cells take turns, and only the cell whose turn it is has nodes.
-func (d *decider) advance(group int) {
+// advance decides for one group. The cells of a group take turns, and only the current cell has nodes. Cells that are no longer
+// in the plan may share a node with any cell, so nothing starts before all their objects are deleted.
+func (d *decider) advance(group int, straysGone bool) {
 	for _, i := range d.plan.Groups[group] {
 		d.Phases[d.plan.Cells[i].Name] = d.restingPhase()
 	}
 	turn, ok := d.currentTurn(group)
 	if !ok {
-		d.finishTrials(group, nobody)
+		d.finishTrials(group, noCell)
 		return
 	}
 	cell := d.plan.Cells[turn.Cell]
-	if !d.barrierOpen(group, turn) {
-		d.finishTrials(group, nobody)
-		d.wait("%s waits for the other cells before %s", cell.Variant(), describe(turn.Trials[0]))
+	if !d.isBarrierOpen(group, turn) {
+		d.finishTrials(group, noCell)
+		d.wait("%s waits for the other cells before %s", cell.Variant(), describeTrial(turn.Trials[0]))
 		return
 	}
 	d.finishTrials(group, turn.Cell)
-	free := d.othersGone(group, turn.Cell) && d.straysGone
-	if (free || d.busy(cell.Name)) && d.ready(cell, turn) {
+	free := d.releaseOthers(group, turn.Cell) && straysGone
+	if (free || d.isBusy(cell.Name)) && d.prepare(cell, turn) {
 		d.runTrial(cell, turn)
 	}
 }
 
-// nobody is no cell's index: it is the turn of none.
-const nobody = -1
+// noCell is used as the index of the current cell if no cell of the group has a turn.
+const noCell = -1
 
-// finishTrials waits for the trials of a group's cells but the current one: an edit may have taken a trial out of the plan
-// while it ran, and its record comes first.
+// finishTrials waits for the trials of all cells of a group except the current cell. An edit of the spec may have removed a
+// trial that was running, and the record of that trial must be collected first.
 func (d *decider) finishTrials(group, current int) {
 	for _, i := range d.plan.Groups[group] {
 		name := d.plan.Cells[i].Name
-		if job, running := d.unrecorded(name); running && i != current {
+		if job, running := d.unrecordedJob(name); running && i != current {
 			d.Phases[name] = string(job.Attempt.Phase)
 			d.waitForJob(job)
 		}
 	}
 }
 
-// restingPhase is the phase of a cell when it is not its turn.
+// restingPhase returns the phase of a cell that does not have its turn.
 func (d *decider) restingPhase() string {
 	if d.assessment.Finished {
 		return PhaseDone
@@ -191,18 +192,18 @@ func (d *decider) restingPhase() string {
 	return PhasePending
 }
 
-// currentTurn is the group's first turn with a trial that is not done.
+// currentTurn returns the group's first turn with a trial that is not done.
 func (d *decider) currentTurn(group int) (plan.Turn, bool) {
 	for _, turn := range d.turns[group] {
-		if d.pending(turn) != nil {
+		if d.nextTrial(turn) != nil {
 			return turn, true
 		}
 	}
 	return plan.Turn{}, false
 }
 
-// pending is the turn's first trial that is not done, or nil when nothing of the turn is owed.
-func (d *decider) pending(turn plan.Turn) *record.Trial {
+// nextTrial returns the turn's first trial that is not done, or nil if all are done.
+func (d *decider) nextTrial(turn plan.Turn) *record.Trial {
 	for i, t := range turn.Trials {
 		if !d.assessment.Outcomes[t].Done {
 			return &turn.Trials[i]
@@ -211,8 +212,8 @@ func (d *decider) pending(turn plan.Turn) *record.Trial {
 	return nil
 }
 
-// barrierOpen says whether a block may start: every other group is done with what comes before it.
-func (d *decider) barrierOpen(group int, turn plan.Turn) bool {
+// isBarrierOpen reports whether a block may start: every other group has finished all turns that come before the block.
+func (d *decider) isBarrierOpen(group int, turn plan.Turn) bool {
 	if turn.Block == (plan.Block{}) {
 		return true
 	}
@@ -221,7 +222,7 @@ func (d *decider) barrierOpen(group int, turn plan.Turn) bool {
 			continue
 		}
 		for _, other := range d.turns[g] {
-			if other.Block.Before(turn.Block, d.plan) && d.pending(other) != nil {
+			if other.Block.Before(turn.Block, d.plan) && d.nextTrial(other) != nil {
 				return false
 			}
 		}
@@ -229,9 +230,10 @@ func (d *decider) barrierOpen(group int, turn plan.Turn) bool {
 	return true
 }
 
-// othersGone lets go of the nodes of the group's other cells, once no trial runs on them, and says whether they are gone.
-func (d *decider) othersGone(group, current int) bool {
-	gone := d.endpointsFree(group, current)
+// releaseOthers releases the nodes of the group's other cells as soon as no trial runs on them. It reports whether all these
+// nodes are released.
+func (d *decider) releaseOthers(group, current int) bool {
+	gone := d.areEndpointsFree(group, current)
 	for _, i := range d.plan.Groups[group] {
 		cluster, exists := d.world.Clusters[d.plan.Cells[i].Name]
 		if i == current || !exists {
@@ -239,38 +241,39 @@ func (d *decider) othersGone(group, current int) bool {
 		}
 		if cluster.Replicas > 0 && !cluster.Deleting {
 			gone = false
-			if d.busy(cluster.Name) {
+			if d.isBusy(cluster.Name) {
 				continue
 			}
 			d.act(Action{Kind: StopCluster, Cell: cluster.Name})
-			d.wait("nodes of %s are let go", cluster.Name)
+			d.wait("nodes of %s are being released", cluster.Name)
 		} else if cluster.Pods > 0 {
 			gone = false
-			d.gone("nodes of "+cluster.Name+" are let go", cluster.Since, cluster.Left)
+			d.waitForDeletion("nodes of "+cluster.Name+" are being released", cluster.Since, cluster.Left)
 		}
 	}
 	return gone
 }
 
-// tearDown deletes what is no longer needed when all trials are done.
+// tearDown deletes the clusters and Jobs of the plan's cells after all trials are done.
 func (d *decider) tearDown() {
 	for _, cell := range d.plan.Cells {
 		cluster, exists := d.world.Clusters[cell.Name]
-		there, going := d.jobs(cell.Name)
+		there, going := d.countJobs(cell.Name)
 		switch {
-		case d.busy(cell.Name):
-			d.wait("a Job of %s ends", cell.Name)
+		case d.isBusy(cell.Name):
+			d.wait("the Job of %s must end first", cell.Name)
 		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
 		case exists, going > 0:
-			since, left := d.leaving(cell.Name)
-			d.gone("objects of "+cell.Name+" are deleted", since, left)
+			since, left := d.deletingObjects(cell.Name)
+			d.waitForDeletion("objects of "+cell.Name+" are deleted", since, left)
 		}
 	}
 }
 
-// jobs counts a cell's Jobs that are not being deleted, and those that are.
-func (d *decider) jobs(cell string) (there, going int) {
+// countJobs counts the Jobs of a cell. The first result is the number of Jobs that are not being deleted. The second result is the number
+// of Jobs that are being deleted.
+func (d *decider) countJobs(cell string) (there, going int) {
 	for _, j := range d.world.Jobs {
 		switch {
 		case j.Cell != cell:

@@ -18,7 +18,7 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func TestCellsThatMayShareANodeTakeTurns(t *testing.T) {
+func TestCells_sharedNodes_takeTurns(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2))
 	d := s.run()
 	if !d.Over {
@@ -31,7 +31,7 @@ func TestCellsThatMayShareANodeTakeTurns(t *testing.T) {
 	if diff := cmp.Diff(want, s.log[:len(want)]); diff != "" {
 		t.Errorf("sweeps (-want +got):\n%s", diff)
 	}
-	// Every second block runs backwards, so that both cells are as often early as late.
+	// Every second block runs in reverse order. So each cell is early as often as late.
 	var finals []string
 	for _, line := range s.log {
 		if strings.Contains(line, "Final") {
@@ -46,9 +46,10 @@ func TestCellsThatMayShareANodeTakeTurns(t *testing.T) {
 	}
 }
 
-// All repetitions of cells that alternate have the same history, also of the cell that ran last in the block before
-// and of the one that was swept last: a JVM of its own and a Warmup.
-func TestRepetitionsOfCellsThatAlternateHaveTheSameHistory(t *testing.T) {
+// TestCells_alternatingFinals_haveSameHistory checks that every Final of alternating cells has the same
+// history: a new JVM and a Warmup. This includes the cell that ran last in the previous block and the cell that was
+// swept last.
+func TestCells_alternatingFinals_haveSameHistory(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Repetitions(4))
 	s.run()
 	for i, line := range s.log {
@@ -65,7 +66,7 @@ func TestRepetitionsOfCellsThatAlternateHaveTheSameHistory(t *testing.T) {
 	}
 }
 
-func TestAWarmupFollowsEachStart(t *testing.T) {
+func TestWarmup_followsEachStart(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b"))
 	s.run()
 	for i, line := range s.log {
@@ -75,21 +76,22 @@ func TestAWarmupFollowsEachStart(t *testing.T) {
 	}
 }
 
-// A Warmup that was ended before it warmed anything is repeated: what is measured next must not meet a cold JVM.
-func TestAWarmupThatMeasuredNothingIsRepeated(t *testing.T) {
+// TestWarmup_withoutMeasurement_isRepeated checks that a Warmup without a measurement is repeated: otherwise the next
+// trial could run on a cold JVM.
+func TestWarmup_withoutMeasurement_isRepeated(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason  string
-		broken  int32 // Warmups that give no measurement
+		broken  int32 // number of Warmups without a measurement
 		warmups int
 	}{
-		"the pod was deleted":            {record.ReasonRecordLost, 4, 5}, // not charged
+		"the pod was deleted":            {record.ReasonRecordLost, 4, 5}, // a deleted pod does not count as a retry
 		"it failed":                      {record.ReasonDriverFailed, 1, 2},
 		"the retries are used up":        {record.ReasonDriverFailed, 99, 3},
 		"it was measured the first time": {"", 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0).Retries(2))
-			s.measure = func(a record.Trial) record.Record {
+			s.measure = func(a record.Attempt) record.Record {
 				if a.Phase == record.Warmup && a.Repetition <= c.broken {
 					return wrappers.ErroredRecord(a, c.reason, "no load")
 				}
@@ -105,10 +107,11 @@ func TestAWarmupThatMeasuredNothingIsRepeated(t *testing.T) {
 	}
 }
 
-// A campaign that asks for three Warmups has three after each start of a JVM; one that failed is repeated on top of them.
+// TestWarmupTrials_threeFollowEachStart checks that a campaign with warmupTrials 3 has three Warmups after each start
+// of a JVM, and one more for each that failed.
 func TestWarmupTrials_threeFollowEachStart(t *testing.T) {
 	for name, c := range map[string]struct {
-		broken int32 // ordinal of a Warmup that gives no measurement; 0: none
+		broken int32 // ordinal of the Warmup without a measurement; 0: none
 		want   []string
 	}{
 		"all measured": {0, []string{"up a", "a Warmup 1/1#1", "a Warmup 1/2#1", "a Warmup 1/3#1", "a Sweep 1/1#1", "delete a"}},
@@ -117,7 +120,7 @@ func TestWarmupTrials_threeFollowEachStart(t *testing.T) {
 		w := wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0)
 		w.Spec.Workload.WarmupTrials = ptr.To[int32](3)
 		s := newSim(t, w)
-		s.measure = func(a record.Trial) record.Record {
+		s.measure = func(a record.Attempt) record.Record {
 			if a.Phase == record.Warmup && a.Repetition == c.broken {
 				return wrappers.ErroredRecord(a, record.ReasonDriverFailed, "no load")
 			}
@@ -130,7 +133,7 @@ func TestWarmupTrials_threeFollowEachStart(t *testing.T) {
 	}
 }
 
-func TestCellsOnSeparatePoolsRunTogether(t *testing.T) {
+func TestCells_separatePools_runInParallel(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b"))
 	first := s.next()
 	if len(first.Actions) != 2 || first.Actions[0].Kind != decide.StartCluster || first.Actions[1].Kind != decide.StartCluster {
@@ -144,19 +147,19 @@ func TestCellsOnSeparatePoolsRunTogether(t *testing.T) {
 	}
 }
 
-func TestAJVMThatStartedUnplannedIsWarmedUpToo(t *testing.T) {
+func TestWarmup_unplannedRestart_isWarmedUp(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2).Repetitions(0))
-	s.measure = func(a record.Trial) record.Record {
-		if a.Phase == record.Sweep && a.Clients == 2 && a.Attempt == 1 {
+	s.measure = func(a record.Attempt) record.Record {
+		if a.Phase == record.Sweep && a.Clients == 2 && a.N == 1 {
 			c := s.world.Clusters[s.plan.Cells[0].Name]
-			c.JVM = s.newJVM() // OpenSearch died under the load and was started again
+			c.JVM = s.world.NewJVM() // OpenSearch failed under the load and was restarted
 			s.world.Clusters[c.Name] = c
 			return wrappers.ErroredRecord(a, record.ReasonCountersUnusable, "start time changed")
 		}
 		return wrappers.MeasuredRecord(a, 1000)
 	}
 	s.run()
-	// Extended after the end: the cell is made anew for the added trial.
+	// An edit adds a trial after the end. The cell is created again for this trial.
 	s.campaign.Spec.Sweep.Clients = []int32{1, 2, 4}
 	s.plan = plan.Build(s.campaign)
 	s.run()
@@ -169,20 +172,20 @@ func TestAJVMThatStartedUnplannedIsWarmedUpToo(t *testing.T) {
 	}
 }
 
-func TestParallelismOneRunsOneCellAtATime(t *testing.T) {
+func TestParallelism_one_runsCellsInTurn(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b").Variant("c").Parallelism(1))
 	if d := s.run(); !d.Over {
 		t.Fatalf("not over: %+v", d)
 	}
 }
 
-func TestABlockWaitsForTheOtherPools(t *testing.T) {
+func TestBlock_otherPoolIsBehind_waits(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b"))
 	slow := s.plan.Cells[1]
 	for _, trial := range s.plan.SweepTrials(s.plan.Cells[0]) {
-		trial.Attempt = 1
-		s.records = append(s.records, wrappers.MeasuredRecord(trial, 1000))
-		s.world.Recorded[trial] = true
+		attempt := record.Attempt{Trial: trial, N: 1}
+		s.records = append(s.records, wrappers.MeasuredRecord(attempt, 1000))
+		s.world.Recorded[attempt] = true
 	}
 	for _, a := range s.next().Actions {
 		if a.Cell != slow.Name {
@@ -191,9 +194,9 @@ func TestABlockWaitsForTheOtherPools(t *testing.T) {
 	}
 }
 
-func TestAnErroredTrialIsMeasuredAgainUpToTheRetries(t *testing.T) {
+func TestRetries_failedTrial_isRetriedUpToLimit(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2).Repetitions(1).Retries(2))
-	s.measure = func(a record.Trial) record.Record {
+	s.measure = func(a record.Attempt) record.Record {
 		if a.Phase == record.Sweep && a.Clients == 1 {
 			return wrappers.ErroredRecord(a, record.ReasonDriverFailed, "exit 64")
 		}
@@ -208,10 +211,10 @@ func TestAnErroredTrialIsMeasuredAgainUpToTheRetries(t *testing.T) {
 	}
 }
 
-func TestALostRecordIsNotChargedToTheRetries(t *testing.T) {
+func TestRetries_lostRecord_isNotCounted(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0).Retries(0))
-	s.measure = func(a record.Trial) record.Record {
-		if a.Phase == record.Sweep && a.Attempt < 3 {
+	s.measure = func(a record.Attempt) record.Record {
+		if a.Phase == record.Sweep && a.N < 3 {
 			return wrappers.ErroredRecord(a, record.ReasonRecordLost, "gone")
 		}
 		return wrappers.MeasuredRecord(a, 1000)
@@ -228,7 +231,7 @@ func TestWaits(t *testing.T) {
 			cell := s.plan.Cells[0]
 			s.world.Clusters[cell.Name] = decide.Cluster{Name: cell.Name, Replicas: 1, Ready: 1, Pods: 1, Since: start}
 			job.Name, job.Cell = cell.Name+"-w2-1-1", cell.Name
-			job.Attempt = record.Trial{Campaign: "uid-1", Cell: cell.Hash, Variant: "a", Topology: "1p0r", Phase: record.Warmup, Clients: 2, Repetition: 1, Attempt: 1}
+			job.Attempt = record.Attempt{Trial: record.Trial{Campaign: "uid-1", Cell: cell.Hash, Variant: "a", Topology: "1p0r", Phase: record.Warmup, Clients: 2, Repetition: 1, Placement: 1}, N: 1}
 			s.world.Jobs[job.Name] = job
 		}
 	}
@@ -238,8 +241,8 @@ func TestWaits(t *testing.T) {
 	long := start.Add(-time.Hour)
 	for name, tc := range map[string]struct {
 		given   func(*sim)
-		stalled string // reason; empty when nobody has to act
-		says    string // part of the message, or of what is waited for
+		stalled string // reason; empty: no user action is needed
+		says    string // part of the message, or of the text of Waiting or Running
 		wakes   bool
 	}{
 		"cluster coming up": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
@@ -281,7 +284,7 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-func TestASuspendedCampaignStartsNothingButCollects(t *testing.T) {
+func TestSuspend_startsNothingButCollects(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
 	s.world.Suspended = true
 	if d := s.next(); len(d.Actions) > 0 {
@@ -297,7 +300,7 @@ func TestASuspendedCampaignStartsNothingButCollects(t *testing.T) {
 	}
 }
 
-func TestCellsThatAreNoLongerPlannedAreDeleted(t *testing.T) {
+func TestCells_noLongerPlanned_areDeleted(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
 	s.world.Clusters["x-old-0123456789"] = decide.Cluster{Name: "x-old-0123456789", Replicas: 1, Ready: 1, Pods: 1}
 	d := s.next()
@@ -307,7 +310,7 @@ func TestCellsThatAreNoLongerPlannedAreDeleted(t *testing.T) {
 }
 
 func TestRetain(t *testing.T) {
-	for policy, want := range map[v1alpha1.RetainPolicy]map[bool]int{ // clusters left, by whether a trial failed
+	for policy, want := range map[v1alpha1.RetainPolicy]map[bool]int{ // number of clusters left, by whether a trial failed
 		v1alpha1.RetainNever:     {false: 0, true: 0},
 		v1alpha1.RetainOnFailure: {false: 0, true: 1},
 		v1alpha1.RetainAlways:    {false: 1, true: 1},
@@ -315,7 +318,7 @@ func TestRetain(t *testing.T) {
 		for failed, left := range want {
 			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Retries(0))
 			s.campaign.Spec.Retain = policy
-			s.measure = func(a record.Trial) record.Record {
+			s.measure = func(a record.Attempt) record.Record {
 				if failed && a.Phase == record.Sweep && a.Clients == 4 {
 					return wrappers.ErroredRecord(a, record.ReasonDriverFailed, "exit 64")
 				}

@@ -2,43 +2,55 @@ package decide
 
 import "github.com/knee-bench/knee/api/v1alpha1"
 
-// pause is what a campaign does that may start nothing: it is suspended, or others come first. What runs is left to
-// finish.
+// pause decides for a group of a campaign that may not start anything, because it is suspended or waits for other campaigns. A
+// running trial ends normally.
 func (d *decider) pause(group int) {
 	for _, i := range d.plan.Groups[group] {
 		name := d.plan.Cells[i].Name
 		cluster := d.world.Clusters[name]
-		job, running := d.unrecorded(name)
+		job, running := d.unrecordedJob(name)
 		d.Phases[name] = d.restingPhase()
 		switch {
 		case running:
 			d.Phases[name] = string(job.Attempt.Phase)
 			d.waitForJob(job)
 		case cluster.Deleting:
-			since, left := d.leaving(name)
-			d.gone("objects of "+name+" are deleted", since, left)
-		case cluster.Replicas > 0 && d.letsGo:
+			since, left := d.deletingObjects(name)
+			d.waitForDeletion("objects of "+name+" are deleted", since, left)
+		case cluster.Replicas > 0 && !d.may.KeepNodes:
 			d.act(Action{Kind: StopCluster, Cell: name})
-			d.wait("nodes of %s are let go", name)
+			d.wait("nodes of %s are being released", name)
 		case cluster.Replicas > 0:
 			d.Kept = append(d.Kept, name)
 		case cluster.Pods > 0:
-			d.gone("nodes of "+name+" are let go", cluster.Since, cluster.Left)
+			d.waitForDeletion("nodes of "+name+" are being released", cluster.Since, cluster.Left)
 		}
 	}
 }
 
-// queue finds whom the campaign waits for, and whether it has to let its nodes go.
-func (d *decider) queue(whenSuspended v1alpha1.SuspendPolicy) {
-	self := d.world.Self
-	self.Wants = d.wants()
-	found := admit(self, d.world.Rivals)
-	d.Queued = found.String()
-	d.paused = d.world.Suspended || d.Queued != ""
-	d.letsGo = len(found.ahead) > 0 || d.world.Suspended && whenSuspended == v1alpha1.SuspendReleaseNodes
+// permission holds what the campaign may do, given its suspension and the other campaigns.
+type permission struct {
+	Start     bool   // trials and nodes may start
+	KeepNodes bool   // nodes may stay even if no trial or node may start
+	WaitsFor  string // the campaigns that this campaign waits for and the reasons, as text for users; empty: it does not wait
 }
 
-// unstall makes of what a suspended campaign cannot do no more than a word about it: nobody has asked for it now.
+// permission returns what the campaign may do now.
+func (d *decider) permission(whenSuspended v1alpha1.SuspendPolicy) permission {
+	self := d.world.Self
+	self.Wants = d.wantedPools()
+	found := admit(self, d.world.Rivals)
+	waitsFor := found.String()
+	releases := d.world.Suspended && whenSuspended == v1alpha1.SuspendReleaseNodes
+	return permission{
+		Start:     !d.world.Suspended && waitsFor == "",
+		KeepNodes: len(found.ahead) == 0 && !releases,
+		WaitsFor:  waitsFor,
+	}
+}
+
+// unstall turns the problem of a suspended campaign into a wait, because a suspended campaign does not need the missing object
+// now.
 func (d *decider) unstall() {
 	if d.world.Suspended && d.Stalled != nil {
 		d.wait("%s: %s", d.Stalled.Reason, d.Stalled.Message)

@@ -4,20 +4,20 @@ import (
 	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 )
 
-// kept says whether the clusters of a campaign whose trials are all done are kept. What is kept for a time only is
-// looked at again at its end.
-func (d *decider) kept(spec v1alpha1.BenchmarkCampaignSpec) bool {
-	if !keep(spec.Retain, d.assessment) {
+// areClustersKept reports whether the clusters of a campaign are kept after its last trial. If the time is limited, it also
+// schedules a decision at the end of that time.
+func (d *decider) areClustersKept(spec v1alpha1.BenchmarkCampaignSpec) bool {
+	if !keepsClusters(spec.Retain, d.assessment) {
 		return false
 	}
 	if spec.TTLSecondsAfterFinished == nil {
 		return true
 	}
-	until := d.end().Add(time.Duration(*spec.TTLSecondsAfterFinished) * time.Second)
+	until := d.lastCollected().Add(time.Duration(*spec.TTLSecondsAfterFinished) * time.Second)
 	if !d.now.Before(until) {
 		return false
 	}
@@ -25,10 +25,10 @@ func (d *decider) kept(spec v1alpha1.BenchmarkCampaignSpec) bool {
 	return true
 }
 
-// end is when the last attempt at a trial of the plan's cells was collected.
-func (d *decider) end() time.Time {
+// lastCollected returns when the newest record of the plan's cells was created.
+func (d *decider) lastCollected() time.Time {
 	var end time.Time
-	planned := d.hashes()
+	planned := d.cellHashes()
 	for _, r := range d.world.Records {
 		if planned[r.Attempt.Cell] && r.Made.After(end) {
 			end = r.Made
@@ -37,7 +37,7 @@ func (d *decider) end() time.Time {
 	return end
 }
 
-func keep(policy v1alpha1.RetainPolicy, a analysis.Assessment) bool {
+func keepsClusters(policy v1alpha1.RetainPolicy, a campaign.Assessment) bool {
 	switch policy {
 	case v1alpha1.RetainAlways:
 		return true

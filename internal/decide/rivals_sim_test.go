@@ -18,16 +18,16 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// crowd is a world of several campaigns. Nodes take a while to come and to go, and so do trials; what a campaign sees of
-// the others may be one step old.
+// crowd simulates several campaigns. Nodes and trials need several steps to start and to end. If stale is set, a
+// campaign may see the others as they were one step ago.
 type crowd struct {
 	t     *testing.T
 	rng   *rand.Rand
 	sims  []*sim
 	stale bool
 	over  []bool
-	past  []decide.Claimant // a step ago
-	ran   []int             // which campaign's trials ran, in order
+	past  []decide.Claimant // claimants of the previous step
+	ran   []int             // campaigns of the trials that ran, in order
 	waits int
 }
 
@@ -35,14 +35,15 @@ func (c *crowd) add(w *wrappers.Campaign) *sim {
 	n := len(c.sims)
 	s := newSim(c.t, w)
 	s.campaign.Name = fmt.Sprintf("c%d", n)
-	s.campaign.UID = types.UID(fmt.Sprintf("uid-%d", 9-n)) // not in the order of age
+	s.campaign.UID = types.UID(fmt.Sprintf("uid-%d", 9-n)) // UIDs are not in the order of age
 	s.campaign.CreationTimestamp = metav1.NewTime(start.Add(time.Duration(n) * time.Second))
 	s.plan = plan.Build(s.campaign)
 	c.sims, c.over = append(c.sims, s), append(c.over, false)
 	return s
 }
 
-// claimants are the campaigns as a manager sees them that knows no records.
+// claimants returns the pools that each campaign holds and needs. Like a manager that has not read any records, it
+// does not use the records of the campaigns.
 func (c *crowd) claimants() []decide.Claimant {
 	var out []decide.Claimant
 	for i, s := range c.sims {
@@ -58,7 +59,7 @@ func (c *crowd) claimants() []decide.Claimant {
 	return out
 }
 
-// held are the pools of a campaign's nodes, and of its trials that load what is not its own.
+// held returns the pools of a campaign's nodes and the endpoints that its trials load.
 func (s *sim) held() []plan.Pool {
 	var out []plan.Pool
 	for _, cell := range s.plan.Cells {
@@ -69,7 +70,7 @@ func (s *sim) held() []plan.Pool {
 	return append(out, slices.DeleteFunc(s.loaded(), func(p plan.Pool) bool { return p.Endpoint == "" })...)
 }
 
-// loaded are the pools on which a campaign's trials run.
+// loaded returns the pools on which the campaign's trials run.
 func (s *sim) loaded() []plan.Pool {
 	var out []plan.Pool
 	for _, j := range s.world.Jobs {
@@ -80,7 +81,7 @@ func (s *sim) loaded() []plan.Pool {
 	return out
 }
 
-// step lets one campaign act, and then the world go on.
+// step lets one random campaign act, and then advances the nodes and trials of all campaigns.
 func (c *crowd) step() {
 	i := c.rng.IntN(len(c.sims))
 	s := c.sims[i]
@@ -102,22 +103,14 @@ func (c *crowd) step() {
 		c.waits++
 	}
 	for _, a := range d.Actions {
-		s.do(a)
+		s.begin(a)
 		switch a.Kind {
-		case decide.StartCluster:
-			cluster := s.world.Clusters[a.Cell]
-			cluster.Ready = 0
-			s.world.Clusters[a.Cell] = cluster
 		case decide.StopCluster:
 			cluster := s.world.Clusters[a.Cell]
 			cluster.Pods = int(s.cell(a.Cell).Spec.Topology.Nodes)
 			s.world.Clusters[a.Cell] = cluster
 		case decide.StartTrial:
 			c.ran = append(c.ran, i)
-			name := s.cell(a.Cell).AttemptName(a.Attempt)
-			job := s.world.Jobs[name]
-			job.State, job.Started = decide.JobLive, true
-			s.world.Jobs[name] = job
 		}
 	}
 	c.past = now
@@ -127,7 +120,7 @@ func (c *crowd) step() {
 	}
 }
 
-// goOn lets some nodes come up or go, and some trials end.
+// goOn starts or ends some nodes, and ends some trials.
 func (s *sim) goOn(rng *rand.Rand) {
 	for _, cell := range s.plan.Cells {
 		cluster, exists := s.world.Clusters[cell.Name]
@@ -149,8 +142,9 @@ func (s *sim) goOn(rng *rand.Rand) {
 	}
 }
 
-// check holds that no two campaigns' OpenSearch may share a node, nor, where a view may be old, do trials run while they
-// may. Trials that need no nodes begin at once, so that by old views two campaigns may begin one each.
+// check fails if two campaigns hold pools that they may share. If views may be stale, it checks only that their trials
+// do not run on shared nodes. It then ignores endpoints: trials without nodes start at once, so two campaigns with
+// stale views may both start a trial at the same endpoint.
 func (c *crowd) check() {
 	c.t.Helper()
 	for i, a := range c.sims {
@@ -178,7 +172,7 @@ func (c *crowd) disturb() {
 	s.campaign.Spec.WhenSuspended = []v1alpha1.SuspendPolicy{v1alpha1.SuspendKeepNodes, v1alpha1.SuspendReleaseNodes}[c.rng.IntN(2)]
 }
 
-func TestCampaignsShareNodesInTurn(t *testing.T) {
+func TestRivals_sharedNodes_takeTurns(t *testing.T) {
 	trials, waits := 0, 0
 	for seed := range uint64(150) {
 		rng := rand.New(rand.NewPCG(seed, 4))
@@ -215,8 +209,8 @@ func TestCampaignsShareNodesInTurn(t *testing.T) {
 	t.Logf("%d trials, %d looks that found somebody ahead", trials, waits)
 }
 
-// anyCampaign is one of one to three variants on any of three pools, or on any node, each of one to four nodes; or one that
-// runs a program against nobody knows what.
+// anyCampaign returns a random campaign of one to three variants. They run on any of three pools or on any node, with
+// one to four nodes each. Some of these campaigns run a program that loads an unknown system.
 func anyCampaign(rng *rand.Rand) *wrappers.Campaign {
 	w := wrappers.MakeCampaign("x").Clients(1, 2).Repetitions(int32(rng.IntN(3)))
 	names := []string{"x", "y", "z"}
@@ -237,8 +231,9 @@ func anyCampaign(rng *rand.Rand) *wrappers.Campaign {
 	return w.Nodes(1 + rng.Int32N(4))
 }
 
-// On one pool the oldest runs first, to its end, whatever the order of the looks at them.
-func TestTheOldestCampaignRunsFirst(t *testing.T) {
+// TestRivals_onePool_oldestRunsFirst checks that on one pool the oldest campaign runs to its end first, in whatever order
+// the campaigns are reconciled.
+func TestRivals_onePool_oldestRunsFirst(t *testing.T) {
 	for seed := range uint64(20) {
 		c := &crowd{t: t, rng: rand.New(rand.NewPCG(seed, 5))}
 		for range 3 {
@@ -256,8 +251,9 @@ func TestTheOldestCampaignRunsFirst(t *testing.T) {
 	}
 }
 
-// Whom a campaign waits for, by what it needs and what the other has.
-func TestWhomACampaignWaitsFor(t *testing.T) {
+// TestRivals_ageAndNodes_decideWhoWaits checks which other campaign makes this campaign wait, depending on the age and the nodes
+// of both.
+func TestRivals_ageAndNodes_decideWhoWaits(t *testing.T) {
 	pool := func(name string) []plan.Pool { return []plan.Pool{{NodeSelector: map[string]string{"pool": name}}} }
 	any := []plan.Pool{{}}
 	for _, tt := range []struct {
@@ -269,12 +265,12 @@ func TestWhomACampaignWaitsFor(t *testing.T) {
 		suspended bool
 	}{
 		{"nobody", decide.Claimant{}, false, "", false, false},
-		{"an older one on the pool", decide.Claimant{Created: start.Add(-1), Wants: pool("a")}, false, "campaign ns/o, which comes first", false, false},
+		{"an older one on the pool", decide.Claimant{Created: start.Add(-1), Wants: pool("a")}, false, "campaign ns/o, which has priority", false, false},
 		{"an older one on another pool", decide.Claimant{Created: start.Add(-1), Wants: pool("b"), Holds: pool("b")}, false, "", false, false},
-		{"an older one on any node", decide.Claimant{Created: start.Add(-1), Wants: any}, false, "comes first", false, false},
+		{"an older one on any node", decide.Claimant{Created: start.Add(-1), Wants: any}, false, "has priority", false, false},
 		{"a younger one that wants", decide.Claimant{Created: start.Add(1), Wants: pool("a")}, false, "", false, false},
 		{"a younger one that has nodes", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, false, "which has nodes", false, false},
-		{"one of the same age, by its UID", decide.Claimant{Created: start, UID: "a", Wants: pool("a")}, false, "comes first", false, false},
+		{"one of the same age, by its UID", decide.Claimant{Created: start, UID: "a", Wants: pool("a")}, false, "has priority", false, false},
 		{"both have nodes, the other is older", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Holds: pool("a")}, true, "has nodes", true, false},
 		{"both have nodes, the other is younger", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, true, "has nodes", false, false},
 		{"an older one without nodes, this one runs", decide.Claimant{Created: start.Add(-1), Wants: pool("a")}, true, "", false, false},
@@ -283,8 +279,8 @@ func TestWhomACampaignWaitsFor(t *testing.T) {
 		{"one that is over and retains", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonFinished}, false, "ttlSecondsAfterFinished", false, false},
 		{"one that is deleted", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, false, "(Deleted), which still has nodes", false, false},
 		{"one that is deleted, of this one's nodes", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, true, "(Deleted)", false, false},
-		{"one whose spec was made invalid", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonInvalidSpec}, false, "mend or delete it", false, false},
-		{"one that cannot be scheduled", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Reason: v1alpha1.ReasonUnschedulable}, false, "mend, suspend or delete it", false, false},
+		{"one whose spec was made invalid", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonInvalidSpec}, false, "fix or delete it", false, false},
+		{"one that cannot be scheduled", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Reason: v1alpha1.ReasonUnschedulable}, false, "fix, suspend or delete it", false, false},
 		{"a suspended campaign waits for nobody", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Holds: pool("a")}, true, "", false, true},
 	} {
 		w := wrappers.MakeCampaign("x").Variant("a")

@@ -7,31 +7,30 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/simulate"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// sim is a world that does at once what is decided: clusters come up ready, trials end with a record. It lets a
-// test ask in what order things happen, without a cluster.
+// sim is a simulated campaign. It executes each action at once: a started cluster becomes ready and a started trial ends. Each
+// trial has a record, so a test can make a trial fail. The log lists the actions in their order.
 type sim struct {
 	t        *testing.T
 	campaign *v1alpha1.BenchmarkCampaign
 	plan     plan.Plan
-	world    decide.World
+	world    *simulate.World
 	records  []record.Record
-	measure  func(record.Trial) record.Record
-	jvms     int
+	measure  func(record.Attempt) record.Record
 	log      []string
 }
 
 func newSim(t *testing.T, c *wrappers.Campaign) *sim {
 	s := &sim{
-		t: t, campaign: c.UID("uid-1").Obj(),
-		world: decide.World{Jobs: map[string]decide.Job{}, Clusters: map[string]decide.Cluster{}, Recorded: map[record.Trial]bool{}},
-		measure: func(a record.Trial) record.Record {
+		t: t, campaign: c.UID("uid-1").Obj(), world: simulate.NewWorld(),
+		measure: func(a record.Attempt) record.Record {
 			return wrappers.MeasuredRecord(a, float64(1000*a.Clients))
 		},
 	}
@@ -40,90 +39,73 @@ func newSim(t *testing.T, c *wrappers.Campaign) *sim {
 }
 
 func (s *sim) next() decide.Decision {
-	return decide.Next(s.plan, s.assess(), s.world, s.campaign.Spec, start)
+	return decide.Next(s.plan, s.assess(), s.world.World, s.campaign.Spec, start)
 }
 
-func (s *sim) assess() analysis.Assessment {
-	return analysis.Assess(s.plan, s.campaign.Spec, s.records)
+func (s *sim) assess() campaign.Assessment {
+	return campaign.Assess(s.plan, s.campaign.Spec, s.records)
 }
 
-// trials are the lines of the log that tell of a phase.
+// trials returns the lines of the log that contain the phase.
 func (s *sim) trials(phase record.Phase) []string {
 	return slices.DeleteFunc(slices.Clone(s.log), func(l string) bool { return !strings.Contains(l, " "+string(phase)+" ") })
 }
 
 func (s *sim) cell(name string) plan.Cell {
-	i := slices.IndexFunc(s.plan.Cells, func(c plan.Cell) bool { return c.Name == name })
-	if i < 0 {
-		s.t.Fatalf("no cell %s in the plan", name)
+	cell, err := simulate.FindCell(s.plan, name)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	return s.plan.Cells[i]
+	return cell
 }
 
-// do carries one action out.
+// do executes one action at once: a started cluster becomes ready, and a started trial ends.
 func (s *sim) do(a decide.Action) {
+	s.begin(a)
+	if err := s.world.Complete(s.plan, a); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// begin executes one action, but does not complete it: a started cluster is not ready yet, and a started trial is still running.
+func (s *sim) begin(a decide.Action) {
+	s.note(a)
+	if err := s.world.Begin(s.plan, a, start); err != nil {
+		s.t.Fatal(err)
+	}
+	if a.Kind == decide.Collect {
+		s.records = append(s.records, s.measure(a.Attempt))
+	}
+}
+
+// note adds an action to the log.
+func (s *sim) note(a decide.Action) {
 	switch a.Kind {
 	case decide.StartCluster:
-		cell := s.cell(a.Cell)
-		was, exists := s.world.Clusters[a.Cell]
-		if exists && (was.Replicas > 0 || was.Pods > 0 || was.Placement != a.Placement) {
-			s.t.Fatalf("%+v is started on %+v", was, a)
-		}
-		what := "up " + cell.Variant()
-		if a.Placement > 0 {
+		what := "up " + s.cell(a.Cell).Variant()
+		if a.Placement > 1 {
 			what += fmt.Sprintf(" placement %d away from %v", a.Placement, a.Avoid)
 		}
-		s.note(what)
-		n := cell.Spec.Topology.Nodes
-		s.world.Clusters[a.Cell] = decide.Cluster{
-			Name: a.Cell, JVM: s.newJVM(), Made: true, Placement: a.Placement, Replicas: n, Ready: n, Pods: int(n), Since: start,
-		}
+		s.log = append(s.log, what)
 	case decide.StopCluster:
-		s.note("down " + s.cell(a.Cell).Variant())
-		c := s.world.Clusters[a.Cell]
-		c.Replicas, c.Ready, c.Pods = 0, 0, 0
-		s.world.Clusters[a.Cell] = c
+		s.log = append(s.log, "down "+s.cell(a.Cell).Variant())
 	case decide.DeleteCluster:
 		what := "delete " + s.cell(a.Cell).Variant()
 		if a.KeepCache {
 			what += " but its cache"
 		}
-		s.note(what)
-		delete(s.world.Clusters, a.Cell)
-		for name, j := range s.world.Jobs {
-			if j.Cell == a.Cell {
-				delete(s.world.Jobs, name)
-			}
-		}
+		s.log = append(s.log, what)
 	case decide.StartTrial:
 		t := a.Attempt
-		what := fmt.Sprintf("%s %s %d/%d#%d", t.Variant, t.Phase, t.Clients, t.Repetition, t.Attempt)
-		if t.Placement != s.world.Clusters[a.Cell].Placement {
-			s.t.Fatalf("%s is of placement %d, its cluster of %d", what, t.Placement, s.world.Clusters[a.Cell].Placement)
-		}
+		what := fmt.Sprintf("%s %s %d/%d#%d", t.Variant, t.Phase, t.Clients, t.Repetition, t.N)
 		if t.TargetDocsPerSecond > 0 {
 			what += fmt.Sprintf(" at %d docs/s", t.TargetDocsPerSecond)
 		}
-		s.note(what)
-		name := s.cell(a.Cell).AttemptName(t)
-		if _, twice := s.world.Jobs[name]; twice {
-			s.t.Fatalf("Job %s is created twice", name)
-		}
-		s.world.Jobs[name] = decide.Job{Name: name, Cell: a.Cell, JVM: a.JVM, Attempt: t, State: decide.JobFinished, Created: start}
-	case decide.Collect:
-		s.records = append(s.records, s.measure(a.Attempt))
-		s.world.Recorded[a.Attempt] = true
+		s.log = append(s.log, what)
 	}
 }
 
-func (s *sim) newJVM() string {
-	s.jvms++
-	return fmt.Sprintf("jvm-%d", s.jvms)
-}
-
-func (s *sim) note(what string) { s.log = append(s.log, what) }
-
-// run goes on until nothing is left to do.
+// run executes decisions until a decision has no actions.
 func (s *sim) run() decide.Decision {
 	done := 0
 	for range 3000 {
@@ -145,7 +127,7 @@ func (s *sim) run() decide.Decision {
 	return decide.Decision{}
 }
 
-// exclusive checks that no two cells of a group have nodes at once.
+// exclusive checks that no two cells of a group have nodes at the same time.
 func (s *sim) exclusive() {
 	s.t.Helper()
 	for _, group := range s.plan.Groups {

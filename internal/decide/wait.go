@@ -10,27 +10,29 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// overdue is what a trial may take beyond its deadlines before something must be wrong with its node.
+// overdue is how long a trial may run beyond its deadlines before Knee assumes that the trial's node is broken.
 const overdue = 5 * time.Minute
 
-// advice is what a person can do about a wait that did not end, by the reason that is given for it.
+// advice describes what a user can do about a wait that takes too long, by the reason of the wait.
 var advice = map[string]string{
 	v1alpha1.ReasonUnschedulable:      "add nodes or volumes that fit, or change the campaign's nodePool, resources or storage",
-	v1alpha1.ReasonImagePullFailed:    "check the image's name, and that the node may pull it",
+	v1alpha1.ReasonImagePullFailed:    "check the image's name, and that the node is allowed to pull it",
 	v1alpha1.ReasonProvisioningFailed: "look at its pods and their events",
-	v1alpha1.ReasonTrialBlocked:       "look at its pod and at the node that it is on",
-	v1alpha1.ReasonCleanUpBlocked:     "a pod of a node that is gone goes with its Node object, what has a finalizer with the controller that set it",
-	v1alpha1.ReasonForbidden:          "change the quota, limit or policy, or what the campaign asks for",
+	v1alpha1.ReasonTrialBlocked:       "look at its pod and at the pod's node",
+	v1alpha1.ReasonCleanUpBlocked:     "delete the Node object if its node no longer exists; an object with a finalizer needs the controller that set it",
+	v1alpha1.ReasonForbidden:          "change the quota, limit or policy, or reduce what the campaign requests",
 }
 
-// gone waits for something to end that has been asked to since then; left names what is still there. What does not
-// end in time says so: a volume or a pod that cannot be removed needs a person.
-func (d *decider) gone(what string, since time.Time, left string) {
-	d.deadline(what, since, v1alpha1.ReasonCleanUpBlocked, Problem{Message: left})
+// waitForDeletion waits for objects that are being deleted. The parameter since is the time at which they should have been deleted. The
+// parameter left lists the objects that still exist. After the deadline, waitForDeletion stalls, because a user has to inspect a volume
+// or a pod that cannot be deleted.
+func (d *decider) waitForDeletion(what string, since time.Time, left string) {
+	d.waitWithDeadline(what, since, v1alpha1.ReasonCleanUpBlocked, Problem{Message: left})
 }
 
-// leaving is since when the last thing of a cell should be gone that is being deleted, and what that is.
-func (d *decider) leaving(cell string) (since time.Time, left string) {
+// deletingObjects lists the objects of a cell that are being deleted. The first result is the time at which the last of these objects
+// should be deleted. The second result is the list as text.
+func (d *decider) deletingObjects(cell string) (since time.Time, left string) {
 	cluster := d.world.Clusters[cell]
 	since = cluster.Since
 	var names []string
@@ -48,9 +50,9 @@ func (d *decider) leaving(cell string) (since time.Time, left string) {
 	return since, strings.Join(names, ", ")
 }
 
-// deadline waits for something that began at since, and stalls when the provisioning timeout has passed or
-// when waiting will not help. The problem quotes whoever complains.
-func (d *decider) deadline(what string, since time.Time, reason string, problem Problem) {
+// waitWithDeadline waits. The parameter since is when the wait began; the parameter problem quotes the object that causes the wait.
+// waitWithDeadline stalls if the provisioning timeout has passed, or if waiting cannot help.
+func (d *decider) waitWithDeadline(what string, since time.Time, reason string, problem Problem) {
 	d.wakeIfSet(problem.Again)
 	at := since.Add(d.plan.ProvisioningTimeout)
 	message := what
@@ -80,27 +82,27 @@ func (d *decider) wakeIfSet(t time.Time) {
 	}
 }
 
-// waitForJob waits for a Job to start, to end, or to be gone.
+// waitForJob waits until a Job starts, ends or is deleted.
 func (d *decider) waitForJob(job Job) {
 	if job.State == JobDeleting {
-		d.gone("Job "+job.Name+" is deleted", job.Ending, job.Left)
+		d.waitForDeletion("Job "+job.Name+" is deleted", job.Ending, job.Left)
 		return
 	}
-	d.Running = append(d.Running, describe(job.Attempt))
+	d.Running = append(d.Running, describeAttempt(job.Attempt))
 	switch {
 	case job.State == JobFinished:
 	case !job.Ending.IsZero():
-		d.gone("the pod of "+describe(job.Attempt)+" ends", job.Ending, job.Left)
+		d.waitForDeletion("the pod of "+describeAttempt(job.Attempt)+" ends", job.Ending, job.Left)
 	case !job.Started:
-		d.deadline("the loader of "+describe(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
+		d.waitWithDeadline("the loader of "+describeAttempt(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
 	default:
-		d.overdue(job)
+		d.stallIfOverdue(job)
 	}
 }
 
-// overdue stalls when a Job that started has not ended long after its agent's and its pod's own deadlines.
-func (d *decider) overdue(job Job) {
-	at := job.Created.Add(d.plan.ProvisioningTimeout + 2*d.loadersReady(job) + d.plan.TrialTimeout + overdue)
+// stallIfOverdue stalls if a Job that started has not ended long after the deadlines of its agent and its pod have passed.
+func (d *decider) stallIfOverdue(job Job) {
+	at := job.Created.Add(d.plan.ProvisioningTimeout + 2*d.loadersReadyTimeout(job) + d.plan.TrialTimeout + overdue)
 	if d.now.Before(at) {
 		d.wakeAt(at)
 		return
@@ -109,8 +111,8 @@ func (d *decider) overdue(job Job) {
 		"Job %s should have ended by %s: %s", job.Name, at.UTC().Format(time.RFC3339), advice[v1alpha1.ReasonTrialBlocked])})
 }
 
-// loadersReady is how long the loader pods of a Job wait for one another.
-func (d *decider) loadersReady(job Job) time.Duration {
+// loadersReadyTimeout returns how long the loader pods of a Job wait for one another.
+func (d *decider) loadersReadyTimeout(job Job) time.Duration {
 	for _, cell := range d.plan.Cells {
 		if cell.Name == job.Cell {
 			return d.plan.LoadersReady(cell.Spec, job.Attempt.Clients)

@@ -14,7 +14,7 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// stuck are the ways in which what was asked for can never come to be, by the action that asked.
+// stuck holds, for each kind of action, the ways in which the action can hang forever.
 var stuck = map[decide.ActionKind]map[string]func(s *sim, a decide.Action, now time.Time){
 	decide.StartCluster: {
 		"no pod": func(s *sim, a decide.Action, now time.Time) {
@@ -73,8 +73,8 @@ func (s *sim) live(a decide.Action, j decide.Job) {
 	s.world.Jobs[j.Name] = j
 }
 
-// stuckAt runs until its n-th action and does that one in a way that never comes to be, then goes on with whatever
-// else there is to do. It is false when there are fewer actions of the kind.
+// stuckAt runs the campaign, but lets its n-th action of this kind hang. Then it executes all other actions. It
+// returns false if there are fewer actions of the kind.
 func (s *sim) stuckAt(n int, kind decide.ActionKind, never func(*sim, decide.Action, time.Time)) (cell string, ok bool) {
 	for range 3000 {
 		d := s.next()
@@ -99,9 +99,10 @@ func (s *sim) stuckAt(n int, kind decide.ActionKind, never func(*sim, decide.Act
 	return "", false
 }
 
-// Wherever a campaign is stuck, a look at each time that it asked to be woken at ends with a reason that names an object
-// of the cell: nothing waits without a deadline.
-func TestEveryWaitEnds(t *testing.T) {
+// TestNext_stuckAnywhere_stalls checks that nothing waits without a deadline. Wherever a campaign hangs, it must finally stall
+// with a reason that names an object of the cell. The test makes each decision at the time that the previous decision
+// requested.
+func TestNext_stuckAnywhere_stalls(t *testing.T) {
 	campaigns := map[string]func() *wrappers.Campaign{
 		"cells that take turns": func() *wrappers.Campaign {
 			return wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1, 2).Repetitions(2)
@@ -132,13 +133,14 @@ func TestEveryWaitEnds(t *testing.T) {
 	t.Logf("%d stuck worlds", looked)
 }
 
-// mustStall looks at a world that does not change at each time that is asked for.
+// mustStall repeats the decision in a world that does not change, until the campaign stalls. It makes each decision at
+// the time that the previous decision requested.
 func (s *sim) mustStall(what, cell string) {
 	s.t.Helper()
 	now := start
 	last := start.Add(s.plan.ProvisioningTimeout + s.plan.TrialTimeout + 5*time.Minute)
 	for range 20 {
-		d := decide.Next(s.plan, s.assess(), s.world, s.campaign.Spec, now)
+		d := decide.Next(s.plan, s.assess(), s.world.World, s.campaign.Spec, now)
 		if d.Stalled != nil {
 			if d.Stalled.Reason == "" || !strings.Contains(d.Stalled.Message, cell) || d.Over {
 				s.t.Errorf("%s: stalls with %+v, over %v", what, *d.Stalled, d.Over)
@@ -162,7 +164,8 @@ func (s *sim) mustStall(what, cell string) {
 	s.t.Errorf("%s: still waits after 20 looks", what)
 }
 
-// ask is what an observer does whose question may be answered without an event: it asks anew.
+// ask moves the time of the next check (Problem.Again) of all clusters that have such a time to 10 minutes after now.
+// It simulates a check that must be repeated, because no event reports a change.
 func (s *sim) ask(now time.Time) {
 	for name, c := range s.world.Clusters {
 		if !c.Problem.Again.IsZero() {
@@ -172,16 +175,16 @@ func (s *sim) ask(now time.Time) {
 	}
 }
 
-// What is left of a cell that an edit took out of the plan keeps nobody waiting for ever, and is not forgotten by a
-// campaign that has nothing else to do.
-func TestStraysThatStayAreNamed(t *testing.T) {
+// TestStrays_notDeleted_stall checks leftovers of a cell that an edit removed from the plan. The campaign must not
+// wait for them forever, and it must report them even if it has nothing else to do.
+func TestStrays_notDeleted_stall(t *testing.T) {
 	strays := map[string]func(*sim){
 		"a cluster": func(s *sim) {
 			s.world.Clusters["old"] = decide.Cluster{Name: "old", Deleting: true, Since: start, Left: "PersistentVolumeClaim data-old-0"}
 		},
 		"a Job": func(s *sim) {
 			s.world.Jobs["old-s1-1-1"] = decide.Job{Name: "old-s1-1-1", Cell: "old", State: decide.JobDeleting, Ending: start, Left: "Job old-s1-1-1",
-				Attempt: record.Trial{Campaign: "uid-1", Cell: "old", Phase: record.Sweep, Clients: 1, Repetition: 1, Attempt: 1}}
+				Attempt: record.Attempt{Trial: record.Trial{Campaign: "uid-1", Cell: "old", Phase: record.Sweep, Clients: 1, Repetition: 1, Placement: 1}, N: 1}}
 		},
 	}
 	campaigns := map[string]func(*sim){
@@ -204,11 +207,12 @@ func TestStraysThatStayAreNamed(t *testing.T) {
 	}
 }
 
-// A container that cannot start for good is said at once, with what to do, before any deadline.
-func TestDefiniteProblemsAreSaidAtOnce(t *testing.T) {
+// TestNext_definiteProblem_stallsAtOnce checks that a problem marked Definite is reported at once, before any deadline,
+// together with what the user has to do.
+func TestNext_definiteProblem_stallsAtOnce(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
 	cell := s.plan.Cells[0].Name
-	s.world.Clusters[cell] = decide.Cluster{Name: cell, Made: true, Replicas: 1, Since: start, Problem: decide.Problem{
+	s.world.Clusters[cell] = decide.Cluster{Name: cell, Made: true, Placement: 1, Replicas: 1, Since: start, Problem: decide.Problem{
 		Reason: v1alpha1.ReasonForbidden, Message: `pods "x-0" is forbidden: exceeded quota: compute`, Definite: true, Again: start.Add(10 * time.Second)}}
 	d := s.next()
 	if d.Stalled == nil || d.Stalled.Reason != v1alpha1.ReasonForbidden || !strings.Contains(d.Stalled.Message, "exceeded quota: compute") ||
@@ -220,15 +224,16 @@ func TestDefiniteProblemsAreSaidAtOnce(t *testing.T) {
 	}
 }
 
-// A trial of several pods is overdue only when its pods have been waited for, too.
-func TestATrialOfSeveralPodsThatShouldHaveEnded(t *testing.T) {
+// TestNext_severalLoaderPods_extendTrialDeadline checks that the deadline of a trial of several pods includes the time to
+// wait for its pods.
+func TestNext_severalLoaderPods_extendTrialDeadline(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(6).Bulk(100).ClientsPerPod(2))
 	cell := s.plan.Cells[0]
 	s.world.Clusters[cell.Name] = decide.Cluster{Name: cell.Name, Replicas: 1, Ready: 1, Pods: 1, Since: start}
 	deadlines := s.plan.ProvisioningTimeout + s.plan.TrialTimeout + 2*s.plan.LoadersReady(cell.Spec, 6)
 	for late, stalled := range map[time.Duration]bool{4 * time.Minute: false, 6 * time.Minute: true} {
-		s.live(decide.Action{Cell: cell.Name, Attempt: record.Trial{Campaign: "uid-1", Cell: cell.Hash, Variant: "a", Topology: "1p0r", Phase: record.Warmup,
-			Clients: 6, Repetition: 1, Attempt: 1}}, decide.Job{State: decide.JobLive, Created: start.Add(-deadlines - late), Started: true})
+		s.live(decide.Action{Cell: cell.Name, Attempt: record.Attempt{Trial: record.Trial{Campaign: "uid-1", Cell: cell.Hash, Variant: "a", Topology: "1p0r", Phase: record.Warmup,
+			Clients: 6, Repetition: 1, Placement: 1}, N: 1}}, decide.Job{State: decide.JobLive, Created: start.Add(-deadlines - late), Started: true})
 		if d := s.next(); (d.Stalled != nil) != stalled {
 			t.Errorf("%s after its deadlines: %+v", late, d.Stalled)
 		}

@@ -1,5 +1,5 @@
-// Package decide says what to do next, given what a campaign asks for and what there is. It is pure: the same
-// world at the same time gives the same decision, and it keeps no memory of its own.
+// Package decide decides what to do next for a campaign, given its spec and the objects that exist. It is pure: the same world
+// at the same time gives the same decision, and no state is kept between decisions.
 package decide
 
 import (
@@ -11,126 +11,125 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// World is what was observed of one campaign's objects.
+// World holds what was observed of one campaign's objects.
 type World struct {
-	Jobs      map[string]Job        // by name
-	Clusters  map[string]Cluster    // by cell name; only those that exist
-	Recorded  map[record.Trial]bool // the attempts that have a record
-	Records   []Record              // the objects that hold them, those of earlier cells too
-	Suspended bool                  // nothing new starts
+	Jobs      map[string]Job          // by name of the Job
+	Clusters  map[string]Cluster      // existing clusters, by name of the cell
+	Recorded  map[record.Attempt]bool // the attempts that have a record
+	Records   []Record                // the ConfigMaps of all records, including records of earlier cells
+	Suspended bool                    // true: no new trial or node may start
 
-	Self   Claimant   // this campaign, as the others see it
-	Rivals []Claimant // the other campaigns that want or hold nodes, of every namespace that the manager sees
+	Self   Claimant   // this campaign, in the form in which other campaigns compare themselves with it
+	Rivals []Claimant // the other campaigns that want or hold nodes, of every namespace that the manager watches
 }
 
-// Claimant is a campaign as those see it that may have to share nodes with it. Of two that may share a node, one that
-// holds nodes comes before one that does not, else the older one, else that of the smaller UID: a total order, so that
-// no two wait for each other.
+// Claimant describes a campaign to another campaign that may use the same nodes. Campaigns are ordered: first campaigns that hold
+// nodes, then older campaigns, then campaigns with a smaller UID. The order is total, so campaigns cannot wait for each other forever.
 type Claimant struct {
 	Campaign types.NamespacedName
 	UID      types.UID
 	Created  time.Time
-	Wants    []plan.Pool // of the cells that it has yet to measure; none when it is over, suspended, invalid or deleted
-	Holds    []plan.Pool // of the OpenSearch pods that are there, terminating ones too
-	Reason   string      // of its Ready condition, for the message of who waits for it
+	Wants    []plan.Pool // pools of the cells that are not measured yet; none if the campaign is over, suspended, invalid or deleted
+	Holds    []plan.Pool // pools of the existing OpenSearch pods, including terminating ones
+	Reason   string      // reason of the campaign's Ready condition, for the messages of waiting campaigns
 }
 
 // Record is the object that holds an attempt's record.
 type Record struct {
 	Name    string
 	UID     types.UID
-	Attempt record.Trial
-	Made    time.Time // by the clock of the API server: a loader's may be wrong, and a record that cannot be read tells no time
+	Attempt record.Attempt
+	Made    time.Time // creation time by the clock of the API server: a loader's clock may be wrong, and an unreadable record has no time
 }
 
 // Job is one attempt's Job.
 type Job struct {
 	Name    string
-	Cell    string // the cell's name
-	JVM     string // of the Cluster when the Job was made
-	Attempt record.Trial
+	Cell    string // name of the cell
+	JVM     string // JVM of the Cluster at the time when the Job was created
+	Attempt record.Attempt
 	State   JobState
 	Created time.Time
-	Started bool    // the loader's container runs, or ran
-	Problem Problem // what keeps its pod from starting, when something does
+	Started bool    // the loader's container runs or has run
+	Problem Problem // what keeps the Job's pods from starting; zero: nothing, as far as is known
 
-	Ending time.Time // since when the Job, or a pod of it, should be gone; zero: neither is being deleted
-	Left   string    // what of it is being deleted, for people
+	Ending time.Time // when the Job or one of its pods should have been deleted; zero: neither the Job nor a pod is being deleted
+	Left   string    // the objects of the Job that are being deleted, as text for users
 }
 
-// JobState is how far a Job is.
+// JobState is the progress of a Job.
 type JobState string
 
 // The states of a Job.
 const (
 	JobLive     JobState = "Live"     // may still change
-	JobFinished JobState = "Finished" // complete or failed, and no pod of it is still terminating
-	JobDeleting JobState = "Deleting" // neither live nor finished: wait
+	JobFinished JobState = "Finished" // complete or failed, and all of its pods have terminated
+	JobDeleting JobState = "Deleting" // the Job is being deleted: wait
 )
 
 // Cluster is a cell's OpenSearch.
 type Cluster struct {
-	Name      string // the cell's name
-	JVM       string // identifies the processes that run: another one needs a Warmup trial
+	Name      string // name of the cell
+	JVM       string // identifies the running processes; a new value means that a Warmup trial is needed
 	Deleting  bool
-	Made      bool              // its StatefulSet is there: without it only remains, or a beginning, of the cell are
-	Placement int32             // that it was made for, as trials name it
-	Images    map[string]string // digest of OpenSearch's image, by pod, where its status says
-	Replicas  int32             // asked for
-	Ready     int32             // pods ready, of the replicas asked for
-	Pods      int               // pods that exist, terminating ones too
-	Since     time.Time         // since when it has been asked to run, or one of its pods has not been ready
-	Problem   Problem           // what keeps it from being ready, when its pods say so
-	Left      string            // what of it is being deleted, for people
+	Made      bool              // the StatefulSet or OpenSearchCluster exists; false: only other objects of the cell exist
+	Placement record.Placement  // the placement for which the cluster was created
+	Images    map[string]string // digest of OpenSearch's image by name of the pod, if the pod's status contains the digest
+	Replicas  int32             // requested pods
+	Ready     int32             // ready pods, out of Replicas
+	Pods      int               // existing pods, including terminating ones
+	Since     time.Time         // start of a wait: latest time of a scaling, loss of readiness, deletion, or end of a trial
+	Problem   Problem           // what keeps the cluster from being ready, if its pods show it
+	Left      string            // the objects of the cluster that are being deleted, as text for users
 }
 
-// Problem is what the cluster says of a pod that does not come up.
+// Problem is the reason why a pod does not start, as an object of the API server reports it.
 type Problem struct {
 	Reason   string // a reason of the Ready condition
-	Message  string // in the words of the object that complains, its name first
-	Definite bool   // waiting will not help: said at once, not when the deadline has passed
+	Message  string // name of the object that reports the problem, and the message that the object reports
+	Definite bool   // waiting cannot help, so the problem is reported now, not after the deadline
 
-	Again time.Time // ask again then: it may have been mended without an event; zero: an event will tell
+	Again time.Time // when to check again, because the problem may be solved without an event; zero: an event will follow
 }
 
-// ActionKind is what an action does.
+// ActionKind is the kind of an Action.
 type ActionKind string
 
-// The actions, each small and safe to repeat.
+// The actions. Each action is small and safe to repeat.
 const (
-	StartCluster  ActionKind = "StartCluster"  // create the cell's objects, or scale them up
-	StopCluster   ActionKind = "StopCluster"   // scale the cell's nodes to none; volumes are kept
+	StartCluster  ActionKind = "StartCluster"  // create the cell's objects, or scale the existing cluster up
+	StopCluster   ActionKind = "StopCluster"   // scale the cell's cluster to zero nodes and keep its volumes; an OpenSearchCluster is deleted with its volumes
 	DeleteCluster ActionKind = "DeleteCluster" // delete the cell's objects, volumes and Jobs
 	StartTrial    ActionKind = "StartTrial"    // create the attempt's Job
-	Collect       ActionKind = "Collect"       // make the record of a finished Job
-	DeleteRecords ActionKind = "DeleteRecords" // delete records of what the spec no longer asks for
+	Collect       ActionKind = "Collect"       // create the record of a finished Job
+	DeleteRecords ActionKind = "DeleteRecords" // delete records of cells that the spec no longer has
 )
 
-// Action is one thing to do.
+// Action is one change that package apply makes.
 type Action struct {
 	Kind    ActionKind
-	Cell    string            // the cell's name
-	Attempt record.Trial      // of StartTrial and Collect
-	JVM     string            // of StartTrial
-	Images  map[string]string // of StartTrial: digest of OpenSearch's image, by pod
-	Job     string            // of Collect
-	Jobs    int               // of the cell, as they were seen: a StartTrial or StopCluster that rests on fewer is not done
+	Cell    string            // name of the cell
+	Attempt record.Attempt    // for StartTrial and Collect
+	JVM     string            // for StartTrial
+	Images  map[string]string // for StartTrial: digest of OpenSearch's image, by name of the pod
+	Job     string            // for Collect
+	Jobs    int               // number of the cell's Jobs at the time of the decision; StartTrial and StopCluster do nothing if the number has changed
 
-	Placement int32    // of StartCluster, as trials name it
-	Avoid     []string // of StartCluster: hosts of earlier placements, to keep off where the pool allows
-	KeepCache bool     // of DeleteCluster: the loader's downloads are for the cluster that follows
-	Records   []Record // of DeleteRecords; of a StartTrial that no start of a cluster comes before: those that were seen
+	Placement record.Placement // for StartCluster
+	Avoid     []string         // for StartCluster: hosts of earlier placements, avoided if the pool allows it
+	KeepCache bool             // for DeleteCluster: keep the loader's downloads for the cell's next cluster
+	Records   []Record         // for DeleteRecords: the records to delete; for StartTrial at an endpoint: the records that the cache contained
 }
 
-// Decision is what to do now, and what to say of it.
+// Decision holds the next actions, and what the status reports about them.
 type Decision struct {
 	Actions []Action
-	WakeAt  time.Time         // look again then, even if nothing happens; zero: no need
+	WakeAt  time.Time         // when to decide again, even without an event; zero: no such time
 	Phases  map[string]string // by cell name: Pending, Provisioning, Warmup, Sweep, Final, OpenLoop, Done
-	Running []string          // what runs now, for people
-	Waiting []string          // what is waited for and why, for people
-	Kept    []string          // cells whose nodes are kept although nothing may start on them
-	Stalled *Problem          // a person has to act
-	Queued  string            // whom the campaign waits for and why, for people; empty when for nobody
-	Over    bool              // all trials are done and nothing is left to clean up
+	Running []string          // what runs now, as text for users
+	Waiting []string          // what the campaign waits for and why, as text for users
+	Kept    []string          // cells whose nodes are kept although no trial may start on them
+	Stalled *Problem          // a problem that a user has to solve
+	Queued  string            // the campaigns that this campaign waits for and the reasons, as text for users; empty: none
+	Over    bool              // all trials are done, and no object remains to be deleted
 }

@@ -6,38 +6,25 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/internal/access"
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
-// sourceOf is a worker's source of a dataset, in bulk requests of 2 MB.
-func sourceOf(t testing.TB, dataset string) source {
-	c := configOf(dataset)
+// sourceOf returns the source of one worker for a dataset, in bulk requests of 2 MB.
+func sourceOf(t testing.TB, dataset string) documents.Source {
+	c := configOf(dataset).documents()
 	c.Bulk.FlushDocuments, c.Bulk.FlushBytes = 0, 2_000_000
-	m, err := newMaterial(c)
+	m, err := documents.NewMaterial(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources, _, err := m.open(c)
+	sources, _, err := m.Open(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return sources[0]
 }
 
-func TestAssemblyAllocatesNothing(t *testing.T) {
-	for _, name := range Datasets() {
-		s := sourceOf(t, name)
-		for range 3 { // until its buffers have grown
-			if _, err := s.next(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if n := testing.AllocsPerRun(100, func() { _, _ = s.next() }); n > 0.1 { // a buffer may grow once more
-			t.Errorf("%s: %v allocations a bulk request", name, n)
-		}
-	}
-}
-
-func TestReplyCheckAllocatesNothing(t *testing.T) {
+func TestReplyReader_allocatesNothing(t *testing.T) {
 	for _, text := range [][]byte{filteredReply(same(201, 19231)), fullReply(same(201, 19231))} {
 		var r replyReader
 		body := bytes.NewReader(nil)
@@ -52,14 +39,15 @@ func TestReplyCheckAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestARequestAllocatesLittle is of a whole bulk request of 19,231 documents, the stand-in's part taken in.
-func TestARequestAllocatesLittle(t *testing.T) {
+// TestSend_bulkRequest_allocatesLittle counts the allocations of one bulk request of 19,231 documents. The count includes
+// those of the mock server, which runs in this process.
+func TestSend_bulkRequest_allocatesLittle(t *testing.T) {
 	url, stop, err := Mock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	c := configOf(Small)
+	c := configOf(documents.Small)
 	c.URL = url
 	e, err := newEndpoint(c, access.Access{})
 	if err != nil {
@@ -67,33 +55,15 @@ func TestARequestAllocatesLittle(t *testing.T) {
 	}
 	w := &worker{connection: newConnection(e, c.timeout()), tally: tally{latency: newLatency()}}
 	defer w.connection.close()
-	b, err := sourceOf(t, Small).next()
+	b, err := sourceOf(t, documents.Small).Next()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := testing.AllocsPerRun(50, func() { w.send(t.Context(), b) }); n > 200 {
-		t.Errorf("%v allocations a request of %d documents", n, b.documents)
+		t.Errorf("%v allocations a request of %d documents", n, b.Documents)
 	}
 	if w.tally.requests != 51 {
 		t.Errorf("%d requests", w.tally.requests)
-	}
-}
-
-func BenchmarkAssembly(b *testing.B) {
-	for _, name := range Datasets() {
-		b.Run(name, func(b *testing.B) {
-			s := sourceOf(b, name)
-			documents, size, before := 0, int64(0), cpu()
-			for b.Loop() {
-				bulk, err := s.next()
-				if err != nil {
-					b.Fatal(err)
-				}
-				documents, size = documents+bulk.documents, size+bulk.bytes
-			}
-			b.SetBytes(size / int64(b.N))
-			b.ReportMetric(float64((cpu()-before).Nanoseconds())/float64(documents), "CPU-ns/document")
-		})
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package load is Knee's own loader: it sends documents that were encoded before the load begins to the bulk API, over
-// one connection a worker, and reads every item of every reply.
+// Package load implements Knee's own loader. It encodes documents before the load and sends them to the bulk API. Each worker
+// has its own connection. The loader reads every item of every reply.
 package load
 
 import (
@@ -8,47 +8,49 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/knee-bench/knee/internal/drivers/bulk/bulkconfig"
+	"github.com/knee-bench/knee/internal/load/documents"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Config says what to load, and where. It is also the JSON that a trial hands to `knee-agent load --config`.
+// Config describes a load and its target. It is also the JSON that a trial passes to `knee-agent load --config`.
 type Config struct {
-	URL      string           `json:"url"`                // http(s)://host:port, with a path before /INDEX/_bulk where a proxy wants one
-	External *record.External `json:"external,omitempty"` // files of user, password and certificates; nil: the cluster is open
+	URL      string           `json:"url"`                // http(s)://host:port, followed by a path if a proxy needs one; /INDEX/_bulk is appended
+	External *record.External `json:"external,omitempty"` // paths of the files with user, password and certificates; nil: the cluster has no security
 
-	Index      string `json:"index"`                // index or data stream that is written to
-	DataStream bool   `json:"dataStream,omitempty"` // Index is a data stream: documents are created, not indexed
+	Index      string `json:"index"`                // index or data stream that the load fills
+	DataStream bool   `json:"dataStream,omitempty"` // Index is a data stream: the bulk action is create, not index
 
-	Bulk    record.BulkConfig `json:"bulk"`
-	Workers int               `json:"workers"` // connections of this process, each sending one bulk request at a time
+	Bulk    bulkconfig.Config `json:"bulk"`
+	Workers int               `json:"workers"` // number of connections of this process; each sends one bulk request at a time
 
-	// Of several loader pods of one load, this one's workers are those from FirstClient (counted from 0) on of all Clients.
-	// Documents are split among pods by their workers, and their unique ids never meet. 0 Clients: there is one pod.
+	// For a load with several pods: Clients is the number of workers of all pods, and FirstClient is the number of this pod's
+	// first worker, from 0. The documents are divided among the workers of all pods. Two pods never use the same unique ID.
+	// Clients is 0 if there is only one pod.
 	FirstClient int `json:"firstClient,omitempty"`
 	Clients     int `json:"clients,omitempty"`
 
-	Seed uint64 `json:"seed,omitempty"` // of what is random in a dataset; the same for all pods of a load
-	Run  int    `json:"run,omitempty"`  // of several loads into one index: their unique ids never meet
+	Seed uint64 `json:"seed,omitempty"` // seed for the random parts of a dataset; the same for all pods of a load
+	Run  int    `json:"run,omitempty"`  // number of the load, if several loads fill one index; each load uses other unique IDs
 
-	// Retries is how often the documents of one bulk request are sent again at most after 429 or 5xx; nil: DefaultRetries.
+	// Retries is the maximum number of times that documents are sent again after status 429 or 5xx; nil: DefaultRetries.
 	Retries        *int  `json:"retries,omitempty"`
-	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"` // of one bulk request; 0: DefaultTimeout
+	TimeoutSeconds int32 `json:"timeoutSeconds,omitempty"` // time limit of one bulk request; 0: DefaultTimeout
 }
 
 // Defaults of a load.
 const (
-	DefaultFlushBytes = 3_000_000        // bytes of a bulk request when neither bytes nor documents are said
-	DefaultRetries    = 8                // times; with the backoff between them about 20 s
-	DefaultTimeout    = 60 * time.Second // of one bulk request
+	DefaultRetries = 8                // number of retries; the pauses between them take about 20 s in total
+	DefaultTimeout = 60 * time.Second // of one bulk request
 )
 
-// maxWorkers and maxClients are bounds of sanity; the documents' numbers have room for as many pods.
+// maxWorkers and maxClients are plausibility limits. newClaims can number the documents of maxClients workers.
 const (
 	maxWorkers = 1 << 12
 	maxClients = 1 << 14
 )
 
-// clients is how many workers all pods have.
+// clients returns the number of workers of all pods.
 func (c Config) clients() int {
 	if c.Clients == 0 {
 		return c.Workers
@@ -56,19 +58,11 @@ func (c Config) clients() int {
 	return c.Clients
 }
 
-// share is which of so many documents are this pod's: from, to before to. Every worker of all pods has as many.
-func (c Config) share(documents int64) (from, to int64) {
-	before := func(clients int) int64 {
-		all := int64(c.clients())
-		return documents/all*int64(clients) + min(int64(clients), documents%all)
+// documents returns the configuration of the documents that this pod sends.
+func (c Config) documents() documents.Config {
+	return documents.Config{
+		Bulk: c.Bulk, DataStream: c.DataStream, Workers: c.Workers, FirstClient: c.FirstClient, Clients: c.clients(), Seed: c.Seed, Run: c.Run,
 	}
-	return before(c.FirstClient), before(c.FirstClient + c.Workers)
-}
-
-// own says whether a document is this pod's where they are dealt out to all workers in turn.
-func (c Config) own(number int64) bool {
-	client := int(number % int64(c.clients()))
-	return client >= c.FirstClient && client < c.FirstClient+c.Workers
 }
 
 func (c Config) retries() int {
@@ -85,25 +79,14 @@ func (c Config) timeout() time.Duration {
 	return time.Duration(c.TimeoutSeconds) * time.Second
 }
 
-// flush is when a bulk request is full: from so many bytes on, or with so many documents; one of both is 0.
-func (c Config) flush() (bytes int64, documents int) {
-	switch {
-	case c.Bulk.FlushDocuments > 0:
-		return 0, int(c.Bulk.FlushDocuments)
-	case c.Bulk.FlushBytes > 0:
-		return c.Bulk.FlushBytes, 0
-	}
-	return DefaultFlushBytes, 0
-}
-
-// Validate says what is wrong with a Config, naming the field.
+// Validate returns an error that names the first invalid field.
 func (c Config) Validate() error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("url %q is not that of a cluster, such as http://localhost:9200", c.URL)
 	}
 	if u.User != nil {
-		return errors.New("url holds a user: name a folder with the files username and password instead")
+		return errors.New("url contains a user: put the credentials into the files username and password of a folder, and name that folder")
 	}
 	b := c.Bulk
 	switch {
@@ -112,7 +95,7 @@ func (c Config) Validate() error {
 	case c.Workers < 1 || c.Workers > maxWorkers:
 		return fmt.Errorf("workers is %d: it must be 1 to %d", c.Workers, maxWorkers)
 	case c.clients() > maxClients || c.FirstClient < 0 || c.FirstClient+c.Workers > c.clients():
-		return fmt.Errorf("clients %d to %d of %d: there are 1 to %d, counted from 0", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
+		return fmt.Errorf("the workers are clients %d to %d (counted from 0) of %d: all must be below that number, which is 1 to %d", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
 	case (b.Dataset == "") == (len(b.Files) == 0):
 		return errors.New("either a dataset or files are needed")
 	case b.Documents < 0 || b.DurationSeconds < 0 || b.FlushBytes < 0 || b.FlushDocuments < 0:

@@ -20,24 +20,25 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/knee-bench/knee/internal/access"
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
-// filterPath keeps of a reply what tells of each document: its status and, where it was not taken, why. That is a seventh
-// of the whole reply. Less cannot be asked for: an item of which nothing is left is left out itself, so that nobody could
-// tell which documents the others are.
+// filterPath selects the part of a reply that is needed for each document: the status and the error. This part is about a
+// seventh of the complete reply. A shorter filter is not possible: the server omits an item without any selected field, and
+// then the other items could not be matched to their documents.
 const filterPath = "errors,items.*.status,items.*.error.type,items.*.error.reason"
 
-// dialTimeout is how long a connection may take to be made, TLS included.
+// dialTimeout limits the time for opening a connection, including TLS.
 const dialTimeout = 10 * time.Second
 
-// replyBuffer is how much of a reply is read at a time: what a core's own cache holds.
+// replyBuffer is how many bytes of a reply are read at a time. A buffer of this size fits in the cache of one core.
 const replyBuffer = 64 << 10
 
-// endpoint is where bulk requests go.
+// endpoint is the target of bulk requests.
 type endpoint struct {
 	address string      // host:port
-	tls     *tls.Config // nil: plain
-	head    []byte      // of every request, up to what differs: its length and, where they are signed, its signature
+	tls     *tls.Config // nil: no TLS
+	head    []byte      // common part of the HTTP header of every request; length and signature are appended
 	url     *url.URL
 	sign    *access.SigV4 // nil: requests are not signed
 }
@@ -56,14 +57,14 @@ func newEndpoint(c Config, a access.Access) (endpoint, error) {
 	case "":
 		e.address = net.JoinHostPort(u.Hostname(), port)
 	case port:
-		u.Host = strings.TrimSuffix(u.Host, ":"+port) // so it is signed, and other clients send it
+		u.Host = strings.TrimSuffix(u.Host, ":"+port) // the signed host must have the form that other clients send: without the default port
 	}
 	if u.Scheme == "https" {
 		e.tls = a.TLS()
 		e.tls.NextProtos, e.tls.ServerName = []string{"http/1.1"}, u.Hostname()
 	}
 	if u.Path == "" {
-		u.Path = "/" // of a URL without a path, what JoinPath gives is relative
+		u.Path = "/" // JoinPath returns a relative path if the path is empty
 	}
 	e.url = u.JoinPath(url.PathEscape(c.Index), "_bulk")
 	e.url.RawQuery = url.Values{"filter_path": {filterPath}}.Encode()
@@ -74,28 +75,28 @@ func newEndpoint(c Config, a access.Access) (endpoint, error) {
 	return e, nil
 }
 
-// connection is one worker's, kept open from request to request. Requests are written by one system call of many pieces
-// and without a copy of the body, replies are read by net/http's parser: a goroutine for each, and the body's copies, are
-// what its client would cost on top.
+// connection is the connection of one worker. It stays open between requests. A request is sent by one system call that
+// writes several pieces, so the body is not copied. Replies are parsed by net/http. The client of net/http is not used,
+// because it needs additional goroutines and copies of the body.
 type connection struct {
 	endpoint
-	timeout time.Duration // of one request
+	timeout time.Duration // time limit of one request
 	conn    net.Conn      // nil: not open
 	raw     syscall.RawConn
 	reader  *bufio.Reader
 	head    []byte
 	pieces  net.Buffers
-	release func() bool // of the context of the request under way
+	release func() bool // stops the watching of the context of the current request
 }
 
 func newConnection(e endpoint, timeout time.Duration) *connection {
 	return &connection{endpoint: e, timeout: timeout, reader: bufio.NewReaderSize(nil, 4<<10)}
 }
 
-// open makes the connection when there is none, or none any more: servers, and what lies before them, end connections that
-// nothing is asked over for a while. What is sent over such a one is lost, and nobody tells whether it came.
+// open opens the connection if it is not open, or if the server has closed it. Servers and proxies close idle connections. If
+// a request is sent over a closed connection, it is not known whether the server executed the request.
 func (c *connection) open(ctx context.Context) error {
-	if c.conn != nil && c.gone() {
+	if c.conn != nil && c.isClosedByServer() {
 		c.close()
 	}
 	if c.conn != nil {
@@ -126,8 +127,8 @@ func (c *connection) open(ctx context.Context) error {
 	return nil
 }
 
-// gone says whether the server has ended the connection, whatever of it is still to be read.
-func (c *connection) gone() bool {
+// isClosedByServer reports whether the server has closed the connection, even if unread data is left.
+func (c *connection) isClosedByServer() bool {
 	const ended = unix.POLLRDHUP | unix.POLLHUP | unix.POLLERR
 	gone := false
 	err := c.raw.Control(func(fd uintptr) {
@@ -145,15 +146,15 @@ func (c *connection) close() {
 	}
 }
 
-// errUnsent is that of a request which did not reach the server in whole, so that it did nothing.
+// errUnsent is the error of a request that did not reach the server completely. Such a request had no effect.
 var errUnsent = errors.New("the request could not be sent")
 
-// earlyReply is how long to wait for the reply of a server that stopped reading before the request's end.
+// earlyReply is how long post waits for the reply of a server that stopped reading before the end of the request.
 const earlyReply = time.Second
 
-// post sends a bulk request, whose head writeHead has made, and gives the head of its reply, whose body is to be read to its
-// end before done is called. The end of ctx ends the request.
-func (c *connection) post(ctx context.Context, b bulk) (*http.Response, error) {
+// post sends a bulk request and returns the status and header of the reply. The caller must first call writeHead. After post,
+// it must read the body of the reply to its end, and then call done. The request ends if ctx is cancelled.
+func (c *connection) post(ctx context.Context, b documents.Bulk) (*http.Response, error) {
 	if err := c.open(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUnsent, err)
 	}
@@ -163,11 +164,11 @@ func (c *connection) post(ctx context.Context, b bulk) (*http.Response, error) {
 	}
 	conn := c.conn
 	c.release = context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	c.pieces = append(append(c.pieces[:0], c.head), b.parts...)
-	pieces := c.pieces // writing consumes the slice
+	c.pieces = append(append(c.pieces[:0], c.head), b.Parts...)
+	pieces := c.pieces // a copy, because WriteTo changes the slice
 	_, err := pieces.WriteTo(c.conn)
 	if err != nil {
-		// A server that does not want the request may say so at once and stop reading.
+		// A server that refuses the request may reply immediately and stop reading.
 		unsent := fmt.Errorf("%w: %w", errUnsent, err)
 		if c.conn.SetDeadline(time.Now().Add(earlyReply)) != nil {
 			return nil, unsent
@@ -182,16 +183,16 @@ func (c *connection) post(ctx context.Context, b bulk) (*http.Response, error) {
 	return c.response()
 }
 
-// writeHead makes the head of a request. To sign it takes a look at the whole body, which is the loader's time and not the
-// server's.
-func (c *connection) writeHead(ctx context.Context, b bulk) error {
+// writeHead prepares the HTTP header of a request. It is separate from post, because a signature needs to read the whole
+// body. This takes time of the loader, which must not count as time of the server.
+func (c *connection) writeHead(ctx context.Context, b documents.Bulk) error {
 	c.head = append(c.head[:0], c.endpoint.head...)
 	if c.sign != nil {
 		digest := sha256.New()
-		for _, part := range b.parts {
+		for _, part := range b.Parts {
 			digest.Write(part)
 		}
-		request := (&http.Request{Method: http.MethodPost, URL: c.url, Host: c.url.Host, ContentLength: b.bytes, Header: http.Header{}}).WithContext(ctx)
+		request := (&http.Request{Method: http.MethodPost, URL: c.url, Host: c.url.Host, ContentLength: b.Bytes, Header: http.Header{}}).WithContext(ctx)
 		if err := c.sign.Sign(request, hex.EncodeToString(digest.Sum(nil)), time.Now()); err != nil {
 			return err
 		}
@@ -200,12 +201,13 @@ func (c *connection) writeHead(ctx context.Context, b bulk) error {
 		}
 	}
 	c.head = append(c.head, "Content-Length: "...)
-	c.head = strconv.AppendInt(c.head, b.bytes, 10)
+	c.head = strconv.AppendInt(c.head, b.Bytes, 10)
 	c.head = append(c.head, "\r\n\r\n"...)
 	return nil
 }
 
-// done ends a request; the connection is kept for the next one unless it is of no more use.
+// done ends a request. It keeps the connection open for the next request. It closes the connection if the parameter useless
+// is true, or if the context of the request was cancelled.
 func (c *connection) done(useless bool) {
 	kept := c.release == nil || c.release()
 	c.release = nil
@@ -214,14 +216,14 @@ func (c *connection) done(useless bool) {
 	}
 }
 
-// response reads the head of a reply.
+// response reads the status and the header of a reply.
 func (c *connection) response() (*http.Response, error) {
 	for {
 		response, err := http.ReadResponse(c.reader, nil)
 		if err != nil {
 			return nil, err
 		}
-		if response.StatusCode >= http.StatusOK { // else an interim one, such as 100 Continue
+		if response.StatusCode >= http.StatusOK { // a lower status is an interim reply, such as 100 Continue
 			return response, nil
 		}
 	}

@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/internal/access"
+	"github.com/knee-bench/knee/internal/load/documents"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-func TestBasicAuthenticationOverTLS(t *testing.T) {
+func TestLoad_basicAuthenticationOverTLS(t *testing.T) {
 	f := newFake(t, func(n int, w http.ResponseWriter, r *http.Request, documents []string) []int {
 		if user, password, _ := r.BasicAuth(); user != "knee" || password != "s3cr:et" || r.TLS == nil {
 			w.WriteHeader(http.StatusUnauthorized)
@@ -36,7 +37,7 @@ func TestBasicAuthenticationOverTLS(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		external record.External
-		want     string // of the error or the end; empty: all documents are acknowledged
+		want     string // part of the error or of the reason for the end; empty: all documents are acknowledged
 	}{
 		{"both", record.External{CredentialsDir: dir, CAFile: filepath.Join(dir, "ca.crt")}, ""},
 		{"no user", record.External{CAFile: filepath.Join(dir, "ca.crt")}, "401"},
@@ -69,9 +70,9 @@ func TestBasicAuthenticationOverTLS(t *testing.T) {
 	}
 }
 
-// TestServerThatRefusesBeforeTheEnd has a server that answers without reading the request, as proxies do when it is too
-// large.
-func TestServerThatRefusesBeforeTheEnd(t *testing.T) {
+// TestLoad_serverRefusesBeforeReading_failsDocuments checks a server that answers without reading the request. Proxies do this if a
+// request is too large.
+func TestLoad_serverRefusesBeforeReading_failsDocuments(t *testing.T) {
 	f := newFake(t, created)
 	limited := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
@@ -85,16 +86,16 @@ func TestServerThatRefusesBeforeTheEnd(t *testing.T) {
 	}
 }
 
-func TestConfigsThatCannotBe(t *testing.T) {
+func TestConfigValidate(t *testing.T) {
 	for _, c := range []struct {
 		want   string
 		change func(*Config)
 	}{
 		{"url", func(c *Config) { c.URL = "localhost:9200" }},
-		{"url holds a user", func(c *Config) { c.URL = "http://a:b@localhost" }},
+		{"url contains a user", func(c *Config) { c.URL = "http://a:b@localhost" }},
 		{"index is empty", func(c *Config) { c.Index = "" }},
 		{"workers is 0", func(c *Config) { c.Workers = 0 }},
-		{"clients 3 to 4 of 4", func(c *Config) { c.FirstClient, c.Clients = 3, 4 }},
+		{"clients 3 to 4 (counted from 0) of 4", func(c *Config) { c.FirstClient, c.Clients = 3, 4 }},
 		{"either a dataset or files", func(c *Config) { c.Bulk.Dataset = "" }},
 		{"either a dataset or files", func(c *Config) { c.Bulk.Files = []string{"a"} }},
 		{"say how many documents", func(c *Config) { c.Bulk.DurationSeconds = 0 }},
@@ -103,13 +104,13 @@ func TestConfigsThatCannotBe(t *testing.T) {
 		{"below 0", func(c *Config) { c.Bulk.FlushBytes = -1 }},
 		{"retries", func(c *Config) { n := -1; c.Retries = &n }},
 	} {
-		config := configOf(Small)
+		config := configOf(documents.Small)
 		c.change(&config)
 		if err := config.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want %s", err, c.want)
 		}
 	}
-	if err := configOf(Small).Validate(); err != nil {
+	if err := configOf(documents.Small).Validate(); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,13 +14,16 @@ import (
 	"time"
 
 	"github.com/knee-bench/knee/internal/access"
-	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/drivers/bulk/bulkconfig"
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
-// fake is a stand-in for OpenSearch's bulk API: it keeps the documents that it acknowledges, and misbehaves as told.
+// fake is a fake of OpenSearch's bulk API. It stores the documents that it acknowledges. The field answer decides
+// which documents these are.
 type fake struct {
 	*httptest.Server
-	// answer gives the status of each document of the n-th request, counted from 0; or, with nil, answers by itself.
+	// answer returns the status of each document of request n, counted from 0. If it returns nil, it has written the
+	// reply itself.
 	answer func(n int, w http.ResponseWriter, r *http.Request, documents []string) []int
 
 	mu       sync.Mutex
@@ -84,7 +87,7 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(filteredReply(statuses))
 }
 
-// filteredReply is what OpenSearch gives to the loader's filter_path.
+// filteredReply returns the reply of OpenSearch to a request with the loader's filter_path.
 func filteredReply(statuses []int) []byte {
 	var items []string
 	errors := false
@@ -100,14 +103,14 @@ func filteredReply(statuses []int) []byte {
 }
 
 func (f *fake) config(change ...func(*Config)) Config {
-	c := Config{URL: f.URL, Index: "a", Workers: 2, Seed: 7, Bulk: record.BulkConfig{Dataset: Small, Documents: 1000, FlushDocuments: 100}}
+	c := Config{URL: f.URL, Index: "a", Workers: 2, Seed: 7, Bulk: bulkconfig.Config{Dataset: documents.Small, Documents: 1000, FlushDocuments: 100}}
 	for _, f := range change {
 		f(&c)
 	}
 	return c
 }
 
-// prepare is Prepare for an open cluster.
+// prepare calls Prepare for a cluster without credentials.
 func prepare(ctx context.Context, c Config) (*Loader, error) { return Prepare(ctx, c, access.Access{}) }
 
 func run(t *testing.T, c Config) Result {
@@ -130,7 +133,7 @@ func run(t *testing.T, c Config) Result {
 	return r
 }
 
-// documentsOf are the fields of stored documents.
+// documentsOf returns the fields of stored documents.
 func documentsOf(t *testing.T, stored []string) []map[string]any {
 	t.Helper()
 	out := make([]map[string]any, len(stored))
@@ -141,4 +144,16 @@ func documentsOf(t *testing.T, stored []string) []map[string]any {
 		}
 	}
 	return out
+}
+
+// These are the action lines of the documents that a fake stores.
+const (
+	actionIndex  = `{"index":{}}`
+	actionCreate = `{"create":{}}`
+)
+
+func configOf(dataset string) Config {
+	c := Config{URL: "http://localhost", Index: "a", Workers: 2}
+	c.Bulk.Dataset, c.Bulk.DurationSeconds, c.Bulk.FlushDocuments = dataset, 1, 100
+	return c
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// trusting is the access of a client that knows the server by its certificate.
+// trusting returns the access of a client that trusts the certificate of the server.
 func trusting(t *testing.T, s *httptest.Server) access.Access {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.crt")
@@ -32,9 +32,10 @@ func trusting(t *testing.T, s *httptest.Server) access.Access {
 	return a
 }
 
-// TestConnectionsThatTheServerEndedMeanwhile has the server end connections that nothing was asked over, as proxies do after
-// a minute: a loader that is ready may wait longer than that for the other loader pods.
-func TestConnectionsThatTheServerEndedMeanwhile(t *testing.T) {
+// TestLoad_idleConnectionsClosedByServer_dialsAgain checks connections that the server closes before the first request.
+// Proxies close idle connections after a minute, and a loader that is ready may wait longer for the other loader
+// pods.
+func TestLoad_idleConnectionsClosedByServer_dialsAgain(t *testing.T) {
 	f := newFake(t, created)
 	for _, c := range []struct {
 		name  string
@@ -56,7 +57,7 @@ func TestConnectionsThatTheServerEndedMeanwhile(t *testing.T) {
 					close(all)
 				}
 			}
-			server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that the test cuts
+			server.Config.ErrorLog = log.New(io.Discard, "", 0) // hides errors of handshakes that the test interrupts
 			c.start(server)
 			defer server.Close()
 			a := access.Access{}
@@ -69,14 +70,14 @@ func TestConnectionsThatTheServerEndedMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer l.Close()
-			<-all // of the connections no request has come yet
+			<-all // all connections exist, but no request was sent yet
 			mu.Lock()
 			for _, conn := range made {
 				_ = conn.Close()
 			}
 			mu.Unlock()
 			for _, c := range l.dialled {
-				for began := time.Now(); !c.gone(); time.Sleep(time.Millisecond) {
+				for began := time.Now(); !c.isClosedByServer(); time.Sleep(time.Millisecond) {
 					if time.Since(began) > time.Minute {
 						t.Fatal("the end of a connection does not come")
 					}

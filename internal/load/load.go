@@ -12,22 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/knee-bench/knee/internal/access"
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
-// Loader makes loads of one Config.
+// Loader makes one or more loads with the same Config.
 type Loader struct {
 	config   Config
 	endpoint endpoint
-	material material
-	dialled  []*connection // for the next load
-	runs     int           // so far
+	material documents.Material
+	dialled  []*connection // connections for the next load
+	runs     int           // number of loads so far
 
 	mu      sync.Mutex
-	workers []*worker // of the load under way, or of the last one
+	workers []*worker // workers of the current load, or of the last load
 }
 
-// Prepare does all that can be done before a load: it encodes the documents and connects, with what access holds of
-// c.External. Close what it gives.
+// Prepare does everything that is possible before a load: it encodes the documents and opens the connections. The parameter a
+// holds the credentials from the files of c.External. The caller must close the Loader.
 func Prepare(ctx context.Context, c Config, a access.Access) (*Loader, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func Prepare(ctx context.Context, c Config, a access.Access) (*Loader, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMaterial(c)
+	m, err := documents.NewMaterial(c.documents())
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func Prepare(ctx context.Context, c Config, a access.Access) (*Loader, error) {
 	return l, nil
 }
 
-// dial opens as many connections as there are workers. Of those that are open already the server may have ended some.
+// dial opens one connection per worker. It opens existing connections again if the server has closed them.
 func (l *Loader) dial(ctx context.Context) error {
 	for len(l.dialled) < l.config.Workers {
 		l.dialled = append(l.dialled, newConnection(l.endpoint, l.config.timeout()))
@@ -61,7 +62,7 @@ func (l *Loader) dial(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (l *Loader) Close() {
 	for _, c := range l.dialled {
 		c.close()
@@ -69,14 +70,14 @@ func (l *Loader) Close() {
 	l.dialled = nil
 }
 
-// lastReplies is how long a load that is broken off waits for the replies to what it has sent.
+// lastReplies is how long an aborted load waits for the replies to its last requests.
 const lastReplies = 3 * time.Second
 
-// errTime ends a load by the clock, as it was asked to.
+// errTime is the cause of the normal end of a timed load.
 var errTime = errors.New("the load's time is over")
 
-// Run makes one load. An end of ctx breaks it off; the result tells what was measured until then, and why it ended. The
-// error is that of a load which could not begin.
+// Run makes one load. If ctx ends, the load is aborted. The result holds the figures until the end of the load, and the
+// reason if the load ended early. An error means that the load could not begin.
 func (l *Loader) Run(ctx context.Context) (Result, error) {
 	config := l.config
 	config.Run += l.runs
@@ -84,13 +85,14 @@ func (l *Loader) Run(ctx context.Context) (Result, error) {
 	if err := l.dial(ctx); err != nil {
 		return Result{}, err
 	}
-	sources, stopSources, err := l.material.open(config)
+	sources, stopSources, err := l.material.Open(config.documents())
 	if err != nil {
 		return Result{}, err
 	}
 	defer stopSources()
 
-	// until ends when no more is to be sent; hard, soon after, when no reply is waited for any more.
+	// The workers send no new requests after the context until has ended. The context hard ends some time after an abort
+	// (lastReplies). Then the workers stop waiting for replies.
 	until, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	hard, breakOff := context.WithCancel(context.WithoutCancel(ctx))
@@ -116,7 +118,7 @@ func (l *Loader) Run(ctx context.Context) (Result, error) {
 	return l.result(workers, started, used, context.Cause(until))
 }
 
-func (l *Loader) newWorkers(config Config, sources []source) []*worker {
+func (l *Loader) newWorkers(config Config, sources []documents.Source) []*worker {
 	workers := make([]*worker, config.Workers)
 	for i := range workers {
 		workers[i] = &worker{
@@ -125,14 +127,14 @@ func (l *Loader) newWorkers(config Config, sources []source) []*worker {
 			tally:  tally{latency: newLatency()},
 		}
 	}
-	l.dialled = nil // a worker closes its own
+	l.dialled = nil // each worker closes its own connection
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.workers = workers
 	return workers
 }
 
-// result adds the workers' tallies up.
+// result adds up the tallies of the workers.
 func (l *Loader) result(workers []*worker, started time.Time, used time.Duration, ended error) (Result, error) {
 	out := Result{Processes: 1, Workers: len(workers), From: started.UnixMilli(), CPUSeconds: used.Seconds(), Cores: runtime.GOMAXPROCS(0)}
 	latency, first, last := newLatency(), time.Time{}, started
@@ -169,7 +171,7 @@ func (l *Loader) result(workers []*worker, started time.Time, used time.Duration
 	return out, err
 }
 
-// Progress is what the load under way has done so far.
+// Progress returns the document counts of the current load so far.
 func (l *Loader) Progress() Documents {
 	l.mu.Lock()
 	workers := slices.Clone(l.workers)
@@ -181,11 +183,11 @@ func (l *Loader) Progress() Documents {
 	return out
 }
 
-// cpu is what this process has used so far, user and system.
+// cpu returns the user and system CPU time of this process so far.
 func cpu() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
-		return 0 // the process's own usage is always there
+		return 0 // cannot happen: a process can always read its own usage
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

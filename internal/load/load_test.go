@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
-func TestAllAcknowledged(t *testing.T) {
+func TestLoad_allAcknowledged(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		change     func(*Config)
@@ -47,7 +49,8 @@ func TestAllAcknowledged(t *testing.T) {
 	}
 }
 
-// every refuses every k-th document of a first sending with a status.
+// every returns a function for the field fake.answer. In the first request, the function refuses every k-th document
+// with the given status.
 func every(k, status int) func(int, http.ResponseWriter, *http.Request, []string) []int {
 	return func(n int, _ http.ResponseWriter, _ *http.Request, documents []string) []int {
 		out := same(http.StatusCreated, len(documents))
@@ -60,7 +63,7 @@ func every(k, status int) func(int, http.ResponseWriter, *http.Request, []string
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestLoad_refusals(t *testing.T) {
 	one := func(c *Config) { c.Workers, c.Bulk.Documents = 1, 100 }
 	never := func(c *Config) { one(c); none := 0; c.Retries = &none }
 	once := func(c *Config) { one(c); n := 1; c.Retries = &n }
@@ -129,7 +132,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-func TestBrokenConnectionsAndTimeouts(t *testing.T) {
+func TestLoad_brokenConnectionsAndTimeouts(t *testing.T) {
 	t.Run("a connection that breaks before the reply", func(t *testing.T) {
 		f := newFake(t, func(n int, w http.ResponseWriter, r *http.Request, documents []string) []int {
 			if n == 0 {
@@ -187,7 +190,7 @@ func TestBrokenConnectionsAndTimeouts(t *testing.T) {
 	})
 }
 
-func TestInterruptedLoadTellsWhatWasDone(t *testing.T) {
+func TestLoad_interrupted_reportsWhatWasDone(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	f := newFake(t, func(n int, w http.ResponseWriter, r *http.Request, documents []string) []int {
 		if n == 4 {
@@ -209,7 +212,7 @@ func TestInterruptedLoadTellsWhatWasDone(t *testing.T) {
 	}
 }
 
-func TestDuration(t *testing.T) {
+func TestLoad_durationSeconds_endsInTime(t *testing.T) {
 	f := newFake(t, created)
 	r := run(t, f.config(func(c *Config) { c.Bulk.Documents, c.Bulk.DurationSeconds = 0, 1 }))
 	if r.Seconds() < 0.9 || r.Seconds() > 20 || r.Documents.Acknowledged < 100 || r.Ended != "" {
@@ -217,9 +220,9 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-func TestSecondRunIsALoadOfItsOwn(t *testing.T) {
+func TestLoad_secondRun_sendsOtherDocuments(t *testing.T) {
 	f := newFake(t, created)
-	l, err := prepare(t.Context(), f.config(func(c *Config) { c.Bulk.Dataset = OTelLogs }))
+	l, err := prepare(t.Context(), f.config(func(c *Config) { c.Bulk.Dataset = documents.OTelLogs }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +241,7 @@ func TestSecondRunIsALoadOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestPausesDouble(t *testing.T) {
+func TestPause_doublesUpToLimit(t *testing.T) {
 	random := newWorkerRandom(1, 0)
 	for n, longest := range []time.Duration{100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000, 10_000, 10_000} {
 		longest *= time.Millisecond

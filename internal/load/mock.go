@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// mockReply is what the mock answers to any request. It acknowledges no document.
+// mockReply is the reply of the mock server to every request. It acknowledges no document.
 const mockReply = `{"took":0,"errors":false,"items":[]}`
 
-// Mock starts a server in this process that reads every request to its end and gives always the same reply: what is loaded
-// then is the loader's own limit, with the server on the same cores. It is no OpenSearch and stores nothing.
+// Mock starts a server in this process. The server reads every request to its end and always sends the same reply. It is not
+// an OpenSearch and stores nothing. A load against it measures the limit of the loader itself, with the server on the same
+// cores.
 func Mock(ctx context.Context) (url string, stop func(), err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -26,7 +27,7 @@ func Mock(ctx context.Context) (url string, stop func(), err error) {
 			buffer := buffers.Get().(*[]byte)
 			defer buffers.Put(buffer)
 			if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, r.Body, *buffer); err != nil {
-				return // the client has gone
+				return // the client has closed the connection
 			}
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, mockReply)

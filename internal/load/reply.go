@@ -10,39 +10,40 @@ import (
 	"slices"
 )
 
-// reply is what the server said of the documents of one bulk request.
+// reply summarizes the server's reply to one bulk request.
 type reply struct {
 	acknowledged int
-	refused      []Refusal // by kind
-	retry        []bool    // documents worth sending again; as long as the request's documents when retried is above 0
-	rejected     int       // documents of retry whose status is 429
-	unavailable  int       // documents of retry whose status is 5xx
-	failed       int       // documents that no other sending would help
-	silent       int       // documents of which the reply says nothing
+	refused      []Refusal // documents that were not accepted, counted by kind
+	retry        []bool    // documents to send again; empty, or as long as the request's documents
+	rejected     int       // number of documents with status 429; they are in retry
+	unavailable  int       // number of documents with status 5xx; they are in retry
+	failed       int       // number of documents that would fail again
+	silent       int       // number of documents that the reply does not mention
 }
 
-// replyReader reads replies, every item of each. Most say that all documents were taken; it sees that without looking
-// at every letter, and without keeping the reply.
+// replyReader reads replies and all their items. Most replies report that all documents were accepted. In this case,
+// replyReader neither parses nor stores the reply.
 type replyReader struct {
 	chunk []byte
 	whole bytes.Buffer
 	reply reply
 }
 
-// Marks of a reply. A quote inside of a JSON string is written \", so neither can be part of a text of the server's.
+// Texts that are searched in a reply. They contain quotes. JSON writes a quote inside a string as \", so an error text from
+// the server cannot contain one of these texts.
 var (
 	markItems  = []byte(`"items":[`)
 	markErrors = []byte(`"errors":false`)
-	markTaken  = []byte(`"status":2`) // of an item: 200 or 201
+	markTaken  = []byte(`"status":2`) // status of an item: 200 or 201
 )
 
-// maxReply bounds the text of a reply that is kept to be parsed: two KiB an item and one MiB beside.
+// maxReply returns the maximum size of a reply that is stored for parsing: 2 KiB per document plus 1 MiB.
 func maxReply(documents int) int64 { return int64(documents)<<11 + 1<<20 }
 
-// errReply is that of a reply which is not whole, or no bulk reply.
-var errReply = errors.New("the reply is not that of a bulk request")
+// errReply is the error of a reply that is incomplete or not a reply of the bulk API.
+var errReply = errors.New("the reply is not a bulk reply")
 
-// read takes a reply's body to its end.
+// read reads the body of a reply to its end.
 func (r *replyReader) read(body io.Reader, documents int) (*reply, error) {
 	if r.chunk == nil {
 		r.chunk = make([]byte, replyBuffer)
@@ -66,7 +67,7 @@ func (r *replyReader) read(body io.Reader, documents int) (*reply, error) {
 	return &r.reply, r.parse(documents)
 }
 
-// readAtLeast fills the head of a reply: the marks lie in its first bytes.
+// readAtLeast reads at least the first 512 bytes of a reply, because markErrors and markItems are there.
 func readAtLeast(body io.Reader, chunk []byte) (int, error) {
 	n := 0
 	for n < 512 {
@@ -79,8 +80,8 @@ func readAtLeast(body io.Reader, chunk []byte) (int, error) {
 	return n, nil
 }
 
-// count takes the rest of a reply that has no errors: the first n bytes of it are in the chunk. Every document that was
-// taken has an item with a status of 2xx.
+// count reads the remaining reply and counts the accepted documents. The reply must have no errors. The first n bytes are
+// already in r.chunk. Every accepted document has an item with a status of 2xx.
 func (r *replyReader) count(body io.Reader, n int, ended bool, documents int) error {
 	taken, kept := countTaken(r.chunk[:n]), 0
 	tail := [2]byte{}
@@ -94,7 +95,7 @@ func (r *replyReader) count(body io.Reader, n int, ended bool, documents int) er
 		if ended {
 			break
 		}
-		// The end of this chunk may be the begin of a mark.
+		// Keep the end of this chunk, because markTaken may begin there and end in the next chunk.
 		kept = copy(r.chunk, text[max(0, n-len(markTaken)+1):])
 		k, err := body.Read(r.chunk[kept:])
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -104,7 +105,7 @@ func (r *replyReader) count(body io.Reader, n int, ended bool, documents int) er
 		taken += countTaken(r.chunk[:n])
 	}
 	if tail != [2]byte{']', '}'} {
-		return fmt.Errorf("%w: it breaks off", errReply)
+		return fmt.Errorf("%w: it is incomplete", errReply)
 	}
 	if taken > documents {
 		return fmt.Errorf("%w: it has %d items for %d documents", errReply, taken, documents)
@@ -113,7 +114,7 @@ func (r *replyReader) count(body io.Reader, n int, ended bool, documents int) er
 	return nil
 }
 
-// bulkReply is a bulk request's reply; its items are keyed by their action.
+// bulkReply is the reply to a bulk request. The key of each item is its action.
 type bulkReply struct {
 	Errors bool                  `json:"errors"`
 	Items  []map[string]bulkItem `json:"items"`
@@ -127,7 +128,7 @@ type bulkItem struct {
 	} `json:"error"`
 }
 
-// parse takes the whole reply's items one by one.
+// parse parses a complete reply and handles its items one by one.
 func (r *replyReader) parse(documents int) error {
 	var all bulkReply
 	if err := json.Unmarshal(r.whole.Bytes(), &all); err != nil {
@@ -152,7 +153,7 @@ func (r *replyReader) parse(documents int) error {
 			out.silent++
 			continue
 		}
-		out.refused = count(out.refused, Refusal{Status: item.Status, Type: item.Error.Type, Reason: brief(item.Error.Reason), Documents: 1})
+		out.refused = count(out.refused, Refusal{Status: item.Status, Type: item.Error.Type, Reason: shortenReason(item.Error.Reason), Documents: 1})
 		switch {
 		case item.Status == http.StatusTooManyRequests:
 			out.rejected++
@@ -168,17 +169,18 @@ func (r *replyReader) parse(documents int) error {
 	return nil
 }
 
-// maxReason bounds what is kept of a reason.
+// maxReason is the maximum length of a reason, in bytes.
 const maxReason = 300
 
-func brief(text string) string {
+func shortenReason(text string) string {
 	if len(text) > maxReason {
 		return text[:maxReason]
 	}
 	return text
 }
 
-// explain finds the type and the reason of an error of OpenSearch in a reply; of any other text it gives the begin.
+// explain returns the type and the reason of OpenSearch's error in a reply. If the reply has another format, the type is
+// empty and the reason is the beginning of the text.
 func explain(text []byte) (kind, reason string) {
 	var all struct {
 		Error json.RawMessage `json:"error"`
@@ -186,8 +188,8 @@ func explain(text []byte) (kind, reason string) {
 	if json.Unmarshal(text, &all) == nil {
 		var cause struct{ Type, Reason string }
 		if json.Unmarshal(all.Error, &cause) == nil && cause.Type != "" {
-			return cause.Type, brief(cause.Reason)
+			return cause.Type, shortenReason(cause.Reason)
 		}
 	}
-	return "", brief(string(bytes.TrimSpace(text)))
+	return "", shortenReason(string(bytes.TrimSpace(text)))
 }

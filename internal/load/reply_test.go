@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/iotest"
 )
 
-// fullReply has the form of a reply of OpenSearch 3.1 to which no filter_path was given.
+// fullReply returns a reply in the form of OpenSearch 3.1 without filter_path.
 func fullReply(statuses []int) []byte {
 	var out bytes.Buffer
 	errors := bytes.Contains(filteredReply(statuses), []byte(`"errors":true`))
@@ -30,7 +29,7 @@ func fullReply(statuses []int) []byte {
 	return out.Bytes()
 }
 
-func TestReplies(t *testing.T) {
+func TestReplyReader(t *testing.T) {
 	good := same(201, 5000)
 	mixed := same(201, 5000)
 	for i := range mixed {
@@ -83,7 +82,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-func TestBrokenReplies(t *testing.T) {
+func TestReplyReader_brokenReplies_fail(t *testing.T) {
 	whole := fullReply(same(201, 3000))
 	for _, text := range [][]byte{nil, []byte(" "), []byte("[]"), []byte(`{"errors":`), whole[:len(whole)-1], whole[:len(whole)/2], fullReply(same(201, 3001)), fullReply(append(same(201, 3000), 429))} {
 		for _, wrap := range []func(io.Reader) io.Reader{iotest.DataErrReader, iotest.HalfReader} {
@@ -94,7 +93,8 @@ func TestBrokenReplies(t *testing.T) {
 	}
 }
 
-// FuzzReply holds the fast look at a reply against the JSON parser: what it acknowledges, that does too.
+// FuzzReply compares the fast reader of replies with the JSON parser: both must count the same acknowledged
+// documents, if the text has the form of OpenSearch's replies.
 func FuzzReply(f *testing.F) {
 	f.Add(filteredReply(same(201, 3)), uint8(3))
 	f.Add(fullReply([]int{201, 429, 200}), uint8(3))
@@ -115,7 +115,7 @@ func FuzzReply(f *testing.F) {
 			Items  []map[string]struct{ Status int }
 		}
 		if json.Unmarshal(text, &all) != nil || all.Errors {
-			return // not a bulk reply, which the fast look may not see: it looks for its marks
+			return // not a bulk reply; the fast reader only searches for marks and may not notice this
 		}
 		taken := 0
 		for _, item := range all.Items {
@@ -131,8 +131,8 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// form says whether a text has the form of OpenSearch's replies to one bulk request: no other field is named status, and a
-// status is written as a number of three digits.
+// form reports whether a text has the form of OpenSearch's replies to one bulk request. No other field may have the
+// name status, and each status must be a number of three digits.
 func form(text []byte, items []map[string]struct{ Status int }) bool {
 	if bytes.Count(text, []byte(`"errors"`)) != 1 || bytes.Count(text, []byte(`"items"`)) != 1 || bytes.Count(text, []byte(`status"`)) != len(items) || bytes.Contains(text, []byte(`\`)) || bytes.Contains(bytes.ToLower(text), []byte("u00")) {
 		return false
@@ -148,49 +148,4 @@ func form(text []byte, items []map[string]struct{ Status int }) bool {
 		}
 	}
 	return true
-}
-
-func TestPickTakesTheMarkedDocuments(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	b := &block{}
-	for i := range 50 {
-		b.add(actionIndex, fmt.Appendf(nil, `{"n":%d,"fill":"%s"}`, i, strings.Repeat("x", random.IntN(40))))
-	}
-	parts, size := b.pieces(nil, 30, 45) // over the end
-	marked := make([]bool, 45)
-	want := ""
-	for i := range marked {
-		if marked[i] = random.IntN(3) == 0; marked[i] {
-			k := (30 + i) % 50
-			want += string(b.data[b.start(k):b.ends[k]])
-		}
-	}
-	if got := string((bulk{parts: parts, documents: 45, bytes: size}).pick(nil, marked)); got != want {
-		t.Errorf("got %s\nwant %s", got, want)
-	}
-}
-
-// TestFull holds the count of documents of a full bulk request against counting them one by one.
-func TestFull(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	b := &block{}
-	for range 20 {
-		b.add(actionIndex, []byte(strings.Repeat("x", 1+random.IntN(60))))
-	}
-	for size := int64(1); size < 3000; size += 7 {
-		for i := range 20 {
-			want, sum := 0, int64(0)
-			for sum < size {
-				k := (i + want) % 20
-				sum += int64(b.ends[k] - b.start(k))
-				want++
-			}
-			if got := b.full(i, size); got != want {
-				t.Fatalf("from %d on, %d B: %d documents, want %d", i, size, got, want)
-			}
-			if _, got := b.pieces(nil, i, want); got != sum {
-				t.Fatalf("from %d on, %d documents: %d B, want %d", i, want, got, sum)
-			}
-		}
-	}
 }

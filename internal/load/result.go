@@ -10,54 +10,55 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Result is what one load measured, of one process or, merged, of several. It holds sums and distributions only, so that
-// results merge; shares and percentiles are made of them.
+// Result holds the figures of a load, from one process, or merged from several processes. It holds only sums and
+// distributions, so results can be merged. Shares and percentiles are computed from them.
 type Result struct {
-	Processes int   `json:"processes"` // loaders whose results are in this one
-	Workers   int   `json:"workers"`   // of all processes
-	From      int64 `json:"from"`      // Unix ms: the first request begins
-	To        int64 `json:"to"`        // Unix ms: the last reply has been read
-	FirstEnd  int64 `json:"firstEnd"`  // Unix ms: the first worker has read its last reply; from then on fewer load the cluster
+	Processes int   `json:"processes"` // number of loader processes in this result
+	Workers   int   `json:"workers"`   // number of workers in all processes
+	From      int64 `json:"from"`      // Unix ms: start of the first request
+	To        int64 `json:"to"`        // Unix ms: the last reply was read
+	FirstEnd  int64 `json:"firstEnd"`  // Unix ms: the first worker had read its last reply; from then on fewer workers load the cluster
 
-	Took float64 `json:"took,omitempty"` // seconds of one process's load, finer than From and To; 0 in a merged result
+	Took float64 `json:"took,omitempty"` // duration in seconds of the load of one process, more exact than From and To; 0 in a merged result
 
 	Documents Documents `json:"documents"`
-	Requests  int64     `json:"requests"`          // bulk requests that were answered, or sent in whole
-	Bytes     int64     `json:"bytes"`             // of the bodies of those requests
-	Refused   []Refusal `json:"refused,omitempty"` // what the server, or the way to it, said of documents that it did not take
+	Requests  int64     `json:"requests"`          // bulk requests that were answered or completely sent
+	Bytes     int64     `json:"bytes"`             // bytes of the bodies of these requests
+	Refused   []Refusal `json:"refused,omitempty"` // why the server or the network did not accept documents
 
-	WaitSeconds   float64 `json:"waitSeconds"`   // spent in bulk requests, over all workers: from the first byte sent to the last one read, and for connections that broke
-	WorkerSeconds float64 `json:"workerSeconds"` // that the workers worked, over all workers: From to To, pauses before a retry included
-	CPUSeconds    float64 `json:"cpuSeconds"`    // of the processes, From to To, user and system
-	Cores         int     `json:"cores"`         // that the processes may run on, over all processes
+	WaitSeconds   float64 `json:"waitSeconds"`   // time in bulk requests, summed over all workers: from the first byte sent to the last byte read; includes opening connections and failed requests
+	WorkerSeconds float64 `json:"workerSeconds"` // time from the start of the load to the end of each worker, summed over all workers; includes pauses before retries
+	CPUSeconds    float64 `json:"cpuSeconds"`    // user and system CPU time of the processes during the load
+	Cores         int     `json:"cores"`         // number of cores that the processes may use, summed over all processes
 
-	Latency []byte `json:"latency"` // of one bulk request, every attempt counted: HdrHistogram in µs, V2 compressed
+	Latency []byte `json:"latency"` // HdrHistogram (V2, compressed) of the time of bulk requests in µs; retries count as requests
 
-	Ended string `json:"ended,omitempty"` // why the load ended before its time; empty: it did not
+	Ended string `json:"ended,omitempty"` // why the load ended early; empty: it did not end early
 }
 
-// Documents are counted once each by what became of them in the end; Retried counts sendings.
+// Documents counts each document once, by its final result. Exception: Retried counts every time that a document was sent
+// again.
 type Documents struct {
-	Added        int64 `json:"added"`        // sent at least once: the sum of the next four
-	Acknowledged int64 `json:"acknowledged"` // their item has a status of 2xx
-	Rejected     int64 `json:"rejected"`     // 429 to the end, of the item or of the whole request
-	Failed       int64 `json:"failed"`       // any other status
-	Uncertain    int64 `json:"uncertain"`    // sent in whole, but the reply did not come, was not whole or says nothing of them: they may be indexed
-	Retried      int64 `json:"retried"`      // sent again after 429, 5xx or a connection that broke before they were sent in whole
+	Added        int64 `json:"added"`        // sent at least once; the sum of the next four fields
+	Acknowledged int64 `json:"acknowledged"` // the item has a status of 2xx
+	Rejected     int64 `json:"rejected"`     // refused with status 429 in every attempt, for the item or for the whole request
+	Failed       int64 `json:"failed"`       // any other status, or never sent completely
+	Uncertain    int64 `json:"uncertain"`    // completely sent, but the reply was missing or incomplete, or does not mention the document: it may be indexed
+	Retried      int64 `json:"retried"`      // sent again after status 429 or 5xx, or after a connection failed before the request was completely sent
 }
 
-// Refusal counts documents by why they were not taken, at each sending.
+// Refusal counts documents that were not accepted, by reason. It counts a document in every attempt.
 type Refusal struct {
-	Status    int    `json:"status,omitempty"` // HTTP's, or the item's; 0: there was no answer
-	Type      string `json:"type"`             // OpenSearch's name of the error, or what broke
-	Reason    string `json:"reason,omitempty"` // of the first such document
+	Status    int    `json:"status,omitempty"` // status of the HTTP reply or of the item; 0: there was no answer
+	Type      string `json:"type"`             // error type from OpenSearch, or the name of the part that failed
+	Reason    string `json:"reason,omitempty"` // reason of the first of these documents
 	Documents int64  `json:"documents"`
 }
 
-// maxRefusals bounds how many kinds of refusals are told apart.
+// maxRefusals is the maximum number of kinds of refusals that are counted separately.
 const maxRefusals = 16
 
-// Seconds is how long the load took.
+// Seconds returns the duration of the load.
 func (r Result) Seconds() float64 {
 	if r.Took > 0 {
 		return r.Took
@@ -65,13 +66,14 @@ func (r Result) Seconds() float64 {
 	return float64(r.To-r.From) / 1000
 }
 
-// DocsPerSecond is the rate of acknowledged documents.
+// DocsPerSecond returns the rate of acknowledged documents.
 func (r Result) DocsPerSecond() float64 { return r.per(float64(r.Documents.Acknowledged)) }
 
-// AddedPerSecond is the rate of sent documents: what a client can do, where a server acknowledges nothing.
+// AddedPerSecond returns the rate of sent documents. If the server acknowledges no documents, this rate shows the limit of
+// the client.
 func (r Result) AddedPerSecond() float64 { return r.per(float64(r.Documents.Added)) }
 
-// MiBs is the rate of bytes sent, retries included, in MiB/s.
+// MiBs returns the rate of sent bytes in MiB/s, including retries.
 func (r Result) MiBs() float64 { return r.per(float64(r.Bytes) / (1 << 20)) }
 
 func (r Result) per(x float64) float64 {
@@ -81,7 +83,7 @@ func (r Result) per(x float64) float64 {
 	return x / r.Seconds()
 }
 
-// Waiting is U: the share of the workers' time that was spent in requests.
+// Waiting returns the share of the workers' time that was spent in requests, 0 to 1.
 func (r Result) Waiting() float64 {
 	if r.WorkerSeconds <= 0 {
 		return 0
@@ -89,7 +91,7 @@ func (r Result) Waiting() float64 {
 	return min(1, r.WaitSeconds/r.WorkerSeconds)
 }
 
-// CPUPerMillion is the loader's CPU seconds per million documents sent.
+// CPUPerMillion returns the loader's CPU seconds per million documents sent.
 func (r Result) CPUPerMillion() float64 {
 	if r.Documents.Added == 0 {
 		return 0
@@ -97,7 +99,7 @@ func (r Result) CPUPerMillion() float64 {
 	return r.CPUSeconds / float64(r.Documents.Added) * 1e6
 }
 
-// CPUShare is the share of the cores that the loader may use that it was busy on; near 1 it is the loader that limits.
+// CPUShare returns the CPU time of the loader as a share of its cores. If the share is near 1, the loader limits the load.
 func (r Result) CPUShare() float64 {
 	if r.Cores == 0 {
 		return 0
@@ -105,7 +107,7 @@ func (r Result) CPUShare() float64 {
 	return r.per(r.CPUSeconds) / float64(r.Cores)
 }
 
-// Bounds of a latency's histogram, in µs, and its precision in digits.
+// Limits of the latency histogram in µs, and its precision in decimal digits.
 const (
 	latencyMin    = 1
 	latencyMax    = int64(2 * time.Hour / time.Microsecond)
@@ -116,7 +118,7 @@ func newLatency() *hdrhistogram.Histogram {
 	return hdrhistogram.New(latencyMin, latencyMax, latencyDigits)
 }
 
-// Histogram is the latency's distribution, in µs.
+// Histogram returns the distribution of the latency, in µs.
 func (r Result) Histogram() (*hdrhistogram.Histogram, error) {
 	if len(r.Latency) == 0 {
 		return newLatency(), nil
@@ -128,13 +130,13 @@ func (r Result) Histogram() (*hdrhistogram.Histogram, error) {
 	return h, nil
 }
 
-// encodeLatency is the form in which histograms travel.
+// encodeLatency encodes a histogram for Result.Latency.
 func encodeLatency(h *hdrhistogram.Histogram) ([]byte, error) {
 	return h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 }
 
-// Merge makes one result of those of all loaders of a load: counts and times are added, distributions merged, and the
-// load lasts from the first one's begin to the last one's end, by clocks that must agree.
+// Merge merges the results of all loader processes of a load. It adds counts and times, and merges distributions. The load
+// lasts from the first start to the last end. So the times in the results must have the same origin.
 func Merge(results []Result) (Result, error) {
 	if len(results) == 0 {
 		return Result{}, errors.New("there is no result to merge")
@@ -185,7 +187,8 @@ func (d *Documents) add(o Documents) {
 	d.Retried += o.Retried
 }
 
-// count adds a refusal to those of its kind. When there are too many kinds, the rest is one.
+// count adds a refusal to the refusals of the same kind. If there are too many kinds, additional kinds are counted together
+// as "other".
 func count(all []Refusal, f Refusal) []Refusal {
 	if f.Documents == 0 {
 		return all

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestMergeKeepsTheDistribution holds the percentiles of merged results against those of all latencies together; the mean
-// of the percentiles would be another figure.
-func TestMergeKeepsTheDistribution(t *testing.T) {
+// TestMerge_keepsDistribution compares the percentiles of merged results with those of all latencies together. The
+// mean of the percentiles would be wrong.
+func TestMerge_keepsDistribution(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	var all []int64
 	var results []Result
@@ -69,7 +69,7 @@ func TestMergeKeepsTheDistribution(t *testing.T) {
 	}
 }
 
-func TestMergeRefuses(t *testing.T) {
+func TestMerge_invalidInput_fails(t *testing.T) {
 	if _, err := Merge(nil); err == nil {
 		t.Error("nothing was merged")
 	}
@@ -78,7 +78,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-func TestKindsOfRefusalsAreBounded(t *testing.T) {
+func TestCount_manyKindsOfRefusals_areBounded(t *testing.T) {
 	var all []Refusal
 	for i := range 100 {
 		all = count(all, Refusal{Status: 400 + i, Type: "a", Documents: 2})

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/knee-bench/knee/internal/access"
+	"github.com/knee-bench/knee/internal/load/documents"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// signing is the access of a client that signs its requests.
+// signing returns the access of a client that signs its requests.
 func signing(t *testing.T) access.Access {
 	t.Helper()
 	dir := t.TempDir()
@@ -28,8 +29,9 @@ func signing(t *testing.T) access.Access {
 	return a
 }
 
-// A signature is of the Host as it is sent, and that of a default port names none; each request has headers of its own.
-func TestSignedHead(t *testing.T) {
+// TestEndpoint_signedHeader_hostWithoutDefaultPort checks that the header Host contains no default port. The signature covers the header exactly as it
+// is sent. The headers of the signature must occur once in each request.
+func TestEndpoint_signedHeader_hostWithoutDefaultPort(t *testing.T) {
 	a := signing(t)
 	for url, want := range map[string]struct{ host, address string }{
 		"https://search.example.org:443":  {"search.example.org", "search.example.org:443"},
@@ -43,7 +45,7 @@ func TestSignedHead(t *testing.T) {
 		}
 		query := e.url.RawQuery
 		c := newConnection(e, 0)
-		if err := c.writeHead(t.Context(), bulk{}); err != nil {
+		if err := c.writeHead(t.Context(), documents.Bulk{}); err != nil {
 			t.Fatal(err)
 		}
 		head := string(c.head)
@@ -61,8 +63,9 @@ func TestSignedHead(t *testing.T) {
 	}
 }
 
-// The share of the time that is spent waiting for the server must not rise with what the loader itself does for a request.
-func TestSigningIsNoWaiting(t *testing.T) {
+// TestLoad_signing_isNotWaitingTime checks that the work of the loader for a request, such as signing, does not count as time
+// waiting for the server.
+func TestLoad_signing_isNotWaitingTime(t *testing.T) {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +77,7 @@ func TestSigningIsNoWaiting(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_ = conn.Close() // so that nothing is waited for
+			_ = conn.Close() // so the client never waits for an answer
 		}
 	}()
 	e, err := newEndpoint(Config{URL: "http://" + listener.Addr().String(), Index: "i"}, signing(t))
@@ -84,9 +87,9 @@ func TestSigningIsNoWaiting(t *testing.T) {
 	w := &worker{connection: newConnection(e, time.Minute), tally: tally{latency: newLatency()}}
 	defer w.connection.close()
 	part := make([]byte, 1<<20)
-	b := bulk{documents: 1}
+	b := documents.Bulk{Documents: 1}
 	for range 256 {
-		b.parts, b.bytes = append(b.parts, part), b.bytes+int64(len(part))
+		b.Parts, b.Bytes = append(b.Parts, part), b.Bytes+int64(len(part))
 	}
 	began := time.Now()
 	w.send(t.Context(), b)

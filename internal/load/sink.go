@@ -12,41 +12,42 @@ import (
 	"sync/atomic"
 )
 
-// Sink is a mock server of bulk requests. It reads each body to its end, refuses what is no bulk request, counts the
-// documents, and stores nothing. Its reply is that of Mock: it acknowledges no document, so that no client can take the
-// rate at which documents are sent for a rate of indexing.
+// Sink is a mock server for bulk requests. It reads each body to its end, counts the documents, and stores nothing. It
+// refuses other requests. Its reply is the same as that of Mock: it acknowledges no document, so no client reports the rate
+// of sending as a rate of indexing.
 type Sink struct {
 	documents, requests, bytes, refused atomic.Int64
 
-	buffers sync.Pool // of *[]byte
+	buffers sync.Pool // contains *[]byte
 }
 
-// SinkStats is what a Sink has received since its start.
+// SinkStats holds what a Sink has received since its start.
 type SinkStats struct {
-	Documents int64 `json:"documents"` // received, in requests that were not refused
+	Documents int64 `json:"documents"` // documents in the requests that were not refused
 	Stored    int64 `json:"stored"`    // always 0
 	Requests  int64 `json:"requests"`  // bulk requests that were not refused
-	Refused   int64 `json:"refused"`   // requests that are no bulk request
-	Bytes     int64 `json:"bytes"`     // of all bodies
+	Refused   int64 `json:"refused"`   // POST requests to a _bulk path whose body is not valid
+	Bytes     int64 `json:"bytes"`     // bytes of all bodies
 }
 
-// SinkStatsPath is where a Sink answers with its SinkStats.
+// SinkStatsPath is the path at which a Sink returns its SinkStats.
 const SinkStatsPath = "/_sink/stats"
 
-// sinkName is the answer to GET /: it keeps people from taking a sink for an OpenSearch.
+// sinkName is the reply to a request to /. It shows that the server is a sink and not OpenSearch.
 const sinkName = `{"name":"knee-sink","version":{"distribution":"knee-sink","number":"0.0.0"},"tagline":"counts documents and stores nothing"}`
 
-// NewSink makes a Sink that has received nothing.
+// NewSink returns a Sink that has received nothing.
 func NewSink() *Sink {
 	return &Sink{buffers: sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}}
 }
 
-// Stats gives what the sink has received so far.
+// Stats returns what the sink has received so far.
 func (s *Sink) Stats() SinkStats {
 	return SinkStats{Documents: s.documents.Load(), Requests: s.requests.Load(), Refused: s.refused.Load(), Bytes: s.bytes.Load()}
 }
 
-// ServeHTTP answers bulk requests, GET / and GET SinkStatsPath. Anything else is not found: a sink has no index.
+// ServeHTTP answers bulk requests, requests to /, and GET SinkStatsPath. Any other request gets status 404, because a sink
+// has no index.
 func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	switch {
@@ -78,8 +79,9 @@ func (s *Sink) bulk(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, mockReply)
 }
 
-// CountDocuments reads the body of a bulk request to its end and counts its documents: pairs of lines, an action first. It
-// looks at the first line and at the last byte alone, and parses no document.
+// CountDocuments reads the body of a bulk request to its end and counts its documents. Each document has two lines: an action
+// line and the document. CountDocuments counts line ends and checks only the start of the first line and the last byte. It
+// parses no document.
 func CountDocuments(body io.Reader, buffer []byte) (documents int, size int64, err error) {
 	lines, last := 0, byte(0)
 	for {

@@ -2,15 +2,15 @@ package load
 
 import "bytes"
 
-// markRare is the letter by which markTaken is looked for: in a reply it is rarer than the mark's others, a few an item,
-// so that a search for one byte gets far. bytes.Count looks for the first one, a quote, which is everywhere: it takes two to
+// markRare is the letter of markTaken that is rarest in a reply. countTaken searches for this letter, so each search skips
+// many bytes. bytes.Count would search for the first byte, which is a quote. Quotes are frequent, so it would take two to
 // three times as long.
 const (
 	markRare   = 'u'
-	markRareAt = 5 // in markTaken
+	markRareAt = 5 // position in markTaken
 )
 
-// countTaken is how often markTaken is in the text.
+// countTaken returns how often markTaken occurs in a text.
 func countTaken(text []byte) int {
 	n := 0
 	for {

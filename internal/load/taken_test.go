@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// countTaken finds what bytes.Count finds, in texts of the mark's own letters and pieces.
+// TestCountTaken compares countTaken with bytes.Count. The texts consist of random parts of markTaken, the mark that
+// both count.
 func TestCountTaken(t *testing.T) {
 	if markTaken[markRareAt] != markRare {
 		t.Fatalf("letter %d of %s is not %c", markRareAt, markTaken, markRare)
@@ -34,7 +35,7 @@ func TestCountTaken(t *testing.T) {
 	}
 }
 
-// BenchmarkCountTaken beside BenchmarkBytesCount says what the choice of the letter is worth.
+// BenchmarkCountTaken shows, compared with BenchmarkBytesCount, the gain from searching for a rare letter.
 func BenchmarkCountTaken(b *testing.B) { benchmarkCount(b, countTaken) }
 
 func BenchmarkBytesCount(b *testing.B) {

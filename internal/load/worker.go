@@ -12,24 +12,26 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/knee-bench/knee/internal/load/documents"
 )
 
 // worker sends one bulk request at a time over its own connection.
 type worker struct {
-	source     source
+	source     documents.Source
 	connection *connection
 	retries    int
 	random     *rand.Rand
 	replies    replyReader
-	again      []byte    // the documents of a retry
-	spare      []byte    // the one before: a retry is made of it
+	again      []byte    // text of the current retry
+	spare      []byte    // buffer of the previous retry; the next retry is written into it
 	parts      [1][]byte //
 
-	mu    sync.Mutex // of tally: progress is read while the worker works
+	mu    sync.Mutex // protects tally, because Progress reads it during the load
 	tally tally
 }
 
-// tally is what one worker has done.
+// tally holds the counts of one worker.
 type tally struct {
 	documents Documents
 	requests  int64
@@ -37,25 +39,25 @@ type tally struct {
 	refused   []Refusal
 	wait      time.Duration
 	latency   *hdrhistogram.Histogram
-	ended     time.Time // when it had its last reply
+	ended     time.Time // when the worker finished
 }
 
-// errEnd is a reply after which no other bulk request would fare better.
+// errEnd is the error after which no other bulk request can succeed.
 var errEnd = errors.New("the load cannot go on")
 
-// run sends bulk requests until there are no more documents or `until` ends; what is on its way then is waited for, but
-// not sent again. An end of ctx breaks it off.
+// run sends bulk requests until there are no more documents or the context until has ended. After the end of this context,
+// run still waits for the current request, but does not send documents again. When ctx ends, the current request is aborted.
 func (w *worker) run(ctx, until context.Context) error {
-	defer w.finished()
+	defer w.markFinished()
 	for ctx.Err() == nil && until.Err() == nil {
-		b, err := w.source.next()
+		b, err := w.source.Next()
 		if err != nil {
 			return err
 		}
-		if b.documents == 0 {
+		if b.Documents == 0 {
 			return nil
 		}
-		w.record(func(t *tally) { t.documents.Added += int64(b.documents) })
+		w.record(func(t *tally) { t.documents.Added += int64(b.Documents) })
 		if err := w.deliver(ctx, until, b); err != nil {
 			return err
 		}
@@ -63,7 +65,7 @@ func (w *worker) run(ctx, until context.Context) error {
 	return ctx.Err()
 }
 
-func (w *worker) finished() {
+func (w *worker) markFinished() {
 	w.record(func(t *tally) { t.ended = time.Now() })
 	w.connection.close()
 }
@@ -74,19 +76,20 @@ func (w *worker) record(change func(*tally)) {
 	change(&w.tally)
 }
 
-// answer is what came of one sending.
+// answer is the result of sending one bulk request.
 type answer struct {
 	documents Documents // Added and Retried are not set
 	refused   []Refusal
-	retry     []bool // documents to send again; nil with again set: all
-	again     int    // how many those are
-	rejected  int    // how many of those by 429
-	unsent    bool   // they are to be sent again because the server was not reached
-	end       error  // not nil: no other request would fare better
+	retry     []bool // marks the documents to send again; nil: all, if again is not 0
+	again     int    // number of documents to send again
+	rejected  int    // number of documents among again that got status 429
+	unsent    bool   // the request did not reach the server
+	end       error  // not nil: no other request can succeed
 }
 
-// deliver sends a bulk request, and what of it is worth that again and again, with pauses.
-func (w *worker) deliver(ctx, until context.Context, b bulk) error {
+// deliver sends a bulk request. If some documents failed but may succeed in a later attempt, deliver sends these documents
+// again after a pause.
+func (w *worker) deliver(ctx, until context.Context, b documents.Bulk) error {
 	for attempt := 0; ; attempt++ {
 		a := w.send(ctx, b)
 		w.record(func(t *tally) {
@@ -110,35 +113,35 @@ func (w *worker) deliver(ctx, until context.Context, b bulk) error {
 			return a.end
 		}
 		if a.retry != nil {
-			b = w.remaining(b, a)
+			b = w.makeRetry(b, a)
 		}
-		w.record(func(t *tally) { t.documents.Retried += int64(b.documents) })
+		w.record(func(t *tally) { t.documents.Retried += int64(b.Documents) })
 	}
 }
 
-// remaining is a bulk request of the documents to send again.
-func (w *worker) remaining(b bulk, a answer) bulk {
-	text := b.pick(w.spare[:0], a.retry)
-	w.again, w.spare = text, w.again // b may lie in what was again
+// makeRetry builds a bulk request with the documents to send again.
+func (w *worker) makeRetry(b documents.Bulk, a answer) documents.Bulk {
+	text := b.AppendMarked(w.spare[:0], a.retry)
+	w.again, w.spare = text, w.again // two buffers, because b may point into the old w.again
 	w.parts[0] = text
-	return bulk{parts: w.parts[:], documents: a.again, bytes: int64(len(text))}
+	return documents.Bulk{Parts: w.parts[:], Documents: a.again, Bytes: int64(len(text))}
 }
 
-// send makes one request and takes its reply.
-func (w *worker) send(ctx context.Context, b bulk) answer {
+// send sends one request and reads its reply.
+func (w *worker) send(ctx context.Context, b documents.Bulk) answer {
 	if err := w.connection.writeHead(ctx, b); err != nil {
-		return answer{refused: refusal(0, "signature", err, b.documents), documents: Documents{Failed: int64(b.documents)}, end: fmt.Errorf("%w: %w", errEnd, err)}
+		return answer{refused: refusal(0, "signature", err, b.Documents), documents: Documents{Failed: int64(b.Documents)}, end: fmt.Errorf("%w: %w", errEnd, err)}
 	}
 	started := time.Now()
-	response, err := w.connection.post(ctx, b) //nolint:bodyclose // it is read to its end, or its connection is closed
+	response, err := w.connection.post(ctx, b) //nolint:bodyclose // the body is read to its end, or the connection is closed
 	var out answer
 	switch {
 	case errors.Is(err, errUnsent):
-		out = answer{refused: refusal(0, "connection", err, b.documents), again: b.documents, unsent: true}
+		out = answer{refused: refusal(0, "connection", err, b.Documents), again: b.Documents, unsent: true}
 	case err != nil:
-		out = uncertain(err, b.documents)
+		out = uncertainAnswer(err, b.Documents)
 	default:
-		out = w.take(response, b.documents)
+		out = w.readReply(response, b.Documents)
 	}
 	took := time.Since(started)
 	w.connection.done(response == nil || response.Close)
@@ -146,22 +149,22 @@ func (w *worker) send(ctx context.Context, b bulk) answer {
 		t.wait += took
 		if !out.unsent {
 			t.requests++
-			t.bytes += b.bytes
-			_ = t.latency.RecordValue(min(max(took.Microseconds(), latencyMin), latencyMax)) // within the bounds it cannot fail
+			t.bytes += b.Bytes
+			_ = t.latency.RecordValue(min(max(took.Microseconds(), latencyMin), latencyMax)) // cannot fail: the value is within the limits
 		}
 	})
 	return out
 }
 
-// take reads a reply to its end.
-func (w *worker) take(response *http.Response, documents int) answer {
+// readReply reads a reply to its end.
+func (w *worker) readReply(response *http.Response, documents int) answer {
 	if response.StatusCode != http.StatusOK {
-		return w.refusedWhole(response, documents)
+		return w.refuseAll(response, documents)
 	}
 	r, err := w.replies.read(response.Body, documents)
 	if err != nil {
 		response.Close = true
-		return uncertain(err, documents)
+		return uncertainAnswer(err, documents)
 	}
 	out := answer{refused: r.refused, retry: r.retry, again: r.rejected + r.unavailable, rejected: r.rejected}
 	out.documents = Documents{Acknowledged: int64(r.acknowledged), Failed: int64(r.failed), Uncertain: int64(r.silent)}
@@ -171,12 +174,12 @@ func (w *worker) take(response *http.Response, documents int) answer {
 	return out
 }
 
-// silentReply is the type of a refusal that is none: the reply says nothing of the documents.
+// silentReply is the type of a Refusal if the reply does not mention the documents.
 const silentReply = "no item"
 
-// uncertain is the answer when a request was sent in whole and no reply tells what became of it. The documents have no
-// ids by which a second sending would be the same document, so they are not sent again.
-func uncertain(err error, documents int) answer {
+// uncertainAnswer returns the answer for a request that was completely sent but has no usable reply. The documents have no
+// IDs, so sending them again could create duplicates. Therefore they are not sent again.
+func uncertainAnswer(err error, documents int) answer {
 	kind := "connection"
 	var network net.Error
 	switch {
@@ -189,14 +192,14 @@ func uncertain(err error, documents int) answer {
 }
 
 func refusal(status int, kind string, err error, documents int) []Refusal {
-	return []Refusal{{Status: status, Type: kind, Reason: brief(err.Error()), Documents: int64(documents)}}
+	return []Refusal{{Status: status, Type: kind, Reason: shortenReason(err.Error()), Documents: int64(documents)}}
 }
 
-// maxRefusalText bounds what is read of a reply that is not 200.
+// maxRefusalText is the maximum size in bytes of a reply with a status other than 200.
 const maxRefusalText = 64 << 10
 
-// refusedWhole is the answer to a request that was refused as a whole.
-func (w *worker) refusedWhole(response *http.Response, documents int) answer {
+// refuseAll returns the answer for a request that was refused as a whole.
+func (w *worker) refuseAll(response *http.Response, documents int) answer {
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxRefusalText))
 	if err != nil || len(text) == maxRefusalText {
 		response.Close = true
@@ -210,7 +213,7 @@ func (w *worker) refusedWhole(response *http.Response, documents int) answer {
 	switch {
 	case status == http.StatusTooManyRequests:
 		out.again, out.rejected = documents, documents
-	case status == http.StatusGatewayTimeout: // the gateway's own time-out: what is behind it goes on
+	case status == http.StatusGatewayTimeout: // the gateway timed out: the server behind it may still execute the request
 		out.documents.Uncertain = int64(documents)
 	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout:
 		out.again = documents

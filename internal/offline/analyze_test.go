@@ -13,11 +13,12 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/offline"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
 func analyze(t *testing.T, csv string, change func(*offline.Options)) offline.Result {
@@ -79,8 +80,8 @@ func ratioAt(r offline.Result, at string) *offline.Ratio {
 	return nil
 }
 
-// The published study, to the last figure.
-func TestStudy(t *testing.T) {
+// TestAnalyze_study_reproducesPublishedFigures checks that analyze reproduces the exact figures of the published study.
+func TestAnalyze_study_reproducesPublishedFigures(t *testing.T) {
 	r := analyze(t, study(t), func(o *offline.Options) {
 		o.Baseline, o.Gates.MaxIOWaitPercent = "intel", v1alpha1.ToDecimal("10")
 	})
@@ -117,7 +118,7 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-func TestStudyAtEveryThreshold(t *testing.T) {
+func TestAnalyze_studyAtOtherThresholds(t *testing.T) {
 	for percent, want := range map[float64][2]int32{95: {12, 12}, 97: {16, 12}, 98.5: {16, 20}, 100: {32, 48}} {
 		r := analyze(t, study(t), func(o *offline.Options) { o.PercentOfPeak = percent })
 		if got := [2]int32{cellOf(t, r, "arm").Knee.Clients, cellOf(t, r, "intel").Knee.Clients}; got != want {
@@ -126,8 +127,8 @@ func TestStudyAtEveryThreshold(t *testing.T) {
 	}
 }
 
-// The JSON's names and nulls are the contract.
-func TestJSON(t *testing.T) {
+// TestAnalyze_jsonOutput checks the names and nulls of the JSON output: they are part of the interface.
+func TestAnalyze_jsonOutput(t *testing.T) {
 	got := marshal(t, analyze(t, "variant,clients,docs_per_second\na,8,50\na,16,100\nb,8,\nb,16,200\n", against("a")))
 	want := `{"cells":[` +
 		`{"variant":"a","topology":"","peak":{"clients":16,"docsPerSecond":100},"observedPeak":{"clients":16,"docsPerSecond":100},` +
@@ -153,7 +154,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
+func TestAnalyze_verdicts(t *testing.T) {
 	const header = "variant,clients,docs_per_second,status,iowait_percent,error_rate,rejections\n"
 	for name, tt := range map[string]struct {
 		row     string
@@ -171,7 +172,7 @@ func TestVerdicts(t *testing.T) {
 		"rejections":                   {"a,8,100,,,,3", nil, "Gated", "3 rejections above maxRejections 0"},
 		"rejections allowed":           {"a,8,100,,,,3", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Measured", ""},
 		"errors without rejections":    {"a,8,100,,,0.25,0", nil, "Errored", "25 % of the requests"},
-		"errors under status ok":       {"a,8,100,ok,,0.25,0", nil, "Errored", "(under status ok too: error_rate above 0 is not what was asked for)"},
+		"errors under status ok":       {"a,8,100,ok,,0.25,0", nil, "Errored", "(under status ok too: an error_rate above 0 is a failure)"},
 		"gated with errors":            {"a,8,100,gated,,0.25,0", nil, "Gated", "the file says that it failed a gate"},
 		"gated with a figure of 0":     {"a,8,0,gated,,,", nil, "Errored", "docs/s of 0 is no measurement"},
 		"a mean of rejections":         {"a,8,100,,,,0.25", nil, "Gated", "1 rejections above maxRejections 0"},
@@ -195,8 +196,9 @@ func iowait(limit string) func(*offline.Options) {
 	return func(o *offline.Options) { o.Gates.MaxIOWaitPercent = v1alpha1.ToDecimal(limit) }
 }
 
-// A Gated point is observed, but sets no peak; repeats of a point are summarised by their median.
-func TestPeaks(t *testing.T) {
+// TestAnalyze_gatedPoint_onlyObservedPeak checks that a Gated point counts for the observed peak but not for the peak, and that repeats of a point
+// are summarised by their median.
+func TestAnalyze_gatedPoint_onlyObservedPeak(t *testing.T) {
 	r := analyze(t, "variant,clients,docs_per_second,rejections\na,4,90,0\na,8,100,0\na,8,104,0\na,8,90,0\na,16,300,1\na,2,1,0\n", nil)
 	c := r.Cells[0]
 	if *c.Peak != (offline.Peak{Clients: 8, DocsPerSecond: 100}) || *c.ObservedPeak != (offline.Peak{Clients: 16, DocsPerSecond: 300}) {
@@ -207,34 +209,36 @@ func TestPeaks(t *testing.T) {
 	}
 }
 
-// A gate on iowait in a file that has no such column: nothing is held against it, and the note says so.
-func TestGateWithoutItsColumn(t *testing.T) {
+// TestAnalyze_gateWithoutColumn_isNoted checks a gate on iowait if the file has no such column: no point fails the gate, and a
+// note reports this.
+func TestAnalyze_gateWithoutColumn_isNoted(t *testing.T) {
 	r := analyze(t, "variant,clients,docs_per_second\na,8,100\n", iowait("10"))
 	if p := r.Cells[0].Points[0]; p.Verdict != "Measured" || !p.Passes {
 		t.Errorf("%+v, want Measured", p)
 	}
-	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "no column iowait_percent: no row is held against --max-iowait") {
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "no column iowait_percent: --max-iowait is not applied to any row") {
 		t.Errorf("notes %q", r.Notes)
 	}
 }
 
-// One Gated repeat gates the point; its docs/s is the median of all with a figure.
-func TestPointWithOneGatedRepeat(t *testing.T) {
+// TestAnalyze_oneGatedRepeat_gatesPoint checks a point with one Gated repeat. The point is Gated, and its docs/s is the median
+// of all repeats that have a figure.
+func TestAnalyze_oneGatedRepeat_gatesPoint(t *testing.T) {
 	p := analyze(t, "variant,clients,docs_per_second,rejections\na,8,100,0\na,8,130,1\na,8,104,0\na,8,,\n", nil).Cells[0].Points[0]
 	if p.Verdict != "Gated" || *p.DocsPerSecond != 104 || p.Reason != "1 rejections above maxRejections 0" {
 		t.Errorf("%+v at %v", p, *p.DocsPerSecond)
 	}
 }
 
-// The reason never rounds a share up to what it says it is below.
-func TestReasonOfANearMiss(t *testing.T) {
+// TestAnalyze_nearMiss_reasonIsNotRoundedUp checks that the reason does not round a share up to the limit that the share is below.
+func TestAnalyze_nearMiss_reasonIsNotRoundedUp(t *testing.T) {
 	points := analyze(t, "variant,clients,docs_per_second\na,8,745117.431\na,12,745117.43\na,16,768162.3\n", nil).Cells[0].Points
 	if !points[0].Passes || points[1].Passes || points[1].Reason != "96.9999999 % of the peak, below 97 %" {
 		t.Errorf("%+v", points)
 	}
 }
 
-func TestFinals(t *testing.T) {
+func TestAnalyze_finals_ratioWithInterval(t *testing.T) {
 	csv := "variant,phase,clients,docs_per_second,repetition\n" +
 		"arm,Warmup,16,9999999,1\narm,,16,340000,\nintel,sweep,16,236000,\n"
 	for i, f := range []float64{1, 0.996, 1.004, 0.991} {
@@ -242,7 +246,7 @@ func TestFinals(t *testing.T) {
 	}
 	r := analyze(t, csv, against("intel"))
 	f := ratioAt(r, "final")
-	want := analysis.Compare([]float64{345964, 345964 * 0.996, 345964 * 1.004, 345964 * 0.991},
+	want := stats.Compare([]float64{345964, 345964 * 0.996, 345964 * 1.004, 345964 * 0.991},
 		[]float64{236746, 236746 * 0.996, 236746 * 1.004, 236746 * 0.991}, 0.95)
 	if f == nil || math.Abs(f.Ratio-want.Ratio) > 1e-9 || math.Abs(*f.Low-want.Low) > 1e-9 || math.Abs(*f.High-want.High) > 1e-9 ||
 		math.Abs(*f.Confidence-(1-2./70)) > 1e-12 || math.Abs(*f.P-2./70) > 1e-12 || f.AdjustedP != nil || f.Clients != 0 {
@@ -268,8 +272,8 @@ func TestFinals(t *testing.T) {
 	}
 }
 
-// A file without client counts holds repetitions of one load.
-func TestOnlyVariantsAndFigures(t *testing.T) {
+// TestAnalyze_noClientsColumn_rowsAreRepetitions checks a file without client counts: its rows are repetitions of one load.
+func TestAnalyze_noClientsColumn_rowsAreRepetitions(t *testing.T) {
 	r := analyze(t, "variant,docs_per_second\na,100\na,101\nb,150\nb,151\n", against("a"))
 	f := ratioAt(r, "final")
 	if f == nil || *f.Low >= f.Ratio || *f.High <= f.Ratio || math.Abs(*f.Confidence-2./3) > 1e-12 || r.SharedClients != nil {
@@ -277,7 +281,7 @@ func TestOnlyVariantsAndFigures(t *testing.T) {
 	}
 }
 
-func TestSeveralTopologies(t *testing.T) {
+func TestAnalyze_severalTopologies(t *testing.T) {
 	r := analyze(t, "variant,topology,clients,docs_per_second\n"+
 		"a,t,8,100\nb,t,8,100\na,t,16,100\nb,t,16,100\n"+
 		"a,u,8,50\nb,u,8,100\na,u,16,100\nb,u,16,100\n", against("a"))
@@ -290,7 +294,7 @@ func TestSeveralTopologies(t *testing.T) {
 	}
 }
 
-func TestFallback(t *testing.T) {
+func TestAnalyze_noSharedPassingPoint_fallsBack(t *testing.T) {
 	r := analyze(t, "variant,clients,docs_per_second\na,8,100\na,16,90\nb,8,80\nb,16,100\n", nil)
 	if *r.SharedClients != 16 || !r.SharedFallback {
 		t.Errorf("shared %d, fallback %t; want 16 by fallback", *r.SharedClients, r.SharedFallback)
@@ -300,8 +304,9 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// The order of lines changes nothing but the order of cells, and a failed line nothing at all.
-func TestInvariance(t *testing.T) {
+// TestAnalyze_orderAndFailedLines_doNotMatter checks that the order of lines changes only the order of cells. Lines of failed trials must not
+// change the peak, the knee or the shared clients.
+func TestAnalyze_orderAndFailedLines_doNotMatter(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(study(t)), "\n")
 	want := analyze(t, study(t), against("intel"))
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -325,14 +330,14 @@ func TestInvariance(t *testing.T) {
 	}
 }
 
-// Knee's own results.csv gives what the operator found.
-func TestOwnResults(t *testing.T) {
-	c := analysistest.StudyCampaign()
+// TestAnalyze_ownResults_sameAsManager checks that analyze gives the same results as the manager if it reads the manager's results.csv.
+func TestAnalyze_ownResults_sameAsManager(t *testing.T) {
+	c := campaigntest.StudyCampaign()
 	retries := int32(2)
 	c.Spec.Retries = &retries
 	p := plan.Build(c)
-	records := analysistest.MeasureAll(p, c.Spec, analysistest.StudyRecord)
-	in := report.NewInput(c, p, records, "")
+	records := campaigntest.MeasureAll(p, c.Spec, campaigntest.StudyRecord)
+	in := view.NewInput(c, p, records, "")
 	a, files := in.Assessment, report.Files(in)
 	r := analyze(t, files["results.csv"], func(o *offline.Options) {
 		o.Baseline, o.Gates.MaxIOWaitPercent = "intel", v1alpha1.ToDecimal("10")
@@ -356,8 +361,8 @@ func TestOwnResults(t *testing.T) {
 	}
 }
 
-// Of the attempts at a trial the latest valid one counts.
-func TestAttempts(t *testing.T) {
+// TestAnalyze_attempts_latestValidCounts checks that the latest valid attempt of a trial counts.
+func TestAnalyze_attempts_latestValidCounts(t *testing.T) {
 	const header = "variant,phase,clients,repetition,attempt,verdict,docs_per_second,failures,whole_docs_per_second\n"
 	own := func(rows []string) string { return header + strings.Join(rows, ",,\n") + ",,\n" }
 	for name, tt := range map[string]struct {
@@ -389,20 +394,21 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// attempt and verdict are Knee's own in Knee's own file alone: anywhere else they may mean anything.
-func TestForeignAttempts(t *testing.T) {
+// TestAnalyze_foreignAttemptColumns_areIgnored checks that the columns attempt and verdict are used only in a results.csv of Knee. In other
+// files they may have any meaning.
+func TestAnalyze_foreignAttemptColumns_areIgnored(t *testing.T) {
 	r := analyze(t, "variant,clients,repetition,attempt,verdict,docs_per_second\na,8,1,first,looks fine,90\na,8,1,1,Gated,100\na,8,1,1,,110\n", nil)
 	if p := r.Cells[0].Points[0]; p.Verdict != "Measured" || *p.DocsPerSecond != 100 {
 		t.Errorf("%+v, want the median of three rows", p)
 	}
-	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "columns verdict, attempt are ignored: they have a meaning in Knee's own results.csv alone") {
+	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "columns verdict, attempt are ignored: they have a meaning only in Knee's own results.csv") {
 		t.Errorf("notes %q", r.Notes)
 	}
 }
 
-func TestOptions(t *testing.T) {
+func TestOptionsValidate_invalid_fails(t *testing.T) {
 	for want, change := range map[string]func(*offline.Options){
-		"97 is meant":         func(o *offline.Options) { o.PercentOfPeak = 0.97 },
+		"use 97":              func(o *offline.Options) { o.PercentOfPeak = 0.97 },
 		"from 1 to 100":       func(o *offline.Options) { o.PercentOfPeak = math.NaN() },
 		"--max-iowait must":   iowait("101"),
 		"--max-rejections mu": func(o *offline.Options) { o.Gates.MaxRejections = new(int64(-1)) },
@@ -417,12 +423,12 @@ func TestOptions(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := offline.Analyze([]offline.Row{{Variant: "a", Clients: 8}}, offline.Columns{}, offline.Options{PercentOfPeak: 97, Baseline: "b"})
-	if err == nil || !strings.Contains(err.Error(), `"b" is no variant of the file; it has a`) {
+	if err == nil || !strings.Contains(err.Error(), `the file has no variant "b" for the baseline; it has a`) {
 		t.Errorf("a baseline that is not there: %v", err)
 	}
 }
 
-func TestNotes(t *testing.T) {
+func TestAnalyze_notes(t *testing.T) {
 	for csv, want := range map[string]string{
 		"variant,clients,phase\na,8,Warmup\n":                     "no row of a Sweep",
 		"variant,clients\na,8\n":                                  "no column docs_per_second",

@@ -9,58 +9,58 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// column is one that has a meaning; every other column of a file is ignored.
+// column describes a column that the analysis reads. All other columns of a file are ignored.
 type column struct {
 	name  string
-	alias string // the name in Knee's own results.csv, where it differs
-	own   bool   // has its meaning in Knee's own results.csv alone
+	alias string // name in Knee's own results.csv, if it differs from name
+	own   bool   // whether the column has a meaning only in Knee's own results.csv
 	read  func(row *Row, text string) error
 }
 
-// columns are the documented ones, and those of Knee's own results.csv that tell more.
+// columns lists the documented columns, and further columns that only Knee's own results.csv has.
 var columns = []column{
-	{name: "variant", read: func(r *Row, s string) error { r.Variant = s; return name(s) }},
-	{name: "topology", read: func(r *Row, s string) error { r.Topology = s; return name(s) }},
+	{name: "variant", read: func(r *Row, s string) error { r.Variant = s; return readName(s) }},
+	{name: "topology", read: func(r *Row, s string) error { r.Topology = s; return readName(s) }},
 	{name: "phase", read: readPhase},
-	{name: "clients", read: func(r *Row, s string) (err error) { r.Clients, err = count(s); return err }},
+	{name: "clients", read: func(r *Row, s string) (err error) { r.Clients, err = readCount(s); return err }},
 	{name: "docs_per_second", read: readDocs},
 	{name: "rejections", read: func(r *Row, s string) error {
-		n, err := roundedUp(s)
+		n, err := readRoundedUp(s)
 		r.Rejections = &n
 		return err
 	}},
-	{name: "error_rate", read: figure(func(r *Row, f *float64) { r.ErrorRate = f }, 1, "it is a share of the requests, from 0 to 1, not percent")},
-	{name: "iowait_percent", alias: "cpu_iowait_percent", read: figure(func(r *Row, f *float64) { r.IOWait = f }, 100, ofCores)},
-	{name: "cpu_user_percent", read: figure(func(r *Row, f *float64) { r.User = f }, math.MaxFloat64, "")},
-	{name: "cpu_system_percent", alias: "cpu_sys_percent", read: figure(func(r *Row, f *float64) { r.System = f }, math.MaxFloat64, "")},
+	{name: "error_rate", read: readFigure(func(r *Row, f *float64) { r.ErrorRate = f }, 1, "it is a share of the requests, from 0 to 1, not percent")},
+	{name: "iowait_percent", alias: "cpu_iowait_percent", read: readFigure(func(r *Row, f *float64) { r.IOWait = f }, 100, ofCores)},
+	{name: "cpu_user_percent", read: readFigure(func(r *Row, f *float64) { r.User = f }, math.MaxFloat64, "")},
+	{name: "cpu_system_percent", alias: "cpu_sys_percent", read: readFigure(func(r *Row, f *float64) { r.System = f }, math.MaxFloat64, "")},
 	{name: "status", alias: verdictColumn, read: readStatus},
 	{name: "repetition", read: func(r *Row, s string) error {
-		n, err := whole(s, math.MaxInt32)
+		n, err := readWhole(s, math.MaxInt32)
 		r.Repetition = int32(n)
 		return err
 	}},
-	{name: "placement", read: func(r *Row, s string) error { r.Placement = label(s); return name(s) }},
-	{name: "attempt", own: true, read: func(r *Row, s string) (err error) { r.Attempt, err = count(s); return err }},
+	{name: "placement", read: func(r *Row, s string) error { r.Placement = readLabel(s); return readName(s) }},
+	{name: "attempt", own: true, read: func(r *Row, s string) (err error) { r.Attempt, err = readCount(s); return err }},
 	{name: "failures", own: true, read: func(r *Row, s string) error { r.Reason = printable(s); return nil }},
 }
 
-// signature are columns that only Knee's own results.csv has together. By themselves some are names that anybody gives.
+// signature lists columns that identify Knee's own results.csv: only that file has all of them.
 var signature = []string{"attempt", "verdict", "failures", "whole_docs_per_second"}
 
-const verdictColumn = "verdict" // of Knee's own results.csv, which stands for the status
+const verdictColumn = "verdict" // a column of Knee's own results.csv; read as the status
 
 const ofCores = "it is in percent of all cores, from 0 to 100"
 
-// layout is where a file's columns with a meaning are.
+// layout lists the columns of a file that are read, with the position of each column.
 type layout []struct {
 	column
 	index int
-	title string // as the file has it
+	title string // title in the file, in lower case
 }
 
-// layoutOf reads a header. A documented name wins over its alias, which then is a column without a meaning.
-// foreign are the columns that would have had a meaning in Knee's own results.csv.
-func layoutOf(header []string, fail func(column, format string, args ...any) error) (out layout, foreign []string, err error) {
+// readHeader reads a header. If the header has a documented name and also its alias, the alias is ignored. foreign lists columns
+// that have a meaning only in Knee's own results.csv, if this file is a different file.
+func readHeader(header []string, fail func(column, format string, args ...any) error) (out layout, foreign []string, err error) {
 	at := map[string][]int{}
 	for i, title := range header {
 		title = strings.ToLower(strings.TrimSpace(title))
@@ -96,9 +96,10 @@ func layoutOf(header []string, fail func(column, format string, args ...any) err
 	return out, foreign, nil
 }
 
-// separatorHint tells of a file whose fields are not separated by commas.
+// separatorHint returns a hint for the error that the header has no variant. It detects a wrong field separator and wrong line
+// ends.
 func separatorHint(header []string) string {
-	if carriageReturns(header) {
+	if hasOnlyCarriageReturns(header) {
 		return ": " + notInCR
 	}
 	if len(header) == 1 {
@@ -112,8 +113,9 @@ func separatorHint(header []string) string {
 		strings.Join(slices.Collect(quoted(header)), ", "))
 }
 
-// carriageReturns tells of a file whose lines all end in CR alone, which makes one line of it.
-func carriageReturns(header []string) bool {
+// hasOnlyCarriageReturns reports whether the header contains CR. All lines of the file then end in CR alone, and the whole file
+// looks like one line.
+func hasOnlyCarriageReturns(header []string) bool {
 	return slices.ContainsFunc(header, func(title string) bool { return strings.Contains(title, "\r") })
 }
 
@@ -131,7 +133,7 @@ func readPhase(r *Row, s string) error {
 
 func readStatus(r *Row, s string) error {
 	known := map[string]Status{
-		"ok": OK, "failed": Failed, "gated": GatedRow, // documented
+		"ok": OK, "failed": Failed, "gated": GatedRow, // documented values
 		"measured": OK, "errored": Failed, // the verdicts of Knee's own results.csv
 	}
 	status, ok := known[strings.ToLower(s)]
@@ -142,27 +144,28 @@ func readStatus(r *Row, s string) error {
 	return nil
 }
 
-// readDocs reads docs/s: 0, which is no measurement, or what a load can have. The ratio of any two is a number then.
+// readDocs reads docs/s. It accepts 0, which means no measurement, and plausible rates. The bounds keep the ratio of any two rates
+// finite.
 func readDocs(r *Row, s string) error {
 	const least, most = 1e-3, 1e15
-	if err := figure(func(r *Row, f *float64) { r.DocsPerSecond = f }, most, "docs/s of more than 1e15 is no measurement")(r, s); err != nil {
+	if err := readFigure(func(r *Row, f *float64) { r.DocsPerSecond = f }, most, "docs/s of more than 1e15 is no measurement")(r, s); err != nil {
 		return err
 	}
 	if f := *r.DocsPerSecond; f > 0 && f < least {
-		return fmt.Errorf("%q is too little: docs/s of less than 0.001 is no measurement", s)
+		return fmt.Errorf("%q is too small: docs/s of less than 0.001 is no measurement", s)
 	}
 	return nil
 }
 
-// figure reads a number that is not negative and at most a limit.
-func figure(set func(*Row, *float64), limit float64, hint string) func(*Row, string) error {
+// readFigure reads a number from 0 to limit.
+func readFigure(set func(*Row, *float64), limit float64, hint string) func(*Row, string) error {
 	return func(r *Row, s string) error {
-		f, err := number(s)
+		f, err := readNumber(s)
 		if err != nil {
 			return err
 		}
 		if f > limit {
-			return fmt.Errorf("%q is too much: %s", s, hint)
+			return fmt.Errorf("%q is too large: %s", s, hint)
 		}
 		set(r, &f)
 		return nil

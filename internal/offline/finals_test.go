@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/offline"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
-// finals makes rows of a variant's Finals, a placement each; "" is a file that tells none.
+// finals returns rows of a variant's Finals, all with the given placement. An empty placement means that the file
+// does not name one.
 func finals(variant, placement string, clients int, docs ...float64) string {
 	var out strings.Builder
 	for _, d := range docs {
@@ -21,12 +22,12 @@ func finals(variant, placement string, clients int, docs ...float64) string {
 
 const finalsHeader = "variant,phase,clients,docs_per_second,placement\n"
 
-// Repetitions on one machine are no repetitions of the machine: where one cell has several placements, means are
-// compared, and a cell of a single placement has one value.
-func TestPlacements(t *testing.T) {
+// TestAnalyze_placements_meansAreCompared checks that repetitions on one machine do not count as repetitions of machines. If one cell has
+// several placements, the means of placements are compared. A cell with one placement then has only one value.
+func TestAnalyze_placements_meansAreCompared(t *testing.T) {
 	several := finals("b", "1", 8, 150, 152, 151) + finals("b", "node-b", 8, 160, 161) + finals("b", "0", 8, 155)
 	r := analyze(t, finalsHeader+finals("a", "1", 8, 100, 101, 102)+several, against("a"))
-	want := analysis.CompareMeans([][]float64{{150, 152, 151}, {160, 161}, {155}}, [][]float64{{100, 101, 102}}, 0.95)
+	want := stats.CompareMeans([][]float64{{150, 152, 151}, {160, 161}, {155}}, [][]float64{{100, 101, 102}}, 0.95)
 	f := ratioAt(r, "final")
 	if f == nil || math.Abs(f.Ratio-want.Ratio) > 1e-12 || f.Low != nil || f.P != nil || f.Verdict != nil {
 		t.Errorf("three placements against one: %+v, want %v without an interval", f, want.Ratio)
@@ -38,15 +39,16 @@ func TestPlacements(t *testing.T) {
 	if f := ratioAt(both, "final"); f == nil || f.Low == nil || math.Abs(*f.Confidence-0.8) > 1e-12 {
 		t.Errorf("three placements against two: %+v, want an interval of 80 %%", f)
 	}
-	// 1, 1.0 and an empty field are one placement.
+	// 1, 1.0 and an empty field mean the same placement.
 	one := analyze(t, finalsHeader+finals("a", "1", 8, 100)+finals("a", "1.0", 8, 101)+finals("a", "", 8, 102)+finals("b", "", 8, 150, 151, 152), against("a"))
 	if f := ratioAt(one, "final"); f == nil || f.Low == nil || math.Abs(*f.Confidence-0.9) > 1e-12 {
 		t.Errorf("one placement each: %+v, want the interval of three against three", f)
 	}
 }
 
-// What can have no interval is no comparison that the others would have to make up for.
-func TestComparisonsWithoutAnInterval(t *testing.T) {
+// TestAnalyze_comparisonWithoutInterval_doesNotWidenOthers checks that a comparison that cannot have an interval does not count as one of
+// several comparisons. So the other intervals do not get wider.
+func TestAnalyze_comparisonWithoutInterval_doesNotWidenOthers(t *testing.T) {
 	four := finals("a", "", 8, 100, 101, 102, 103) + finals("b", "", 8, 150, 151, 152, 153)
 	want := ratioAt(analyze(t, finalsHeader+four, against("a")), "final")
 	r := analyze(t, finalsHeader+four+finals("a", "", 16, 100, 101, 102, 103)+finals("b", "", 16, 150)+finals("c", "", 8, 120), against("a"))
@@ -67,21 +69,21 @@ func TestComparisonsWithoutAnInterval(t *testing.T) {
 	if with != 1 {
 		t.Errorf("%d ratios have an interval, want one: %+v", with, r.Ratios)
 	}
-	// Two that have one: Holm and the intervals count the same two.
+	// Only two of three comparisons have an interval: Holm and the intervals count these two.
 	five := finals("a", "", 8, 100, 101, 102, 103, 104) + finals("b", "", 8, 150, 151, 152, 153, 154) + finals("c", "", 8, 120, 121, 122, 123, 124)
 	for _, got := range analyze(t, finalsHeader+five+finals("d", "", 8, 110), against("a")).Ratios {
 		if got.Variant == "d" {
 			continue
 		}
-		// P(U <= 1) = 2/252: the second ratios from each end have 1 - 4/252, which is enough for two comparisons (0.975)
-		// and for three (0.98333), but not for four.
+		// P(U <= 1) = 2/252. So the interval from the second ratio to the second-last ratio has confidence 1 - 4/252.
+		// This is enough for two comparisons (0.975) and for three (0.98333), but not for four.
 		if math.Abs(*got.AdjustedP-2*2./252) > 1e-12 || math.Abs(*got.Confidence-(1-4./252)) > 1e-12 {
 			t.Errorf("two of three with an interval: %+v", got)
 		}
 	}
 }
 
-func TestTooManyFinals(t *testing.T) {
+func TestAnalyze_tooManyFinals_fails(t *testing.T) {
 	figures := make([]float64, 101)
 	for i := range figures {
 		figures[i] = 100 + float64(i)
@@ -101,16 +103,16 @@ func TestTooManyFinals(t *testing.T) {
 	}
 }
 
-// Finals that are not compared: the note says why.
-func TestWhyFinalsAreNotCompared(t *testing.T) {
+// TestAnalyze_finalsNotCompared_notesReason checks the note that gives the reason why Finals are not compared.
+func TestAnalyze_finalsNotCompared_notesReason(t *testing.T) {
 	const header = "variant,phase,clients,docs_per_second,status\n"
 	for name, tt := range map[string]struct{ rows, want string }{
 		"apart": {"a,Final,8,100,\nb,Final,16,150,\n", "no ratio of the Finals of b / a: they are at different client counts (b: 16; a: 8)"},
 		"gated": {"a,Final,8,100,\nb,Final,8,150,gated\nb,Final,8,,\n",
-			"no ratio of the Finals of b / a at 8 clients: none of b is Measured (1 Gated, 1 Errored)"},
-		"none of the one": {"a,Final,8,100,\nb,Sweep,8,150,\n", "no ratio of the Finals of b / a: b has none"},
+			"no ratio of the Finals of b / a at 8 clients: no Final of b is Measured (1 Gated, 1 Errored)"},
+		"none of the one": {"a,Final,8,100,\nb,Sweep,8,150,\n", "no ratio of the Finals of b / a: b has no Finals"},
 		"no peak": {"a,Sweep,8,100,\nb,Sweep,8,150,gated\n",
-			"no ratio of the sweeps of b / a: b has no peak, since no point of its sweep is Measured"},
+			"no ratio of the sweeps of b / a: b has no peak, because no point of its sweep is Measured"},
 		"single": {"a,Final,8,100,\nb,Final,8,150,\n", "no interval of the Finals of b / a at 8 clients: b has one value, a has one value"},
 		"no clients": {"a,Final,,100,\na,Final,,101,\nb,Final,8,150,\n",
 			"no ratio of the Finals of b / a: they are at different client counts (b: 8; a: not known)"},

@@ -5,19 +5,27 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 )
 
-// notes say what the file does not tell although somebody may look for it.
-func notes(cells []*cell, has Columns, o Options) []string {
+// findNotes returns notes about figures that a reader may expect but that the file does not have.
+func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 	var out []string
-	if ignored := foreign(has); len(ignored) > 0 {
-		out = append(out, fmt.Sprintf("columns %s are ignored: they have a meaning in Knee's own results.csv alone, which has all of %s",
+	if ignored := foreignColumns(has); len(ignored) > 0 {
+		out = append(out, fmt.Sprintf("columns %s are ignored: they have a meaning only in Knee's own results.csv, which has all of %s",
 			strings.Join(ignored, ", "), strings.Join(signature, ", ")))
 	}
-	names := variants(cells)
+	var names []string
+	someFinals := false
+	for _, c := range a.Cells {
+		someFinals = someFinals || len(c.Finals) > 0
+		if !slices.Contains(names, c.Variant) {
+			names = append(names, c.Variant)
+		}
+	}
 	switch {
-	case len(cells) == 0:
+	case len(a.Cells) == 0:
 		return append(out, "there is no row of a Sweep or a Final")
 	case !has["docs_per_second"]:
 		out = append(out, "there is no column docs_per_second: every row counts as failed")
@@ -26,22 +34,27 @@ func notes(cells []*cell, has Columns, o Options) []string {
 		out = append(out, fmt.Sprintf("no ratios: name the variant to compare with by --baseline (%s)", strings.Join(names, ", ")))
 	}
 	if o.Gates.MaxRejections != nil && !has["rejections"] {
-		out = append(out, "there is no column rejections: no row is held against --max-rejections")
+		out = append(out, "there is no column rejections: --max-rejections is not applied to any row")
 	}
-	someFinals := slices.ContainsFunc(cells, func(c *cell) bool { return len(c.finals) > 0 })
 	if o.Baseline != "" && len(names) > 1 && !someFinals {
-		out = append(out, "no interval: a sweep tells nothing of noise; mark repetitions at one client count with the phase Final")
+		out = append(out, "no interval: a sweep contains no information about noise; mark repetitions at one client count with the phase Final")
 	}
-	for _, c := range cells {
-		if base := find(cells, o.Baseline, c.topology); base != nil && c != base {
-			out = append(out, notCompared(c, base)...)
+	for _, c := range a.Cells {
+		if base := a.Cell(o.Baseline, c.Topology); base != nil && c.Variant != base.Variant {
+			out = append(out, describeMissingRatio(a, c, *base)...)
 		}
+	}
+	if isOwn(has) && len(a.Ratios) > 0 {
+		out = append(out, fmt.Sprintf("results.csv does not hold all of the campaign's plan: whether all trials are done, spec.final.maxRepetitions, "+
+			"which makes intervals wider, spec.comparisons, and spec.final.smallestDifferencePercent (%g here); analyze a bundle of kubectl knee export instead, which holds it",
+			o.SmallestDifference))
 	}
 	return out
 }
 
-// foreign are the columns that are Knee's own in a file that is not, in the order of columns.
-func foreign(has Columns) []string {
+// foreignColumns returns the columns that are ignored because they have a meaning only in Knee's own results.csv. They are in the
+// order of columns.
+func foreignColumns(has Columns) []string {
 	var out []string
 	for _, c := range columns {
 		for _, title := range []string{c.name, c.alias} {
@@ -53,66 +66,71 @@ func foreign(has Columns) []string {
 	return out
 }
 
-// notCompared says why two cells have no ratio of their sweeps or their Finals, or one without an interval.
-func notCompared(c, base *cell) []string {
+// isOwn reports whether the file is Knee's own results.csv.
+func isOwn(has Columns) bool { return has["attempt"] }
+
+// describeMissingRatio returns the reasons why two cells have no ratio of their sweeps, no ratio of their Finals, or a ratio of
+// their Finals without an interval.
+func describeMissingRatio(a campaign.Assessment, c, base campaign.Cell) []string {
 	var out []string
+	name := cellName(campaign.CellKey{Variant: c.Variant, Topology: c.Topology})
 	say := func(what, format string, args ...any) {
-		out = append(out, fmt.Sprintf("no %s of %s / %s", what, c.name(), base.variant)+fmt.Sprintf(format, args...))
+		out = append(out, fmt.Sprintf("no %s of %s / %s", what, name, base.Variant)+fmt.Sprintf(format, args...))
 	}
-	if len(c.sweep) > 0 && len(base.sweep) > 0 {
-		for _, one := range []*cell{c, base} {
-			if one.curve.Peak == nil {
-				say("ratio of the sweeps", ": %s has no peak, since no point of its sweep is Measured", one.variant)
+	if len(c.Sweep) > 0 && len(base.Sweep) > 0 {
+		for _, one := range []campaign.Cell{c, base} {
+			if one.Curve.Peak == nil {
+				say("ratio of the sweeps", ": %s has no peak, because no point of its sweep is Measured", one.Variant)
 			}
 		}
 	}
-	both := common(c, base)
+	both := commonClients(c, base)
 	switch {
-	case len(c.finals) == 0 && len(base.finals) == 0:
-	case len(c.finals) == 0:
-		say("ratio of the Finals", ": %s has none", c.variant)
-	case len(base.finals) == 0:
-		say("ratio of the Finals", ": %s has none", base.variant)
+	case len(c.Finals) == 0 && len(base.Finals) == 0:
+	case len(c.Finals) == 0:
+		say("ratio of the Finals", ": %s has no Finals", c.Variant)
+	case len(base.Finals) == 0:
+		say("ratio of the Finals", ": %s has no Finals", base.Variant)
 	case len(both) == 0:
 		say("ratio of the Finals", ": they are at different client counts (%s: %s; %s: %s)",
-			c.variant, finalClients(c), base.variant, finalClients(base))
+			c.Variant, finalClients(c), base.Variant, finalClients(base))
 	}
 	for _, clients := range both {
-		f := final{x: c.placements(clients), y: base.placements(clients)}
-		x, y := f.values()
-		switch {
+		byPlacement := a.ComparesPlacements(c.FinalsAt(clients), base.FinalsAt(clients))
+		switch x, y := countValues(a.Design, c, base, clients); {
 		case x == 0:
-			say("ratio of the Finals", " at %s: none of %s is Measured (%s)", clientsText(clients), c.variant, c.lost(clients))
+			say("ratio of the Finals", " at %s: no Final of %s is Measured (%s)", clientsText(clients), c.Variant, countLost(c, clients))
 		case y == 0:
-			say("ratio of the Finals", " at %s: none of %s is Measured (%s)", clientsText(clients), base.variant, base.lost(clients))
+			say("ratio of the Finals", " at %s: no Final of %s is Measured (%s)", clientsText(clients), base.Variant, countLost(base, clients))
 		case x == 1 || y == 1:
-			say("interval of the Finals", " at %s: %s", clientsText(clients), strings.Join(slices.Concat(single(c, x, f), single(base, y, f)), ", "))
+			say("interval of the Finals", " at %s: %s", clientsText(clients),
+				strings.Join(slices.Concat(describeSingle(c, x, byPlacement), describeSingle(base, y, byPlacement)), ", "))
 		}
 	}
 	return out
 }
 
-// single says of a cell with one value what it is.
-func single(c *cell, values int, f final) []string {
+// describeSingle describes a cell that has only one value. It returns nil if the cell has more values.
+func describeSingle(c campaign.Cell, values int, byPlacement bool) []string {
 	switch {
 	case values > 1:
 		return nil
-	case f.byPlacement():
-		return []string{c.variant + " has one placement, and means of placements are compared"}
+	case byPlacement:
+		return []string{c.Variant + " has one placement, and means of placements are compared"}
 	}
-	return []string{c.variant + " has one value"}
+	return []string{c.Variant + " has one value"}
 }
 
-// lost counts the Finals at a client count that are no figures, by verdict.
-func (c *cell) lost(clients int32) string {
-	n := map[analysis.Verdict]int{}
-	for _, j := range c.finals {
-		if j.row.Clients == clients {
-			n[j.judgement.Verdict]++
+// countLost counts the Finals of a cell at a client count by their verdict, for a cell without Measured Finals.
+func countLost(c campaign.Cell, clients int32) string {
+	n := map[verdict.Verdict]int{}
+	for _, o := range c.Finals {
+		if o.Trial.Clients == clients {
+			n[o.Judgement.Verdict]++
 		}
 	}
 	var out []string
-	for _, v := range []analysis.Verdict{analysis.Gated, analysis.Errored} {
+	for _, v := range []verdict.Verdict{verdict.Gated, verdict.Errored} {
 		if n[v] > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n[v], v))
 		}
@@ -120,10 +138,10 @@ func (c *cell) lost(clients int32) string {
 	return strings.Join(out, ", ")
 }
 
-// finalClients are the client counts of a cell's Finals.
-func finalClients(c *cell) string {
+// finalClients lists the client counts of a cell's Finals.
+func finalClients(c campaign.Cell) string {
 	var out []string
-	for _, clients := range common(c, c) {
+	for _, clients := range c.FinalClients() {
 		if clients == 0 {
 			out = append(out, "not known")
 			continue
@@ -136,17 +154,17 @@ func finalClients(c *cell) string {
 func clientsText(clients int32) string {
 	switch clients {
 	case 0:
-		return "a client count that is not known"
+		return "an unknown client count"
 	case 1:
 		return "1 client"
 	}
 	return fmt.Sprintf("%d clients", clients)
 }
 
-// name is the cell's for messages.
-func (c *cell) name() string {
-	if c.topology == "" {
-		return c.variant
+// cellName names a cell for messages.
+func cellName(c campaign.CellKey) string {
+	if c.Topology == "" {
+		return c.Variant
 	}
-	return c.variant + " on " + c.topology
+	return c.Variant + " on " + c.Topology
 }

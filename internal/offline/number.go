@@ -21,14 +21,14 @@ var (
 	comma     = regexp.MustCompile(`^\+?[0-9]+,[0-9]+$`)
 )
 
-// number reads a decimal number that is not negative. What looks like a number of another notation is refused
-// with a hint rather than guessed at: 336,527 is not 336.527.
-func number(s string) (float64, error) {
+// readNumber reads a decimal number that is not negative. It rejects other notations with a hint. For example, 336,527 could mean
+// 336527 or 336.527.
+func readNumber(s string) (float64, error) {
 	switch {
 	case decimal.MatchString(s):
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsInf(f, 0) {
-			return 0, fmt.Errorf("%q is too large for a number", s)
+			return 0, fmt.Errorf("%q is too large", s)
 		}
 		return f, nil
 	case strings.HasPrefix(s, "-") && decimal.MatchString(s[1:]):
@@ -42,14 +42,14 @@ func number(s string) (float64, error) {
 	}
 	switch strings.ToLower(strings.TrimLeft(s, "+-")) {
 	case "nan", "inf", "infinity", "null", "none", "n/a", "na":
-		return 0, fmt.Errorf("%q is no number: leave the field empty where nothing was measured", s)
+		return 0, fmt.Errorf("%q is not a number: leave the field empty if nothing was measured", s)
 	}
-	return 0, fmt.Errorf("%q is no number", s)
+	return 0, fmt.Errorf("%q is not a number", s)
 }
 
-// whole reads an integer; 16.0 is one.
-func whole(s string, limit int64) (int64, error) {
-	f, err := number(s)
+// readWhole reads an integer from 0 to limit. It also accepts the form 16.0.
+func readWhole(s string, limit int64) (int64, error) {
+	f, err := readNumber(s)
 	switch {
 	case err != nil:
 		return 0, err
@@ -61,14 +61,15 @@ func whole(s string, limit int64) (int64, error) {
 	return int64(f), nil
 }
 
-// roundedUp reads a number that is not negative as the next whole one: of a mean that is not 0 some were counted.
-func roundedUp(s string) (int64, error) {
-	f, err := number(s)
+// readRoundedUp reads a number that is not negative and rounds it up: a mean above 0 means that at least one rejection was
+// counted.
+func readRoundedUp(s string) (int64, error) {
+	f, err := readNumber(s)
 	if err != nil {
 		return 0, err
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return n, nil // to the last digit, which a float64 may not have
+		return n, nil // the integer keeps its last digit, which a float64 may lose
 	}
 	if f >= math.MaxInt64 {
 		return 0, fmt.Errorf("%q is above %d", s, int64(math.MaxInt64))
@@ -76,25 +77,25 @@ func roundedUp(s string) (int64, error) {
 	return int64(math.Ceil(f)), nil
 }
 
-// label is a name as it is; of numbers 1, 01 and 1.0 are one.
-func label(s string) string {
+// readLabel reads a label. Whole numbers are written in one form: 1, 01 and 1.0 give the label 1. Any other text stays unchanged.
+func readLabel(s string) string {
 	if m := numbered.FindStringSubmatch(s); m != nil {
 		return m[1]
 	}
 	return s
 }
 
-// count reads an integer from 1.
-func count(s string) (int32, error) {
-	n, err := whole(s, math.MaxInt32)
+// readCount reads an integer of at least 1.
+func readCount(s string) (int32, error) {
+	n, err := readWhole(s, math.MaxInt32)
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%q: it counts from 1", s)
+		err = fmt.Errorf("%q: the count starts at 1", s)
 	}
 	return int32(n), err
 }
 
-// name refuses what a terminal or JSON would not show as it is.
-func name(s string) error {
+// readName returns an error if a name has characters that a terminal or JSON would not show unchanged.
+func readName(s string) error {
 	if !utf8.ValidString(s) {
 		return errors.New("the text is not UTF-8")
 	}
@@ -104,7 +105,7 @@ func name(s string) error {
 	return nil
 }
 
-// printable makes one line of a text that is only shown.
+// printable replaces line breaks and unprintable characters of a text that is only displayed.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -128,9 +129,9 @@ func quoted(values []string) iter.Seq[string] {
 	}
 }
 
-// Percent reads a flag's percentage as the decimal of a gate.
+// Percent parses the percentage of a command-line flag. The result has the type of a gate's limit.
 func Percent(s string) (*v1alpha1.Decimal, error) {
-	if _, err := number(s); err != nil {
+	if _, err := readNumber(s); err != nil {
 		return nil, err
 	}
 	return v1alpha1.ToDecimal(s), nil

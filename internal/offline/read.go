@@ -13,20 +13,21 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// byteOrderMark begins a file that a spreadsheet wrote as UTF-8.
+// byteOrderMark is at the start of a UTF-8 file that a spreadsheet wrote.
 var byteOrderMark = []byte{0xEF, 0xBB, 0xBF}
 
-// Read reads a CSV of results: a header that names the columns in any order, then a row a line. Fields are separated
-// by commas and may be quoted (RFC 4180); lines end in LF or CRLF. Blank lines, and lines of empty fields, are no
-// rows, and a file has at least one. The error is a *Malformed, unless the reader itself fails. file is the file's name for messages.
+// Read reads a CSV file of results. The header names the columns in any order, and each further line is one row. Fields are
+// separated by commas and may be quoted (RFC 4180). Lines end in LF or CRLF. Blank lines and lines with only empty fields are
+// skipped. A file must have at least one row. The error is a *Malformed, unless the reader itself fails. file is the file's name
+// for messages.
 func Read(file string, in io.Reader) ([]Row, Columns, error) {
 	buffered := bufio.NewReader(in)
 	if head, _ := buffered.Peek(len(byteOrderMark)); bytes.Equal(head, byteOrderMark) {
-		_, _ = buffered.Discard(len(byteOrderMark)) // it was just peeked at
+		_, _ = buffered.Discard(len(byteOrderMark)) // cannot fail, because these bytes were peeked
 	}
 	r := &reader{file: file, csv: csv.NewReader(buffered)}
-	r.csv.FieldsPerRecord = -1 // counted here, to name the column
-	return r.all()
+	r.csv.FieldsPerRecord = -1 // method row checks the number of fields, so that its error can name the column
+	return r.readAll()
 }
 
 type reader struct {
@@ -37,7 +38,7 @@ type reader struct {
 	has    Columns
 }
 
-func (r *reader) all() ([]Row, Columns, error) {
+func (r *reader) readAll() ([]Row, Columns, error) {
 	header, line, err := r.next()
 	if errors.Is(err, io.EOF) {
 		return nil, nil, &Malformed{r.file, 1, "variant", "the file is empty: the first line names the columns"}
@@ -46,7 +47,7 @@ func (r *reader) all() ([]Row, Columns, error) {
 		return nil, nil, err
 	}
 	r.header = header
-	layout, foreign, err := layoutOf(header, func(column, format string, args ...any) error {
+	layout, foreign, err := readHeader(header, func(column, format string, args ...any) error {
 		return &Malformed{r.file, line, column, fmt.Sprintf(format, args...)}
 	})
 	if err != nil {
@@ -81,19 +82,19 @@ func (r *reader) all() ([]Row, Columns, error) {
 }
 
 func noRows(header []string) string {
-	if carriageReturns(header) {
-		return "it is the only line: " + notInCR
+	if hasOnlyCarriageReturns(header) {
+		return "the file has one line: " + notInCR
 	}
 	return "the file has a header and no rows"
 }
 
-// next gives the next line that has a field with something in it, and its number.
+// next returns the next line that has a non-empty field, and the number of the line.
 func (r *reader) next() ([]string, int, error) {
 	for {
 		fields, err := r.csv.Read()
 		var wrong *csv.ParseError
 		if errors.As(err, &wrong) {
-			return nil, 0, r.noCSV(wrong)
+			return nil, 0, r.csvError(wrong)
 		}
 		if err != nil {
 			return nil, 0, err
@@ -108,13 +109,14 @@ func (r *reader) next() ([]string, int, error) {
 	}
 }
 
-// noCSV names the line and the character's column; of a quote that swallows lines, the line where its row begins.
-func (r *reader) noCSV(e *csv.ParseError) error {
+// csvError returns an error that names the line and the column of the wrong character. For an unbalanced quote that spans lines,
+// the error names the line where the row begins.
+func (r *reader) csvError(e *csv.ParseError) error {
 	if errors.Is(e.Err, csv.ErrQuote) && e.StartLine != e.Line {
 		return &Malformed{r.file, e.StartLine, "", fmt.Sprintf(
-			"it is no CSV: a quote of the row that begins here is not balanced, which shows on line %d", e.Line)}
+			"not a valid CSV: a quote in the row that begins here is not balanced, detected on line %d", e.Line)}
 	}
-	return &Malformed{r.file, e.Line, strconv.Itoa(e.Column), "it is no CSV: " + e.Err.Error()}
+	return &Malformed{r.file, e.Line, strconv.Itoa(e.Column), "not a valid CSV: " + e.Err.Error()}
 }
 
 func (r *reader) row(fields []string, line int) (Row, error) {
@@ -126,7 +128,7 @@ func (r *reader) row(fields []string, line int) (Row, error) {
 		if strings.TrimSpace(missing) == "" {
 			missing = strconv.Itoa(len(fields) + 1)
 		}
-		return fail(missing, "it is missing: the line has %d fields, the header %d (an empty field needs its comma)", len(fields), len(r.header))
+		return fail(missing, "missing: the line has %d fields, the header %d (an empty field needs its comma)", len(fields), len(r.header))
 	}
 	if len(fields) > len(r.header) {
 		return fail(strconv.Itoa(len(r.header)+1), "the header does not name it: the line has %d fields, the header %d "+
@@ -149,16 +151,16 @@ func (r *reader) row(fields []string, line int) (Row, error) {
 	if row.Phase == "" {
 		row.Phase = record.Sweep
 		if !r.has["clients"] {
-			row.Phase = record.Final // repetitions of one load that the file does not describe
+			row.Phase = record.Final // without clients and phase, rows are repetitions of one load that the file does not describe
 		}
 	}
 	if row.Phase == record.Sweep && row.Clients == 0 {
-		return fail("clients", "it is %s: a point of a sweep needs its client count", missing(r.has["clients"]))
+		return fail("clients", "it is %s: a point of a sweep needs a client count", missingValue(r.has["clients"]))
 	}
 	return row, nil
 }
 
-func missing(column bool) string {
+func missingValue(column bool) string {
 	if column {
 		return "empty"
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-func TestMalformed(t *testing.T) {
+func TestRead_malformed_fails(t *testing.T) {
 	const header = "variant,clients,docs_per_second,status,iowait_percent,error_rate,rejections\n"
 	for name, tt := range map[string]struct {
 		csv    string
@@ -31,9 +31,9 @@ func TestMalformed(t *testing.T) {
 		"too many fields":             {header + "a,8,100,ok,,,,\n", 2, "8", "the line has 8 fields, the header 7"},
 		"no variant on a line":        {header + ",8,100,,,,\n", 2, "variant", "empty"},
 		"no clients on a line":        {header + "a,8,100,,,,\na,,100,,,,\n", 3, "clients", "empty"},
-		"zero clients":                {header + "a,0,100,,,,\n", 2, "clients", "counts from 1"},
+		"zero clients":                {header + "a,0,100,,,,\n", 2, "clients", "the count starts at 1"},
 		"half a client":               {header + "a,8.5,100,,,,\n", 2, "clients", "not a whole number"},
-		"clients that are no number":  {header + "a,eight,100,,,,\n", 2, "clients", `"eight" is no number`},
+		"clients that are no number":  {header + "a,eight,100,,,,\n", 2, "clients", `"eight" is not a number`},
 		"too many clients":            {header + "a,3000000000,100,,,,\n", 2, "clients", "above"},
 		"NaN":                         {header + "a,8,NaN,,,,\n", 2, "docs_per_second", "leave the field empty"},
 		"infinite":                    {header + "a,8,+Inf,,,,\n", 2, "docs_per_second", "leave the field empty"},
@@ -41,7 +41,7 @@ func TestMalformed(t *testing.T) {
 		"more than any load":          {header + "a,8,1e200,,,,\n", 2, "docs_per_second", "more than 1e15 is no measurement"},
 		"less than any load":          {header + "a,8,1e-200,,,,\n", 2, "docs_per_second", "less than 0.001 is no measurement"},
 		"negative":                    {header + "a,8,-1,,,,\n", 2, "docs_per_second", "negative"},
-		"hexadecimal":                 {header + "a,8,0x10p2,,,,\n", 2, "docs_per_second", "is no number"},
+		"hexadecimal":                 {header + "a,8,0x10p2,,,,\n", 2, "docs_per_second", "is not a number"},
 		"thousands separators":        {header + `a,8,"336,527",,,,` + "\n", 2, "docs_per_second", "thousands separators"},
 		"thousands of another place":  {header + `a,8,"336.527,5",,,,` + "\n", 2, "docs_per_second", "thousands separators"},
 		"thousands by apostrophes":    {header + "a,8,1'336'527,,,,\n", 2, "docs_per_second", "thousands separators"},
@@ -53,14 +53,14 @@ func TestMalformed(t *testing.T) {
 		"more rejections than int64":  {header + "a,8,100,,,,9223372036854775808\n", 2, "rejections", "above 9223372036854775807"},
 		"a negative repetition":       {"variant,clients,repetition\na,8,-1\n", 2, "repetition", "negative"},
 		"a placement that hides":      {"variant,clients,placement\na,8,n\x1b[2J\n", 2, "placement", "cannot be printed"},
-		"a quote on an earlier line":  {header + "a,8,100,,,,\na,\"16,100,,,,\na,32,100,,,,\n", 3, "", "a quote of the row that begins here is not balanced"},
+		"a quote on an earlier line":  {header + "a,8,100,,,,\na,\"16,100,,,,\na,32,100,,,,\n", 3, "", "a quote in the row that begins here is not balanced"},
 		"unknown status":              {header + "a,8,100,fine,,,\n", 2, "status", `"fine" is no status`},
 		"unknown phase":               {"variant,clients,phase\na,8,Sweeep\n", 2, "phase", "is no phase"},
-		"a quote within a field":      {header + "a\"b,8,100,,,,\n", 2, "2", "no CSV"},
-		"a quote that does not end":   {header + "a,8,\"100,,,,\n", 2, "14", "no CSV"},
+		"a quote within a field":      {header + "a\"b,8,100,,,,\n", 2, "2", "not a valid CSV"},
+		"a quote that does not end":   {header + "a,8,\"100,,,,\n", 2, "14", "not a valid CSV"},
 		"a variant that hides":        {header + "a\x1b[2J,8,100,,,,\n", 2, "variant", "cannot be printed"},
 		"a variant that is not UTF-8": {header + "a\xff,8,100,,,,\n", 2, "variant", "not UTF-8"},
-		"a line after a long field":   {"variant,clients,note\na,8,\"x\ny\nz\"\na,q,\n", 5, "clients", "no number"},
+		"a line after a long field":   {"variant,clients,note\na,8,\"x\ny\nz\"\na,q,\n", 5, "clients", "not a number"},
 		"a sweep without clients":     {"variant,phase,docs_per_second\na,Final,100\na,Sweep,100\n", 3, "clients", "missing"},
 	} {
 		rows, _, err := offline.Read("", strings.NewReader(tt.csv))
@@ -74,13 +74,14 @@ func TestMalformed(t *testing.T) {
 		}
 	}
 	_, _, err := offline.Read("mine.csv", strings.NewReader("variant,clients\na,b\n"))
-	if want := `mine.csv: line 2, column clients: "b" is no number`; err == nil || err.Error() != want {
+	if want := `mine.csv: line 2, column clients: "b" is not a number`; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
-// What spreadsheets and scripts make of one and the same table.
-func TestOneTableManyWays(t *testing.T) {
+// TestRead_formsOfOneTable_sameRows checks that Read accepts the different forms in which spreadsheets and scripts write the same
+// table.
+func TestRead_formsOfOneTable_sameRows(t *testing.T) {
 	want, _, err := offline.Read("", strings.NewReader("variant,topology,clients,docs_per_second,iowait_percent\na,t,8,100,6\nb,t,16,200.5,\n"))
 	if err != nil || len(want) != 2 || *want[1].DocsPerSecond != 200.5 || want[1].IOWait != nil || want[0].Phase != record.Sweep {
 		t.Fatalf("rows %+v, error %v", want, err)
@@ -108,16 +109,17 @@ func TestOneTableManyWays(t *testing.T) {
 	}
 }
 
-// The documented name wins over the alias, which is then a column like any other.
-func TestAliasBesideItsName(t *testing.T) {
+// TestRead_aliasBesideName_isIgnored checks a file that has both a column with the documented name and a column with its alias.
+// The documented name is used, and the alias is ignored.
+func TestRead_aliasBesideName_isIgnored(t *testing.T) {
 	rows, _, err := offline.Read("", strings.NewReader("variant,clients,cpu_iowait_percent,iowait_percent\na,8,nonsense,5\n"))
 	if err != nil || *rows[0].IOWait != 5 {
 		t.Errorf("rows %+v, error %v", rows, err)
 	}
 }
 
-// What counts from 0 or is named by words is as good.
-func TestRepetitionsAndPlacements(t *testing.T) {
+// TestRead_repetitionsAndPlacements checks that repetitions may start at 0 and that placements may be words.
+func TestRead_repetitionsAndPlacements(t *testing.T) {
 	rows, _, err := offline.Read("", strings.NewReader("variant,clients,repetition,placement\na,8,0,0\na,8,1,node-a\na,8,2.0,01.0\na,8,,\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +171,6 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		marshal(t, result) // no figure that JSON does not have
+		marshal(t, result) // fails if a figure is NaN or infinite
 	})
 }

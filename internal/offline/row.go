@@ -1,6 +1,6 @@
-// Package offline draws from a CSV of results what the operator draws from its records: peaks, knees, shared clients
-// and ratios, by the same code (package analysis). It is pure: a reader in, values out. The CSV may be Knee's own
-// results.csv or one that somebody's own script made; docs/kubectl-knee.md documents both sides of it.
+// Package offline reads a CSV file of results into records. Package verdict/campaign judges these records like the records of a
+// campaign: it finds peaks, knees, shared client counts and ratios. The package is pure: it takes a reader and returns values. The
+// CSV file can be Knee's own results.csv or the output of any script. docs/kubectl-knee.md documents its columns and the result.
 package offline
 
 import (
@@ -9,46 +9,46 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Row is one line of a CSV of results: one trial, or one attempt at it.
+// Row is one line of a CSV file of results: one trial, or one attempt at a trial.
 type Row struct {
-	File string // for messages; may be empty
-	Line int    // 1-based, in the file
+	File string // name of the file for messages; may be empty
+	Line int    // number of the line in the file, from 1
 
 	Variant, Topology string
-	Phase             record.Phase // Sweep where the file says nothing, but for a file without client counts
-	Clients           int32        // 0: not known, which only a Final may be
-	Repetition        int32        // 0 where the file says nothing
-	Placement         string       // a label; 1 where the file says nothing
+	Phase             record.Phase // default: Sweep, or Final in a file without client counts
+	Clients           int32        // 0: unknown, which is possible only for a Final
+	Repetition        int32        // 0 if the file has no repetitions
+	Placement         string       // a label; 1 if the file has no placements
 	Attempt           int32        // 0: the file has no attempts
 
 	DocsPerSecond *float64 // nil: no valid measurement
-	Rejections    *int64   // of a mean the next whole number
-	ErrorRate     *float64 // share of requests, 0 to 1
-	IOWait        *float64 // percent of all cores, as the two below
+	Rejections    *int64   // rejected requests; nil: unknown. If the file gives a mean with decimals, the mean is rounded up
+	ErrorRate     *float64 // share of failed requests, 0 to 1
+	IOWait        *float64 // in percent of all cores, like User and System; nil: unknown
 	User, System  *float64
 	Status        Status
-	Reason        string // what the file itself says of a row that is not ok
+	Reason        string // the reason in the file for a row with a status other than ok
 }
 
-// Status is what the file itself says of a row.
+// Status is the verdict that the file gives for a row.
 type Status string
 
-// The statuses; an empty field is OK.
+// Values of Status. An empty field of the file means OK.
 const (
 	OK       Status = "ok"
 	Failed   Status = "failed"
 	GatedRow Status = "gated"
 )
 
-// Columns tells which of the columns that have a meaning a file has, by their documented names. One that has its meaning
-// in Knee's own results.csv alone is there, but false, in a file that is another.
+// Columns holds the known columns of a file, by their documented names. The value is false for a column that only has a meaning in
+// Knee's own results.csv, if this file is a different file.
 type Columns map[string]bool
 
-// Malformed is a line that cannot be read: which, in what column, and what is wrong.
+// Malformed is the error for a line that cannot be read. It has the line number, the column, and the problem.
 type Malformed struct {
 	File    string
-	Line    int    // 1-based
-	Column  string // its name, or its number where it has none
+	Line    int    // from 1
+	Column  string // the column's name, or its number if it has no name
 	Message string
 }
 

@@ -6,21 +6,22 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Asked is what the records so far ask for, which the spec alone does not say: analysis makes it.
+// Asked holds the trials that depend on records: the spec alone does not determine them. Package verdict/campaign computes it.
 type Asked struct {
-	Sweeps map[string][]record.Trial // by the cell's hash: a sweep's trials in order, as far as they are known
-	Finals map[string]Finals         // by topology; absent while its sweeps still run
+	Sweeps map[string][]record.Trial // known trials of a cell's sweep, in order, by the cell's hash
+	Finals map[string]Finals         // by topology; a topology is absent until its sweeps have ended
 }
 
-// Finals is what a topology's Final phase consists of.
+// Finals describes the Final phase of a topology.
 type Finals struct {
-	Clients             []int32 // the client counts at which the cells are compared, ascending; empty: there are none
-	Repetitions         int32   // of each, on each placement
-	TargetDocsPerSecond int64   // rate of the OpenLoop trials; 0: there are none
+	Clients             []int32 // client counts at which the cells are compared, ascending; empty: no Finals
+	Repetitions         int32   // repetitions of each client count on each placement
+	TargetDocsPerSecond int64   // rate of the OpenLoop trials; 0: no OpenLoop trials
 }
 
-// SweepTrials are the trials of a cell's sweep that is not adaptive: one pass over the client counts after the other,
-// upwards and downwards in turn, so that the repeats of a count lie apart in time and no count is always late.
+// SweepTrials returns the trials of a cell's sweep that is not adaptive. Each pass covers all client counts. Passes are
+// ascending and descending in turn. So the repeats of a client count are separated in time, and no client count is always
+// measured late.
 func (p Plan) SweepTrials(cell Cell) []record.Trial {
 	if p.Fixed {
 		return nil
@@ -37,18 +38,18 @@ func (p Plan) SweepTrials(cell Cell) []record.Trial {
 	return out
 }
 
-// SweepTrial is the n-th repeat of a client count in a cell's sweep, counted from 1. A point that is measured again by hand
-// has trials of its own, so that the records of the earlier ones stay what they are.
+// SweepTrial returns the n-th repeat of a client count in a cell's sweep, counted from 1. If spec.sweep.rerun names this point, the trial
+// contains the token of spec.sweep.rerun. So it differs from the earlier trials of the point, and their records stay.
 func (p Plan) SweepTrial(cell Cell, clients, n int32) record.Trial {
 	t := p.trial(cell, record.Sweep, clients, n)
-	t.Again = p.Again[Point{cell.Variant(), cell.Topology(), clients}]
+	t.RerunToken = p.Reruns[Point{cell.Variant(), cell.Topology(), clients}]
 	return t
 }
 
-// FinalTrials are a cell's Final trials, by placement, then by clients, then by repetition.
+// FinalTrials returns a cell's Final trials, sorted by placement, then by clients, then by repetition.
 func (p Plan) FinalTrials(cell Cell, f Finals) []record.Trial {
 	out := make([]record.Trial, 0, int(p.Placements)*len(f.Clients)*int(f.Repetitions))
-	for placement := int32(1); placement <= p.Placements; placement++ {
+	for placement := record.Placement(1); placement <= record.Placement(p.Placements); placement++ {
 		for _, clients := range f.Clients {
 			for r := int32(1); r <= f.Repetitions; r++ {
 				out = append(out, p.finalTrial(cell, clients, placement, r))
@@ -58,34 +59,26 @@ func (p Plan) FinalTrials(cell Cell, f Finals) []record.Trial {
 	return out
 }
 
-func (p Plan) finalTrial(cell Cell, clients, placement, repetition int32) record.Trial {
+func (p Plan) finalTrial(cell Cell, clients int32, placement record.Placement, repetition int32) record.Trial {
 	t := p.trial(cell, record.Final, clients, repetition)
-	t.Placement = placementOf(placement)
+	t.Placement = placement
 	return t
 }
 
-// OpenLoopTrial is a cell's OpenLoop trial, on the placement that its last Final ran on; false when none is asked.
+// OpenLoopTrial returns a cell's OpenLoop trial, on the placement of the cell's last Final. It returns false if the cell has no
+// OpenLoop trial.
 func (p Plan) OpenLoopTrial(cell Cell, f Finals) (record.Trial, bool) {
 	if f.TargetDocsPerSecond == 0 || len(f.Clients) == 0 {
 		return record.Trial{}, false
 	}
 	t := p.trial(cell, record.OpenLoop, f.Clients[0], 1)
 	t.TargetDocsPerSecond = f.TargetDocsPerSecond
-	t.Placement = placementOf(p.Placements)
+	t.Placement = record.Placement(p.Placements)
 	return t, true
 }
 
-// placementOf is how a trial names a placement that is counted from 1: the first one is 0, so that trials without
-// placements are the same ones.
-func placementOf(n int32) int32 {
-	if n <= 1 {
-		return 0
-	}
-	return n
-}
-
-// OpenLoopTarget is the rate of the OpenLoop trials, given the docs/s of the lowest knee: rounded to three significant
-// digits, for people. 0 when there are none.
+// OpenLoopTarget returns the rate of the OpenLoop trials, given the docs/s of the lowest knee. The rate is rounded to three
+// significant digits for readability. 0 means no OpenLoop trials.
 func (p Plan) OpenLoopTarget(lowestKnee float64) int64 {
 	rate := p.OpenLoopPercent / 100 * lowestKnee
 	if !(rate > 0) {

@@ -8,45 +8,33 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// ConfigMap names what a campaign takes from a ConfigMap: one key of it, or all of it where Key is empty.
+// ConfigMap names the part of a ConfigMap that a campaign uses: one key, or all keys if Key is empty.
 type ConfigMap struct{ Name, Key string }
 
-// Contents holds what is known of the ConfigMaps that a campaign names. Package plan makes no API request: the caller of
+// Contents holds the known contents of the ConfigMaps that a campaign names. Package plan makes no API request: the caller of
 // BuildWith reads the ConfigMaps.
 type Contents struct {
-	// Digests identify the contents, see package content. One that is missing is not known.
+	// Digests identify the contents; see package content. If a digest is missing, the content is unknown.
 	Digests map[ConfigMap]string
-	// Measured holds the hashes of all cells that have a record or a Job. A cell that was measured before contents were part
-	// of identities keeps its identity.
+	// Measured holds the hashes of all cells that have a record or a Job. Early releases of Knee had no contents in identities. A cell
+	// that was measured by such a release keeps its identity.
 	Measured map[string]bool
 }
 
-// Mounts are the ConfigMaps that a cell's trials mount; nil where they mount none in that place.
+// Mounts holds the ConfigMaps that a cell's trials mount. A field is nil if the trials mount no ConfigMap for this purpose.
 type Mounts struct {
 	IndexBody *ConfigMap
 	ISMPolicy *ConfigMap
-	Files     *ConfigMap // all of a workload or a dataset
+	Files     *ConfigMap // all files of a workload or a dataset
 }
 
-// Mounts are those of the cell's trials.
+// Mounts returns the ConfigMaps that the cell's trials mount.
 func (s CellSpec) Mounts() Mounts {
 	m := Mounts{IndexBody: keyOf(s.Index.BodyFrom), ISMPolicy: keyOf(s.Topology.ISMPolicyFrom)}
-	if from := s.filesFrom(); from != nil && from.ConfigMap != "" {
+	if from, _ := s.Driver().Files(); from != nil && from.ConfigMap != "" {
 		m.Files = &ConfigMap{Name: from.ConfigMap}
 	}
 	return m
-}
-
-// filesFrom is where the files of the cell's load come from; nil where it needs none, or the driver's own repository has
-// them.
-func (s CellSpec) filesFrom() *v1alpha1.WorkloadSource {
-	switch {
-	case s.OSB != nil:
-		return s.OSB.From
-	case s.Bulk != nil && s.Bulk.Files != nil:
-		return &s.Bulk.Files.From
-	}
-	return nil
 }
 
 func keyOf(from *v1alpha1.ConfigMapKey) *ConfigMap {
@@ -56,8 +44,8 @@ func keyOf(from *v1alpha1.ConfigMapKey) *ConfigMap {
 	return &ConfigMap{Name: from.Name, Key: from.Key}
 }
 
-// all lists the mounted ConfigMaps.
-func (m Mounts) all() []ConfigMap {
+// list lists the mounted ConfigMaps.
+func (m Mounts) list() []ConfigMap {
 	var out []ConfigMap
 	for _, c := range []*ConfigMap{m.IndexBody, m.ISMPolicy, m.Files} {
 		if c != nil {
@@ -67,7 +55,7 @@ func (m Mounts) all() []ConfigMap {
 	return out
 }
 
-// sources are the digests of a cell's ConfigMaps, as far as they are known.
+// sources returns the known digests of a cell's ConfigMaps.
 func (m Mounts) sources(digests map[ConfigMap]string) record.Sources {
 	digest := func(c *ConfigMap) string {
 		if c == nil {
@@ -78,26 +66,26 @@ func (m Mounts) sources(digests map[ConfigMap]string) record.Sources {
 	return record.Sources{IndexBody: digest(m.IndexBody), ISMPolicy: digest(m.ISMPolicy), Files: digest(m.Files)}
 }
 
-// ConfigMaps lists what a campaign takes from ConfigMaps, each once.
+// ConfigMaps returns the parts of ConfigMaps that a campaign uses, without duplicates.
 func ConfigMaps(c *v1alpha1.BenchmarkCampaign) []ConfigMap {
 	var out []ConfigMap
 	for _, cell := range Build(c).Cells {
-		out = append(out, cell.Spec.Mounts().all()...)
+		out = append(out, cell.Spec.Mounts().list()...)
 	}
 	slices.SortFunc(out, func(a, b ConfigMap) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key)) })
 	return slices.Compact(out)
 }
 
-// RecordedContents returns the contents of a campaign's ConfigMaps by its records. The content of a ConfigMap is the one in the
-// newest record of a cell that the campaign has now. A report that is made from records alone uses it, and the manager
-// when a ConfigMap has been deleted.
+// RecordedContents returns the contents of a campaign's ConfigMaps according to its records. The content of a ConfigMap is taken from the
+// newest record of a cell that the campaign has now. The function is used for reports that are made only from records, and by the manager
+// if a ConfigMap was deleted.
 func RecordedContents(c *v1alpha1.BenchmarkCampaign, records []record.Record) Contents {
 	out := Contents{Digests: map[ConfigMap]string{}, Measured: map[string]bool{}}
 	for _, r := range records {
-		out.Measured[r.Trial.Cell] = true
+		out.Measured[r.Attempt.Cell] = true
 	}
 	cells := Build(c).Cells
-	if !slices.ContainsFunc(cells, func(cell Cell) bool { return len(cell.Spec.Mounts().all()) > 0 }) {
+	if !slices.ContainsFunc(cells, func(cell Cell) bool { return len(cell.Spec.Mounts().list()) > 0 }) {
 		return out
 	}
 	newest := slices.Clone(records)
@@ -105,7 +93,7 @@ func RecordedContents(c *v1alpha1.BenchmarkCampaign, records []record.Record) Co
 	type key struct{ cell, variant, topology, IndexBody, ISMPolicy, Files string }
 	seen := map[key]bool{}
 	for _, r := range newest {
-		k := key{r.Trial.Cell, r.Trial.Variant, r.Trial.Topology, r.Sources.IndexBody, r.Sources.ISMPolicy, r.Sources.Files}
+		k := key{r.Attempt.Cell, r.Attempt.Variant, r.Attempt.Topology, r.Sources.IndexBody, r.Sources.ISMPolicy, r.Sources.Files}
 		if seen[k] {
 			continue
 		}
@@ -119,7 +107,7 @@ func RecordedContents(c *v1alpha1.BenchmarkCampaign, records []record.Record) Co
 	return out
 }
 
-// learn adds the digests of a record to c.Digests, if the spec with these digests has the identity of the record's cell.
+// learn adds the digests of a record to c.Digests, if the identity of spec with these digests equals the identity of the record's cell.
 func (c Contents) learn(spec CellSpec, r record.Record) {
 	m, digests := spec.Mounts(), map[ConfigMap]string{}
 	for at, digest := range map[*ConfigMap]string{m.IndexBody: r.Sources.IndexBody, m.ISMPolicy: r.Sources.ISMPolicy, m.Files: r.Sources.Files} {
@@ -128,7 +116,7 @@ func (c Contents) learn(spec CellSpec, r record.Record) {
 		}
 	}
 	spec.Contents = m.sources(digests)
-	if Identity(spec) != r.Trial.Cell {
+	if Identity(spec) != r.Attempt.Cell {
 		return
 	}
 	for at, digest := range digests {

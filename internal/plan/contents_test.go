@@ -9,7 +9,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// withConfigMaps is a campaign that takes its index body, one topology's policy and its workload from ConfigMaps.
+// withConfigMaps returns a campaign whose index body, one policy of a topology and workload come from ConfigMaps.
 func withConfigMaps() *v1alpha1.BenchmarkCampaign {
 	c := study()
 	c.Spec.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "body", Key: "index.json"}
@@ -45,7 +45,8 @@ func TestConfigMaps_eachOnce(t *testing.T) {
 	}
 }
 
-// Golden, as TestIdentityGolden: a change of it measures again what users have measured.
+// TestIdentityGolden_contents checks a stored identity, like TestIdentityGolden. If the identity changes, all users'
+// trials are measured again.
 func TestIdentityGolden_contents(t *testing.T) {
 	p := BuildWith(withConfigMaps(), Contents{Digests: digests()})
 	if got := p.Cells[0].Hash; got != "eigw3u47lfadkcwh" {
@@ -73,7 +74,8 @@ func TestBuildWith_changedContent_anotherIdentity(t *testing.T) {
 	}
 }
 
-// What was measured before contents were part of identities is not measured again by an upgrade.
+// TestBuildWith_cellMeasuredWithoutContents_keepsItsIdentity checks a cell that was measured when identities did not
+// yet include the contents of ConfigMaps. The cell must not be measured again after an upgrade.
 func TestBuildWith_cellMeasuredWithoutContents_keepsItsIdentity(t *testing.T) {
 	old := hashes(Build(withConfigMaps()))
 	p := BuildWith(withConfigMaps(), Contents{Digests: digests(), Measured: map[string]bool{old[0]: true}})
@@ -89,7 +91,7 @@ func TestRecordedContents(t *testing.T) {
 	c := withConfigMaps()
 	of := func(p Plan, at int64, s record.Sources) record.Record {
 		cell := p.Cells[0]
-		return record.Record{FinishedAt: at, Sources: s, Trial: record.Trial{Cell: cell.Hash, Variant: cell.Variant(), Topology: cell.Topology()}}
+		return record.Record{FinishedAt: at, Sources: s, Attempt: record.Attempt{Trial: record.Trial{Cell: cell.Hash, Variant: cell.Variant(), Topology: cell.Topology(), Placement: 1}}}
 	}
 	first := BuildWith(c, Contents{Digests: digests()})
 	changed := digests()
@@ -116,7 +118,7 @@ func TestRecordedContents(t *testing.T) {
 		if !maps.Equal(got.Digests, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.what, got.Digests, tt.want)
 		}
-		if len(tt.records) > 0 && !got.Measured[tt.records[0].Trial.Cell] {
+		if len(tt.records) > 0 && !got.Measured[tt.records[0].Attempt.Cell] {
 			t.Errorf("%s: the record's cell is not among those measured", tt.what)
 		}
 	}

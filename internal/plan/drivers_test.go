@@ -7,7 +7,7 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// storageService is a campaign that runs a program against a system of its own.
+// storageService returns a campaign that runs a program against a system that Knee does not know.
 func storageService() *v1alpha1.BenchmarkCampaign {
 	c := study()
 	c.Spec.OpenSearch = v1alpha1.OpenSearch{}
@@ -16,14 +16,14 @@ func storageService() *v1alpha1.BenchmarkCampaign {
 		{Name: "new", Image: "ozone:2"},
 	}
 	c.Spec.Baseline, c.Spec.Topologies, c.Spec.Final = "old", nil, v1alpha1.Final{}
-	c.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Command: &v1alpha1.Command{
+	c.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{
 		Image: "ozone:1", Command: []string{"ozone"}, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: v1alpha1.ParserFreon,
 		Params: map[string]v1alpha1.ParamValue{"FLOW": "any", "SIZE": "0"},
-	}}
+	}}}
 	return c
 }
 
-func TestACommandWithoutOpenSearch(t *testing.T) {
+func TestBuild_commandWithoutOpenSearch(t *testing.T) {
 	c := storageService()
 	if errs := Validate(c); len(errs) > 0 {
 		t.Fatal(errs)
@@ -53,7 +53,7 @@ func TestACommandWithoutOpenSearch(t *testing.T) {
 	}
 }
 
-func TestACommandOnOpenSearch(t *testing.T) {
+func TestBuild_commandOnOpenSearch(t *testing.T) {
 	provisioned, known := storageService(), storageService()
 	provisioned.Spec.OpenSearch.Version = "3.1.0"
 	if cell := Build(provisioned).Cells[0]; !cell.Provisioned() || cell.Spec.Topology.Nodes != 1 {
@@ -66,7 +66,7 @@ func TestACommandOnOpenSearch(t *testing.T) {
 	}
 }
 
-func TestWhatAnIdentityOfADriverIsMadeOf(t *testing.T) {
+func TestIdentity_fieldsOfDrivers(t *testing.T) {
 	bulk := func() *v1alpha1.BenchmarkCampaign {
 		c := study()
 		c.Spec.Workload.OSB = nil
@@ -100,16 +100,17 @@ func TestWhatAnIdentityOfADriverIsMadeOf(t *testing.T) {
 	}
 }
 
-// A change of these values throws away every measurement that users have made with the driver.
-func TestIdentityGoldenOfDrivers(t *testing.T) {
+// TestIdentityGolden_drivers checks stored identities. If they change, every measurement that users have made with
+// the driver becomes invalid.
+func TestIdentityGolden_drivers(t *testing.T) {
 	stream := study()
-	stream.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Stream: &v1alpha1.Stream{Params: map[string]v1alpha1.ParamValue{"rows": "100"}}}
+	stream.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Drivers: v1alpha1.Drivers{Stream: &v1alpha1.Stream{Params: map[string]v1alpha1.ParamValue{"rows": "100"}}}}
 	stream.Spec.Topologies = []v1alpha1.Topology{{Name: "pair", Nodes: p(int32(2)), RefreshInterval: "1s"}}
 	stream.Spec.Variants[0].Params = map[string]v1alpha1.ParamValue{"use_stream_transport": "false"}
 	bulk := study()
 	bulk.Spec.Workload = v1alpha1.Workload{
 		Index: v1alpha1.Index{Name: "logs", DataStream: p(true)}, Measure: v1alpha1.MeasureWhole, ClientsPerPod: p(int32(1)),
-		Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, DocumentsPerClient: p(int64(3_000_000)), FlushDocuments: p(int32(4000))},
+		Drivers: v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, DocumentsPerClient: p(int64(3_000_000)), FlushDocuments: p(int32(4000))}},
 	}
 	for what, tt := range map[string]struct {
 		c    *v1alpha1.BenchmarkCampaign
@@ -125,7 +126,8 @@ func TestIdentityGoldenOfDrivers(t *testing.T) {
 	}
 }
 
-// Loader pods may be waited for as long as a single one may keep a campaign from going on, and a while longer.
+// TestLoadersReady checks how long a trial waits for its loader pods: 5 minutes more than the provisioning timeout,
+// but at least 15 minutes. A single pod waits for no other pod.
 func TestLoadersReady(t *testing.T) {
 	for _, tt := range []struct {
 		provisioning, want time.Duration
@@ -138,7 +140,7 @@ func TestLoadersReady(t *testing.T) {
 		{10 * time.Second, 15 * time.Minute, 16, 64},
 	} {
 		p := Plan{ProvisioningTimeout: tt.provisioning}
-		if got := p.LoadersReady(CellSpec{PerPod: tt.perPod}, tt.clients); got != tt.want {
+		if got := p.LoadersReady(CellSpec{LoadSpec: LoadSpec{PerPod: tt.perPod}}, tt.clients); got != tt.want {
 			t.Errorf("%+v: %s", tt, got)
 		}
 	}
@@ -148,7 +150,7 @@ func TestLoaders(t *testing.T) {
 	for _, tt := range []struct{ perPod, clients, want int32 }{
 		{0, 10000, 1}, {8, 1, 1}, {8, 8, 1}, {8, 9, 2}, {1, 75, 75}, {16, 48, 3},
 	} {
-		if got := (CellSpec{PerPod: tt.perPod}).Loaders(tt.clients); got != tt.want {
+		if got := (CellSpec{LoadSpec: LoadSpec{PerPod: tt.perPod}}).Loaders(tt.clients); got != tt.want {
 			t.Errorf("%d clients, %d a pod: %d pods, want %d", tt.clients, tt.perPod, got, tt.want)
 		}
 	}

@@ -12,29 +12,29 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// Endpoint is a cell's OpenSearch where Knee does not provision it. Only its URL is part of the identity: another
-// password or another CA measures nothing else.
+// Endpoint is a cell's OpenSearch that Knee does not provision. Only its URL is part of the identity: a new password or a new
+// CA does not change the measurement.
 type Endpoint struct {
-	URL string `json:"url"` // scheme://host:port, always with its port
+	URL string `json:"url"` // scheme://host:port; the port is always present
 
-	Access v1alpha1.Endpoint `json:"-"` // the names of its Secrets, and what a trial may do there
+	Access v1alpha1.Endpoint `json:"-"` // names of the endpoint's Secrets, and what a trial may do at the endpoint
 }
 
-// Host is what tells one endpoint from another: host:port. Two names of one cluster cannot be told to be one.
+// Host returns host:port, which identifies an endpoint. Knee cannot detect that two host names refer to one cluster.
 func (e *Endpoint) Host() string {
 	_, host, _ := strings.Cut(e.URL, "://")
 	return host
 }
 
-// unknown is the endpoint of cells whose load says by itself what it loads. No two of them run at once: for all that Knee
-// knows it is one system.
+// unknown is the endpoint of cells without an OpenSearch. Knee cannot detect which system such a cell loads. Two of these cells may load
+// the same system, so Knee runs them one after the other.
 const unknown = "-"
 
-// Provisioned says whether Knee makes the cell's cluster, and ends it. Where it does not, the cluster is there already, or
-// the load needs none.
+// Provisioned reports whether Knee creates and deletes the cell's cluster. It returns false if the cluster exists already, or if the load
+// needs no cluster.
 func (c Cell) Provisioned() bool { return c.Spec.Pool.Endpoint == "" }
 
-// Operated says whether the opensearch-k8s-operator makes the cell's cluster for Knee.
+// Operated reports whether the opensearch-k8s-operator creates the cell's cluster for Knee.
 func (c Cell) Operated() bool {
 	return c.Provisioned() && c.Spec.OpenSearch.Provisioner == v1alpha1.ProvisionOpenSearchCluster
 }
@@ -44,24 +44,24 @@ func (c Cell) Secured() bool {
 	return c.Provisioned() && !c.Operated() && value(c.Spec.OpenSearch.Security, false)
 }
 
-// toUnknown makes a cell's spec that of a load that brings what it loads itself.
-func toUnknown(spec *CellSpec) {
+// clearOpenSearch changes spec to the spec of a cell without an OpenSearch.
+func clearOpenSearch(spec *CellSpec) {
 	spec.Pool = Pool{Endpoint: unknown}
 	spec.OpenSearch = v1alpha1.OpenSearch{}
 	spec.Topology.Zones = 0
 }
 
-// toEndpoint makes a cell's spec that of a cluster that is there already. What the campaign says of the OpenSearch that
-// it provisions is not about this one.
-func toEndpoint(spec *CellSpec, e v1alpha1.Endpoint) {
-	spec.Endpoint = &Endpoint{URL: canonical(e.URL), Access: e}
+// setEndpoint changes spec to the spec of a cell at an existing cluster. The campaign's OpenSearch fields do not describe that
+// cluster, so setEndpoint removes them.
+func setEndpoint(spec *CellSpec, e v1alpha1.Endpoint) {
+	spec.Endpoint = &Endpoint{URL: canonicalURL(e.URL), Access: e}
 	spec.Pool = Pool{Endpoint: spec.Endpoint.Host()}
 	spec.OpenSearch = v1alpha1.OpenSearch{}
 	spec.Topology.Zones = 0
 }
 
-// canonical spells a URL that the API server admitted in one way: in lower case and with its port.
-func canonical(text string) string {
+// canonicalURL returns the URL in lower case and with its port.
+func canonicalURL(text string) string {
 	u, err := url.Parse(strings.ToLower(text))
 	if err != nil || u.Port() != "" {
 		return strings.ToLower(text)
@@ -73,8 +73,8 @@ func canonical(text string) string {
 	return u.Scheme + "://" + net.JoinHostPort(u.Hostname(), port)
 }
 
-// endpoint finds what the schema's pattern lets through of a URL, and names that no Secret can have.
-func endpoint(e *v1alpha1.Endpoint, path *field.Path) field.ErrorList {
+// checkEndpoint finds wrong URLs that match the schema's pattern, and names that are not valid for a Secret.
+func checkEndpoint(e *v1alpha1.Endpoint, path *field.Path) field.ErrorList {
 	if e == nil {
 		return nil
 	}
@@ -90,16 +90,16 @@ func endpoint(e *v1alpha1.Endpoint, path *field.Path) field.ErrorList {
 			}
 		}
 		if net.ParseIP(u.Hostname()) == nil {
-			errs = append(errs, check(strings.ToLower(u.Hostname()), at, validation.IsDNS1123Subdomain)...)
+			errs = append(errs, checkName(strings.ToLower(u.Hostname()), at, validation.IsDNS1123Subdomain)...)
 		}
 	}
 	if e.SigV4 != nil {
-		errs = append(errs, check(e.SigV4.CredentialsSecret, path.Child("sigV4", "credentialsSecret"), validation.IsDNS1123Subdomain)...)
+		errs = append(errs, checkName(e.SigV4.CredentialsSecret, path.Child("sigV4", "credentialsSecret"), validation.IsDNS1123Subdomain)...)
 	}
 	for _, secret := range []struct{ field, name string }{
 		{"credentialsSecret", e.CredentialsSecret}, {"caSecret", e.CASecret}, {"clientCertificateSecret", e.ClientCertificateSecret},
 	} {
-		errs = append(errs, check(secret.name, path.Child(secret.field), validation.IsDNS1123Subdomain)...)
+		errs = append(errs, checkName(secret.name, path.Child(secret.field), validation.IsDNS1123Subdomain)...)
 	}
 	return errs
 }

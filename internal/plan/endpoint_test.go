@@ -8,7 +8,7 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// endpoints is a campaign of variants at URLs, on one topology.
+// endpoints returns a campaign of variants at the given URLs, on one topology.
 func endpoints(urls ...string) *v1alpha1.BenchmarkCampaign {
 	c := study()
 	c.Spec.Variants = nil
@@ -20,7 +20,7 @@ func endpoints(urls ...string) *v1alpha1.BenchmarkCampaign {
 	return c
 }
 
-func TestEndpointsURLIsItsIdentity(t *testing.T) {
+func TestIdentity_fieldsOfEndpoint(t *testing.T) {
 	hash := func(change func(*v1alpha1.BenchmarkCampaign)) string {
 		c := endpoints("https://search.example.org")
 		change(c)
@@ -61,7 +61,7 @@ func TestEndpointsURLIsItsIdentity(t *testing.T) {
 	}
 }
 
-func TestEndpointsAreSharedWithThemselvesAlone(t *testing.T) {
+func TestGroups_sameEndpoint_sharesGroup(t *testing.T) {
 	c := endpoints("https://one.example", "https://ONE.example:443", "https://two.example", "http://one.example")
 	c.Spec.Variants = append(c.Spec.Variants, v1alpha1.Variant{Name: "anywhere"}, v1alpha1.Variant{Name: "anywhere-else"})
 	got := Build(c).Groups
@@ -70,7 +70,7 @@ func TestEndpointsAreSharedWithThemselvesAlone(t *testing.T) {
 	}
 }
 
-func TestEndpointsAreValidated(t *testing.T) {
+func TestValidate_endpoints(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*v1alpha1.Endpoint)

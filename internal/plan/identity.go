@@ -1,56 +1,67 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/drivers"
+	"github.com/knee-bench/knee/internal/drivers/managerside"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/workloads"
 )
 
-// identityVersion is part of every identity. Raising it measures every campaign anew: do so only when the same
-// spec comes to mean another measurement.
+// identityVersion is part of every identity. A new version makes Knee measure every campaign again. Raise it only if the same
+// spec now means another measurement.
 const identityVersion = 1
 
-// CellSpec is everything that makes a measurement of a cell what it is. Its JSON, with sorted keys, is hashed
-// into the cell's identity: a field may be added only with omitempty or omitzero, so that identities of
-// campaigns that do not use it stay. What only plans or judges (clients, gates, knee, baseline, comparisons, prices,
-// disk limits, repetitions, retries) is not in it, nor is where raw files are left, nor by which parameter an OpenLoop
-// trial sets its rate, since no other trial does.
+// CellSpec holds everything that can change the measurement of a cell. Identity hashes its JSON, with sorted keys of maps. A
+// new field must have omitempty or omitzero, so the identities of campaigns without the field stay the same.
+//
+// CellSpec does not contain fields that only plan or judge: clients, gates, knee, baseline, comparisons, prices, disk limits,
+// repetitions and retries. It also does not contain the folder of raw files, or the parameter with which an OpenLoop trial sets
+// its rate.
 type CellSpec struct {
+	SystemSpec
+	LoadSpec
+}
+
+// SystemSpec is the measured system.
+type SystemSpec struct {
 	Variant    string              `json:"variant"`
 	Pool       Pool                `json:"pool"`
 	OpenSearch v1alpha1.OpenSearch `json:"opensearch"`
 	Topology   Topology            `json:"topology"`
 	Index      v1alpha1.Index      `json:"index"`
 	Measure    v1alpha1.Measure    `json:"measure"`
-	OSB        *v1alpha1.OSB       `json:"osb,omitempty"`
-	Loader     v1alpha1.Loader     `json:"loader"`
-	Bulk       *v1alpha1.Bulk      `json:"bulk,omitempty"`
-	Stream     *v1alpha1.Stream    `json:"stream,omitempty"`
-	Command    *v1alpha1.Command   `json:"command,omitempty"` // with the variant's params and image
-	PerPod     int32               `json:"clientsPerPod,omitempty"`
-	Warmups    *int32              `json:"warmupTrials,omitempty"` // nil: 1. See WarmupTrials
-	Wait       int32               `json:"waitSeconds,omitempty"`
-	Rerun      string              `json:"rerun,omitempty"`
-	Endpoint   *Endpoint           `json:"endpoint,omitempty"` // of a cluster that is there already
-	Contents   record.Sources      `json:"contents,omitzero"`  // digests of the ConfigMaps that trials mount; see BuildWith
 }
 
-// Pool is where a cell's OpenSearch runs: the variant's node pool, its architecture among the labels, or an endpoint.
+// LoadSpec describes the load of a cell. It also contains other fields, such as Endpoint, because the order of the fields in the JSON
+// must stay the same as in the first version of the identity.
+type LoadSpec struct {
+	Loader           v1alpha1.Loader `json:"loader"`
+	v1alpha1.Drivers                 // with the params and the image of the variant
+	PerPod           int32           `json:"clientsPerPod,omitempty"`
+	Warmups          *int32          `json:"warmupTrials,omitempty"` // nil: the default; see WarmupTrials
+	Wait             int32           `json:"waitSeconds,omitempty"`
+	Rerun            string          `json:"rerun,omitempty"`
+	Endpoint         *Endpoint       `json:"endpoint,omitempty"` // nil: Knee provisions the cluster, or the cell has no cluster
+	Contents         record.Sources  `json:"contents,omitzero"`  // digests of the ConfigMaps that trials mount; see BuildWith
+}
+
+// Pool describes where a cell's OpenSearch runs: in the variant's node pool, with the architecture among the labels, or at an
+// endpoint.
 type Pool struct {
 	NodeSelector map[string]string     `json:"nodeSelector,omitempty"`
 	Tolerations  []v1alpha1.Toleration `json:"tolerations,omitempty"`
-	Endpoint     string                `json:"endpoint,omitempty"` // host:port of a cluster that is there already; it has no nodes of Knee's
+	Endpoint     string                `json:"endpoint,omitempty"` // host:port of an existing cluster, whose nodes Knee does not own
 }
 
-// Topology is v1alpha1.Topology with its defaults filled in.
+// Topology is v1alpha1.Topology with all defaults set.
 type Topology struct {
 	Name            string `json:"name"`
 	Nodes           int32  `json:"nodes"`
@@ -66,87 +77,71 @@ type Topology struct {
 // ArchLabel is the node label that holds the CPU architecture.
 const ArchLabel = "kubernetes.io/arch"
 
-func effective(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Topology) CellSpec {
+func effectiveSpec(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1.Topology) CellSpec {
+	workload := c.Spec.Workload.DeepCopy()
+	driver := DriverOf(*workload)
+	driver.Override(v)
 	spec := CellSpec{
-		Variant:    string(v.Name),
-		Pool:       pool(v),
-		OpenSearch: mergeOpenSearch(c.Spec.OpenSearch, v.OpenSearch),
-		Topology: Topology{
-			Name: string(t.Name), Nodes: value(t.Nodes, 1), Primaries: t.Primaries,
-			Replicas: value(t.Replicas, 0), RefreshInterval: t.RefreshInterval,
-			Zones: value(t.Zones, 0), Replication: t.Replication, ISMPolicyFrom: t.ISMPolicyFrom,
+		SystemSpec{
+			Variant:    string(v.Name),
+			Pool:       pool(v),
+			OpenSearch: mergeOpenSearch(c.Spec.OpenSearch, v.OpenSearch),
+			Topology: Topology{
+				Name: string(t.Name), Nodes: value(t.Nodes, v1alpha1.DefaultNodes), Primaries: t.Primaries,
+				Replicas: value(t.Replicas, 0), RefreshInterval: t.RefreshInterval,
+				Zones: value(t.Zones, 0), Replication: t.Replication, ISMPolicyFrom: t.ISMPolicyFrom,
+			},
+			Index:   workload.Index,
+			Measure: workload.Measure,
 		},
-		Index:   c.Spec.Workload.Index,
-		Measure: c.Spec.Workload.Measure,
-		Loader:  c.Spec.Loader,
-		Rerun:   c.Spec.Rerun,
+		LoadSpec{
+			Loader:  c.Spec.Loader,
+			Drivers: workload.Drivers,
+			PerPod:  value(workload.ClientsPerPod, 0),
+			Wait:    value(workload.WaitSeconds, 0),
+			Rerun:   c.Spec.Rerun,
+		},
 	}
 	spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{}
 	spec.Index.Name = IndexName(c.Spec.Workload)
 	if !value(spec.Index.DataStream, false) {
-		spec.Index.DataStream = nil // false says what unset says
+		spec.Index.DataStream = nil // false has the same meaning as unset
 	}
 	switch {
 	case v.Endpoint != nil:
-		toEndpoint(&spec, *v.Endpoint)
-	case c.Spec.Workload.Command != nil && spec.OpenSearch.Version == "" && spec.OpenSearch.Image == "":
-		toUnknown(&spec)
+		setEndpoint(&spec, *v.Endpoint)
+	case !driver.NeedsOpenSearch() && spec.OpenSearch.Version == "" && spec.OpenSearch.Image == "":
+		clearOpenSearch(&spec)
 	}
 	spec.Loader.Placement = first(spec.Loader.Placement, v1alpha1.LoaderDedicated)
 	spec.Loader.Resources.Limits = effectiveLimits(spec.Loader.Resources)
-	spec.PerPod = value(c.Spec.Workload.ClientsPerPod, 0)
-	if n := c.Spec.Workload.WarmupTrials; value(n, 1) != 1 {
-		spec.Warmups = n // 1 says what unset says
+	if n := c.Spec.Workload.WarmupTrials; value(n, v1alpha1.DefaultWarmupTrials) != v1alpha1.DefaultWarmupTrials {
+		spec.Warmups = n
 	}
-	spec.Wait = value(c.Spec.Workload.WaitSeconds, 0)
-	load(&spec, c.Spec.Workload.DeepCopy(), v)
 	return spec
 }
 
-// IndexName is the index that a workload fills: the campaign's, else that of the official workload of opensearch-benchmark.
-// The default is not written to the object, which GitOps tools would take for drift. Empty where nothing says it.
+// IndexName returns the index that a workload fills: the user's index, or the driver's default index. It is empty if neither is
+// known. Knee does not write the default into the campaign, because GitOps tools would report the change as drift.
 func IndexName(w v1alpha1.Workload) string {
-	if w.Index.Name == "" && w.OSB != nil {
-		name, _ := workloads.Index(w.OSB.Workload)
-		return name
-	}
-	return w.Index.Name
+	return cmp.Or(w.Index.Name, DriverOf(w).DefaultIndex())
 }
 
-// load lays a variant's params and image over those of the driver that the campaign names.
-func load(spec *CellSpec, w *v1alpha1.Workload, v v1alpha1.Variant) {
-	spec.OSB, spec.Bulk, spec.Stream, spec.Command = w.OSB, w.Bulk, w.Stream, w.Command
-	if osb := spec.OSB; osb != nil {
-		osb.Params = merge(osb.Params, v.Params)
-		osb.TargetThroughputParam = ""
-	}
-	if stream := spec.Stream; stream != nil {
-		stream.Params = merge(stream.Params, v.Params)
-	}
-	if command := spec.Command; command != nil {
-		command.Params = merge(command.Params, v.Params)
-		command.Image = first(v.Image, command.Image)
-	}
-}
+// DriverOf returns the driver of a workload.
+func DriverOf(w v1alpha1.Workload) drivers.Spec { return managerside.Of(w.Drivers) }
 
-// Params are the parameters of the cell's load that variants may set, complete; nil where the driver has none.
-func (s CellSpec) Params() map[string]v1alpha1.ParamValue {
-	switch {
-	case s.OSB != nil:
-		return s.OSB.Params
-	case s.Stream != nil:
-		return s.Stream.Params
-	case s.Command != nil:
-		return s.Command.Params
-	}
-	return nil
-}
+// Driver returns the driver of the cell's load.
+func (s CellSpec) Driver() drivers.Spec { return managerside.Of(s.Drivers) }
 
-// WarmupTrials is how many Warmup trials follow each start of the cell's JVM. They change the measurement that follows, and
-// are part of the identity where they are not 1.
-func (s CellSpec) WarmupTrials() int32 { return value(s.Warmups, 1) }
+// Params returns all parameters of the cell's load that variants may override, with their final values. It is nil if the driver
+// has no parameters.
+func (s CellSpec) Params() map[string]v1alpha1.ParamValue { return s.Driver().Params() }
 
-// Loaders is how many loader pods a trial of so many clients has.
+// WarmupTrials returns how many Warmup trials follow each start of the cell's JVM. Warmup trials change the measurement, so any
+// number other than the default is part of the identity.
+func (s CellSpec) WarmupTrials() int32 { return value(s.Warmups, v1alpha1.DefaultWarmupTrials) }
+
+// Loaders returns the number of loader pods of a trial with this many clients.
 func (s CellSpec) Loaders(clients int32) int32 {
 	if s.PerPod <= 0 {
 		return 1
@@ -168,8 +163,8 @@ func pool(v v1alpha1.Variant) Pool {
 	return p
 }
 
-// mergeOpenSearch lays a variant's OpenSearch over the campaign's defaults: settings merge by key, every other
-// field that is set replaces.
+// mergeOpenSearch overrides the campaign's defaults with a variant's OpenSearch. The settings are merged by key. Any other
+// field that is set replaces the default.
 func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out := *base.DeepCopy()
 	out.Provisioner = first(over.Provisioner, out.Provisioner)
@@ -177,14 +172,14 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 	out.Version = first(over.Version, out.Version)
 	out.Image = first(over.Image, out.Image)
 	if over.Version != "" && over.Image == "" {
-		out.Image = "" // a variant's own version is not the campaign's image
+		out.Image = "" // the variant sets its own version, so the campaign's image does not apply
 	}
 	out.Heap = first(over.Heap, out.Heap)
 	if over.JavaOptions != nil {
 		out.JavaOptions = over.JavaOptions
 	}
 	out.JavaHome = first(over.JavaHome, out.JavaHome)
-	out.Settings = merge(out.Settings, over.Settings)
+	out.Settings = drivers.Merge(out.Settings, over.Settings)
 	out.Resources.CPU = first(over.Resources.CPU, out.Resources.CPU)
 	out.Resources.Memory = first(over.Resources.Memory, out.Resources.Memory)
 	out.Resources.Limits = first(over.Resources.Limits, out.Resources.Limits)
@@ -195,13 +190,13 @@ func mergeOpenSearch(base, over v1alpha1.OpenSearch) v1alpha1.OpenSearch {
 		out.Security = over.Security
 	}
 	if !value(out.Security, false) || out.Provisioner == v1alpha1.ProvisionOpenSearchCluster {
-		out.Security = nil // false says what unset says; the operator's clusters are always secured
+		out.Security = nil // false has the same meaning as unset; clusters of the opensearch-k8s-operator are always secured
 	}
 	if over.SysctlInit != nil {
 		out.SysctlInit = over.SysctlInit
 	}
 	if !value(out.SysctlInit, false) {
-		out.SysctlInit = nil // false says what unset says
+		out.SysctlInit = nil // false has the same meaning as unset
 	}
 	return out
 }
@@ -216,18 +211,6 @@ func mergeDiskLimits(base, over v1alpha1.DiskLimits) v1alpha1.DiskLimits {
 	return base
 }
 
-func merge[V any](base, over map[string]V) map[string]V {
-	if len(base)+len(over) == 0 {
-		return nil
-	}
-	out := maps.Clone(base)
-	if out == nil {
-		out = map[string]V{}
-	}
-	maps.Copy(out, over)
-	return out
-}
-
 func first[T ~string](a, b T) T {
 	if a != "" {
 		return a
@@ -235,7 +218,7 @@ func first[T ~string](a, b T) T {
 	return b
 }
 
-// withoutDefault returns the empty string for the default, so that a default has the identity of an unset field.
+// withoutDefault returns an empty string for the default value, so the default has the same identity as an unset field.
 func withoutDefault[T ~string](value, byDefault T) T {
 	if value == byDefault {
 		return ""
@@ -243,8 +226,8 @@ func withoutDefault[T ~string](value, byDefault T) T {
 	return value
 }
 
-// effectiveLimits returns the value of limits that stands for all values with the same limits: empty for the default, or
-// where a value changes nothing, because there is no request that it could be about.
+// effectiveLimits maps all values of limits with the same effect to one value. This value is empty for the default, and if
+// limits has no effect because there is no request.
 func effectiveLimits(r v1alpha1.Resources) v1alpha1.ResourceLimits {
 	for _, limits := range []v1alpha1.ResourceLimits{"", v1alpha1.LimitMemory} {
 		same := v1alpha1.Resources{CPU: r.CPU, Memory: r.Memory, Limits: limits}
@@ -255,30 +238,34 @@ func effectiveLimits(r v1alpha1.Resources) v1alpha1.ResourceLimits {
 	return r.Limits
 }
 
-// Identity is the hash of a cell's spec: 16 characters of [a-z2-7]. It is golden-tested: a change of it throws
-// away every measurement that users have made.
+// Identity returns the hash of a cell's spec: 16 characters of [a-z2-7]. A golden test protects the hash, because a change
+// would invalidate all measurements of users.
 func Identity(spec CellSpec) string {
-	b, err := json.Marshal(spec)
+	b, err := json.Marshal(struct {
+		SystemSpec
+		OSB *v1alpha1.OSB `json:"osb,omitempty"` // keeps the JSON order of the first version of the identity, and hides the field of Drivers
+		LoadSpec
+	}{spec.SystemSpec, spec.OSB, spec.LoadSpec})
 	if err != nil {
 		panic("plan: a cell's spec is plain data: " + err.Error())
 	}
 	return Digest(fmt.Sprintf("v%d\n%s", identityVersion, b), 16)
 }
 
-// Digest is n characters of [a-z2-7] that stand for a text.
+// Digest returns n characters of [a-z2-7] that identify a text.
 func Digest(s string, n int) string {
 	sum := sha256.Sum256([]byte(s))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:]))[:n]
 }
 
-// cellName is the base of the names of a cell's objects: readable, unique by the campaign's UID and the cell's
-// hash, at most 12+1+10+1+10 characters.
+// cellName returns the base of the names of a cell's objects. The name is readable. The campaign's UID and the cell's hash make the name
+// unique. The name has at most 12+1+10+1+10 characters.
 func cellName(c *v1alpha1.BenchmarkCampaign, variant, hash string) string {
-	return fmt.Sprintf("%s-%s-%s", head(c.Name, 12), head(variant, 10), Digest(string(c.UID)+"/"+hash, 10))
+	return fmt.Sprintf("%s-%s-%s", cutName(c.Name, 12), cutName(variant, 10), Digest(string(c.UID)+"/"+hash, 10))
 }
 
-// head cuts a name to n characters that can begin or go on a DNS label.
-func head(s string, n int) string {
+// cutName shortens a name to n characters. The result is valid within a DNS label, also at the start of a label.
+func cutName(s string, n int) string {
 	s = strings.ReplaceAll(s, ".", "-")
 	if s == "" || s[0] >= '0' && s[0] <= '9' {
 		s = "c" + s // a Service's name must not begin with a digit
@@ -286,25 +273,25 @@ func head(s string, n int) string {
 	return strings.TrimRight(s[:min(len(s), n)], "-")
 }
 
-// maxName is how long the names of Jobs and of their records' bases may be.
+// maxName is the maximum length of a Job's name. The name of the Job's record begins with the Job's name.
 const maxName = 52
 
-// AttemptName names the Job and the record of one attempt: at most 52 characters. The name of an OpenLoop
-// trial contains a digest of its rate, and the name of a point that is measured again a digest of its token. The few names that
-// would be longer (a hundredth attempt on a tenth placement) are a digest.
-func (c Cell) AttemptName(t record.Trial) string {
-	which := strconv.Itoa(int(t.Repetition))
-	if t.Phase == record.OpenLoop {
-		which = Digest(strconv.FormatInt(t.TargetDocsPerSecond, 10), 4)
+// AttemptName returns the name of an attempt's Job, at most 52 characters. The name of the attempt's record begins with it. For
+// an OpenLoop trial it contains a digest of the rate. For a point that is measured again it contains a digest of the token. If
+// the name would be longer (such as a hundredth attempt on a tenth placement), a digest replaces it.
+func (c Cell) AttemptName(a record.Attempt) string {
+	which := strconv.Itoa(int(a.Repetition))
+	if a.Phase == record.OpenLoop {
+		which = Digest(strconv.FormatInt(a.TargetDocsPerSecond, 10), 4)
 	}
-	if t.Again != "" {
-		which += "r" + Digest(t.Again, 6)
+	if a.RerunToken != "" {
+		which += "r" + Digest(a.RerunToken, 6)
 	}
-	if t.Placement > 0 {
-		which += fmt.Sprintf("p%d", t.Placement)
+	if a.Placement > 1 {
+		which += fmt.Sprintf("p%d", a.Placement)
 	}
-	phase := strings.ToLower(string(t.Phase[:1]))
-	attempt := fmt.Sprintf("%s%d-%s-%d", phase, t.Clients, which, t.Attempt)
+	phase := strings.ToLower(string(a.Phase[:1]))
+	attempt := fmt.Sprintf("%s%d-%s-%d", phase, a.Clients, which, a.N)
 	if len(c.Name)+1+len(attempt) > maxName {
 		attempt = phase + Digest(attempt, 14)
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// The index of an official workload is the same cell whether the campaign names it or not.
+// TestIdentity_indexByDefault checks that the index of an official workload gives the same cell, whether the campaign
+// names the index or not.
 func TestIdentity_indexByDefault(t *testing.T) {
 	named, unnamed := study(), study()
 	named.Spec.Workload.OSB.Workload, named.Spec.Workload.Index.Name = "http_logs", "logs-*"
@@ -25,8 +26,9 @@ func TestIdentity_indexByDefault(t *testing.T) {
 	}
 }
 
-// A change of these values throws away every measurement that users have made. If a new field is the cause, make
-// it omitempty or omitzero; if the same spec really means another measurement now, raise identityVersion.
+// TestIdentityGolden checks stored identities. If they change, every measurement that users have made becomes
+// invalid. If a new field is the cause, make it omitempty or omitzero. If the same spec really means another
+// measurement now, increase identityVersion.
 func TestIdentityGolden(t *testing.T) {
 	full := Build(study()).Cells
 	small := study()
@@ -36,7 +38,7 @@ func TestIdentityGolden(t *testing.T) {
 	small.Spec.Loader = v1alpha1.Loader{}
 	small.Spec.Workload = v1alpha1.Workload{
 		Index: v1alpha1.Index{Name: "i"}, Measure: v1alpha1.MeasureWindow,
-		OSB: &v1alpha1.OSB{Version: "2.4.0", Workload: "w", IngestTasks: []string{"index"}},
+		Drivers: v1alpha1.Drivers{OSB: &v1alpha1.OSB{Version: "2.4.0", Workload: "w", IngestTasks: []string{"index"}}},
 	}
 	for _, tt := range []struct {
 		what string
@@ -54,7 +56,7 @@ func TestIdentityGolden(t *testing.T) {
 	}
 }
 
-func TestWhatAnIdentityIsMadeOf(t *testing.T) {
+func TestIdentity_fieldsOfSpec(t *testing.T) {
 	before := Build(study()).Cells[0]
 	for _, tt := range []struct {
 		what    string
@@ -181,7 +183,7 @@ func TestMergeOpenSearch(t *testing.T) {
 	}
 }
 
-func TestParamsMerge(t *testing.T) {
+func TestBuild_paramsOfVariant_overrideWorkload(t *testing.T) {
 	c := study()
 	c.Spec.Variants[0].Params = map[string]v1alpha1.ParamValue{"bulk_size": "5000", "more": "1"}
 	cells := Build(c).Cells
@@ -193,8 +195,9 @@ func TestParamsMerge(t *testing.T) {
 	}
 }
 
-// Names are DNS labels that begin with a letter; a cell's has at most 36 characters, an attempt's at most 52.
-func TestNames(t *testing.T) {
+// TestNames_areDNSLabels checks that names are DNS labels that begin with a letter. The name of a cell has at most 36 characters,
+// the name of an attempt at most 52.
+func TestNames_areDNSLabels(t *testing.T) {
 	label := regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
 	seen := map[string]string{}
 	for _, campaign := range []string{"c", "9", "0-9", "a.b.c", "12.34", strings.Repeat("x", 63), "eleven-char-and-more", "abcdefghijk-.x"} {
@@ -207,13 +210,13 @@ func TestNames(t *testing.T) {
 				if !label.MatchString(cell.Name) || len(cell.Name) > 36 {
 					t.Errorf("campaign %q, variant %q: cell's name %q", campaign, variant, cell.Name)
 				}
-				for _, trial := range []record.Trial{
-					{Phase: record.Warmup, Clients: 10000, Repetition: 401, Attempt: 9999},
-					{Phase: record.Warmup, Clients: 10000, Repetition: 401, Attempt: 1, Placement: 16},
-					{Phase: record.Final, Clients: 10000, Repetition: 50, Attempt: 9999, Placement: 16},
-					{Phase: record.OpenLoop, Clients: 10000, Repetition: 1, Attempt: 9999, Placement: 16, TargetDocsPerSecond: 123000},
+				for _, attempt := range []record.Attempt{
+					{Trial: record.Trial{Phase: record.Warmup, Clients: 10000, Repetition: 401}, N: 9999},
+					{Trial: record.Trial{Phase: record.Warmup, Clients: 10000, Repetition: 401, Placement: 16}, N: 1},
+					{Trial: record.Trial{Phase: record.Final, Clients: 10000, Repetition: 50, Placement: 16}, N: 9999},
+					{Trial: record.Trial{Phase: record.OpenLoop, Clients: 10000, Repetition: 1, Placement: 16, TargetDocsPerSecond: 123000}, N: 9999},
 				} {
-					if name := cell.AttemptName(trial); !label.MatchString(name) || len(name) > 52 {
+					if name := cell.AttemptName(attempt); !label.MatchString(name) || len(name) > 52 {
 						t.Errorf("campaign %q, variant %q: attempt's name %q has %d characters", campaign, variant, name, len(name))
 					}
 				}
@@ -227,7 +230,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestAttemptNamesAreUnique(t *testing.T) {
+func TestAttemptNames_areUnique(t *testing.T) {
 	cell := Build(study()).Cells[0]
 	seen := map[string]bool{}
 	n := 0
@@ -235,7 +238,7 @@ func TestAttemptNamesAreUnique(t *testing.T) {
 		for _, clients := range []int32{1, 11, 111} {
 			for _, repetition := range []int32{1, 11, 111} {
 				for _, attempt := range []int32{1, 11, 111} {
-					seen[cell.AttemptName(record.Trial{Phase: phase, Clients: clients, Repetition: repetition, Attempt: attempt})] = true
+					seen[cell.AttemptName(record.Attempt{Trial: record.Trial{Phase: phase, Clients: clients, Repetition: repetition, Placement: 1}, N: attempt})] = true
 					n++
 				}
 			}
@@ -246,38 +249,38 @@ func TestAttemptNamesAreUnique(t *testing.T) {
 	}
 }
 
-// What a trial is named after is what tells it from others; the first placement's names are those of a campaign
-// without placements.
+// TestAttemptNames checks that the name of an attempt contains everything that distinguishes its trial from others.
+// The names of the first placement are those of a campaign without placements.
 func TestAttemptNames(t *testing.T) {
 	cell := Build(study()).Cells[0]
-	final := record.Trial{Phase: record.Final, Clients: 16, Repetition: 2, Attempt: 1}
-	open := record.Trial{Phase: record.OpenLoop, Clients: 16, Repetition: 1, Attempt: 1, TargetDocsPerSecond: 123000}
+	final := record.Attempt{Trial: record.Trial{Phase: record.Final, Clients: 16, Repetition: 2, Placement: 1}, N: 1}
+	open := record.Attempt{Trial: record.Trial{Phase: record.OpenLoop, Clients: 16, Repetition: 1, TargetDocsPerSecond: 123000, Placement: 1}, N: 1}
 	for _, tt := range []struct {
-		trial  record.Trial
-		change func(*record.Trial)
-		want   string
+		attempt record.Attempt
+		change  func(*record.Attempt)
+		want    string
 	}{
-		{final, func(*record.Trial) {}, "-f16-2-1"},
-		{final, func(t *record.Trial) { t.Placement = 3 }, "-f16-2p3-1"},
-		{open, func(*record.Trial) {}, "-o16-" + Digest("123000", 4) + "-1"},
-		{open, func(t *record.Trial) { t.Placement = 3 }, "-o16-" + Digest("123000", 4) + "p3-1"},
+		{final, func(*record.Attempt) {}, "-f16-2-1"},
+		{final, func(a *record.Attempt) { a.Placement = 3 }, "-f16-2p3-1"},
+		{open, func(*record.Attempt) {}, "-o16-" + Digest("123000", 4) + "-1"},
+		{open, func(a *record.Attempt) { a.Placement = 3 }, "-o16-" + Digest("123000", 4) + "p3-1"},
 	} {
-		tt.change(&tt.trial)
-		if got := cell.AttemptName(tt.trial); got != cell.Name+tt.want {
-			t.Errorf("%+v: %s, want %s", tt.trial, got, cell.Name+tt.want)
+		tt.change(&tt.attempt)
+		if got := cell.AttemptName(tt.attempt); got != cell.Name+tt.want {
+			t.Errorf("%+v: %s, want %s", tt.attempt, got, cell.Name+tt.want)
 		}
 	}
 	long := Cell{Name: strings.Repeat("x", 36)}
 	seen := map[string]bool{}
-	for attempt := int32(98); attempt < 120; attempt++ { // over the edge of what fits
-		seen[long.AttemptName(record.Trial{Phase: record.Final, Clients: 10000, Repetition: 50, Placement: 16, Attempt: attempt})] = true
+	for attempt := int32(98); attempt < 120; attempt++ { // the later names are too long and are shortened
+		seen[long.AttemptName(record.Attempt{Trial: record.Trial{Phase: record.Final, Clients: 10000, Repetition: 50, Placement: 16}, N: attempt})] = true
 	}
 	if len(seen) != 22 {
 		t.Errorf("22 attempts have %d names", len(seen))
 	}
 }
 
-func TestDiskLimits(t *testing.T) {
+func TestBuild_diskLimitsOfVariant_overrideCampaign(t *testing.T) {
 	c := study()
 	c.Spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{MiBPerSecond: p(int32(800)), IOPS: p(int32(5000))}
 	c.Spec.Variants[0].OpenSearch.DiskLimits.IOPS = p(int32(9000))

@@ -6,10 +6,10 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// defaultTopology is the name of the topology of a campaign that lists none.
+// defaultTopology is the name of the only topology of a campaign that lists no topologies.
 const defaultTopology = "default"
 
-// Topologies are those of a campaign: one by default where it lists none.
+// Topologies returns the topologies of a campaign. If the campaign lists none, it returns the default topology.
 func Topologies(s v1alpha1.BenchmarkCampaignSpec) []v1alpha1.Topology {
 	if len(s.Topologies) == 0 {
 		return []v1alpha1.Topology{{Name: defaultTopology}}
@@ -17,7 +17,8 @@ func Topologies(s v1alpha1.BenchmarkCampaignSpec) []v1alpha1.Topology {
 	return s.Topologies
 }
 
-// HasCell says whether a matrix has the cell of a variant on a topology: one that it includes and does not exclude.
+// HasCell reports whether a matrix contains the cell of a variant on a topology: the matrix includes the cell and does not
+// exclude it.
 func HasCell(m *v1alpha1.Matrix, variant, topology v1alpha1.Name) bool {
 	selects := func(s v1alpha1.CellSelector) bool {
 		return (s.Variant == "" || s.Variant == variant) && (s.Topology == "" || s.Topology == topology)

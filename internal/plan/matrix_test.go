@@ -8,7 +8,7 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// names are the cells of a plan as VARIANT/TOPOLOGY, in its order.
+// names returns the cells of a plan as VARIANT/TOPOLOGY, in the order of the plan.
 func names(p Plan) []string {
 	var out []string
 	for _, c := range p.Cells {
@@ -17,7 +17,7 @@ func names(p Plan) []string {
 	return out
 }
 
-func TestMatrixLeavesCellsOut(t *testing.T) {
+func TestMatrix(t *testing.T) {
 	type selectors = []v1alpha1.CellSelector
 	for _, tt := range []struct {
 		what   string
@@ -62,8 +62,9 @@ func variantsOf(p Plan) map[string]bool {
 	return out
 }
 
-// Turns of a plan with cells left out are those of its cells, each with all of its trials.
-func TestTurnsOfAMatrix(t *testing.T) {
+// TestTurns_matrix_onlyRemainingCells checks that a plan with excluded cells has turns only for its remaining cells, each with all
+// trials.
+func TestTurns_matrix_onlyRemainingCells(t *testing.T) {
 	c := pools([]string{"s", "l"}, []string{"a"}, []string{"b"})
 	c.Spec.Matrix = &v1alpha1.Matrix{Exclude: []v1alpha1.CellSelector{{Variant: "a", Topology: "l"}}}
 	c.Spec.Final.Repetitions = p(int32(2))

@@ -9,8 +9,9 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Repeats of a count lie apart in time, and no count is always late.
-func TestPassesOfASweep(t *testing.T) {
+// TestTurns_sweepRepetitions_areSpread checks that the repeats of a client count are spread over the sweep, and that no count is always
+// late.
+func TestTurns_sweepRepetitions_areSpread(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a"})
 	c.Spec.Sweep = v1alpha1.Sweep{Clients: []int32{1, 2, 4}, Repetitions: p(int32(3))}
 	plan := Build(c)
@@ -20,7 +21,7 @@ func TestPassesOfASweep(t *testing.T) {
 	}
 }
 
-func TestTurnsOfPlacements(t *testing.T) {
+func TestTurns_placements(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"})
 	c.Spec.Sweep.Clients = []int32{1, 2}
 	c.Spec.Final = v1alpha1.Final{Repetitions: p(int32(2)), Placements: p(int32(2))}
@@ -51,8 +52,9 @@ func TestTurnsOfPlacements(t *testing.T) {
 	}
 }
 
-// Without a sweep every block has every client count, in one order for all cells, backwards in every second block.
-func TestTurnsOfFixedClients(t *testing.T) {
+// TestTurns_fixedClients_everySecondBlockReversed checks a plan without a sweep: every block has every client count, in the same order for
+// all cells, and in reverse order in every second block.
+func TestTurns_fixedClients_everySecondBlockReversed(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"})
 	c.Spec.Sweep = v1alpha1.Sweep{Mode: v1alpha1.SweepFixed, Clients: []int32{1, 2, 4, 8}}
 	plan := Build(c)
@@ -89,13 +91,14 @@ func TestTurnsOfFixedClients(t *testing.T) {
 			orders[fmt.Sprint(blocks[i])] = true
 		}
 	}
-	if len(orders) < 20 { // of 24
+	if len(orders) < 20 { // of 24 possible orders
 		t.Errorf("80 draws gave %d of the 24 orders", len(orders))
 	}
 }
 
-// Every repetition of cells that alternate has a JVM of its own, or some would run on one that is used to the load.
-func TestWhereCellsAlternateEachTurnIsFresh(t *testing.T) {
+// TestTurns_alternatingCells_areFresh checks that every repetition of alternating cells has its own JVM. Otherwise
+// some would run on a JVM that is already warm.
+func TestTurns_alternatingCells_areFresh(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		campaign *v1alpha1.BenchmarkCampaign

@@ -6,8 +6,8 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// Needs are the pools that no other campaign may use while the cell is measured: its own, and the loader's where that is
-// not kept off the nodes of other campaigns' OpenSearch.
+// Needs returns the pools that no other campaign may use while the cell is measured: the pool of the cell, and the pool of the
+// loader if the loader may share a node with another campaign's OpenSearch.
 func (s CellSpec) Needs() []Pool {
 	needs := []Pool{s.Pool}
 	if s.Loader.Placement == v1alpha1.LoaderShared {
@@ -16,18 +16,18 @@ func (s CellSpec) Needs() []Pool {
 	return needs
 }
 
-// Needs are those of all cells of a campaign, which a plan would say at the cost of their identities.
+// Needs returns the pools of all cells of a campaign. Needs is cheaper than Build, because it computes no identities.
 func Needs(c *v1alpha1.BenchmarkCampaign) []Pool {
 	var needs []Pool
 	for _, v := range c.Spec.Variants {
 		if slices.ContainsFunc(Topologies(c.Spec), func(t v1alpha1.Topology) bool { return HasCell(c.Spec.Matrix, v.Name, t.Name) }) {
-			needs = append(needs, effective(c, v, v1alpha1.Topology{}).Needs()...)
+			needs = append(needs, effectiveSpec(c, v, v1alpha1.Topology{}).Needs()...)
 		}
 	}
 	return needs
 }
 
-// MayShare says whether some pool of a and some pool of b may have a node, or an endpoint, in common.
+// MayShare reports whether a pool of the first list and a pool of the second list may have a node or an endpoint in common.
 func MayShare(a, b []Pool) bool {
 	return slices.ContainsFunc(a, func(p Pool) bool {
 		return slices.ContainsFunc(b, func(q Pool) bool { return !Apart(p, q) })

@@ -8,7 +8,8 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// What a campaign needs is what its cells do, and a shared loader needs its own nodes, too.
+// TestNeeds checks that a campaign needs the pools of its cells. If the placement of the loader is Shared, the
+// campaign also needs the pool of the loader.
 func TestNeeds(t *testing.T) {
 	c := pools([]string{"t", "u"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"})
 	c.Spec.Variants[1].Architecture = "arm64"
@@ -29,7 +30,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// An endpoint is shared with itself alone.
+// TestMayShare checks which pools may share a node. An endpoint is shared only with the same endpoint.
 func TestMayShare(t *testing.T) {
 	x, y := Pool{NodeSelector: map[string]string{"pool": "x"}}, Pool{NodeSelector: map[string]string{"pool": "y"}}
 	any, here, there := Pool{}, Pool{Endpoint: "here:9200"}, Pool{Endpoint: "there:9200"}

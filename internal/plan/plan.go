@@ -1,5 +1,5 @@
-// Package plan turns a campaign's spec into the cells, trials and turns that it asks for. It is pure: the same
-// spec gives the same plan, and every identity and name in it is a function of the spec and the campaign's UID.
+// Package plan computes the cells, trials and turns of a campaign from its spec. It is pure: the same spec gives the same plan.
+// Every identity and name depends only on the spec and the campaign's UID.
 package plan
 
 import (
@@ -12,86 +12,86 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Plan is all that a campaign asks for, but for what its records decide: see Asked.
+// Plan holds what a campaign's spec requests. Some trials also depend on records; see Asked.
 type Plan struct {
 	Campaign         types.UID
 	Cells            []Cell     // by topology, then by variant, in the spec's order
-	Groups           [][]int    // indices into Cells; cells of one group may share a node and never run together
-	Joined           [][]string // the names of the topologies: those that comparisons join are one set, and take turns
-	Clients          []int32    // of the sweep, ascending
-	Fixed            bool       // no sweep: every client count is measured in every Final block
-	Adaptive         bool       // the sweep measures what its own points ask for
-	SweepRepetitions int32      // of each client count of a sweep that is not adaptive
+	Groups           [][]int    // indices into Cells; cells of one group may share a node, so they never run at the same time
+	Joined           [][]string // sets of topology names; comparisons connect the topologies of a set, and these take turns
+	Clients          []int32    // client counts of the sweep, ascending
+	Fixed            bool       // no sweep: every Final block measures every client count
+	Adaptive         bool       // the points measured so far decide which client counts the sweep measures
+	SweepRepetitions int32      // repetitions of each client count of a sweep that is not adaptive
 	PercentOfPeak    float64
-	Repetitions      int32   // of the Final phase, on each placement; with MaxRepetitions those of its first stage
-	MaxRepetitions   int32   // of both stages together; 0: there is one stage
-	Placements       int32   // sets of fresh nodes on which the Final repetitions are made, at least 1
-	OpenLoopPercent  float64 // rate of the OpenLoop trials, in percent of the lowest knee's docs/s; 0: there are none
+	Repetitions      int32   // repetitions of the Final phase, on each placement; with MaxRepetitions: of the first stage
+	MaxRepetitions   int32   // maximum repetitions of both stages together; 0: one stage
+	Placements       int32   // number of sets of fresh nodes on which the Final repetitions run, at least 1
+	OpenLoopPercent  float64 // rate of the OpenLoop trials, in percent of the lowest knee's docs/s; 0: no OpenLoop trials
 	Retries          int32
 	Seed             uint64
 
-	Again map[Point]string // tokens of the points that are measured again by hand; nil: none are
+	Reruns map[Point]string // tokens of spec.sweep.rerun by point; nil: spec.sweep.rerun is empty
 
 	SmallestDifferencePercent float64 // the smallest difference of docs/s that matters
 
-	ProvisioningTimeout time.Duration // of a cell's OpenSearch, and of a trial's pod until it runs
-	TrialTimeout        time.Duration // of one attempt, from its pod's start
+	ProvisioningTimeout time.Duration // limit for a cell's OpenSearch to become ready, and for a trial's pod to start
+	TrialTimeout        time.Duration // limit for one attempt, from the start of its pod
 	SettleTimeout       time.Duration
-	ActivityTimeout     time.Duration // of a load without a sign of life
+	ActivityTimeout     time.Duration // limit for a load without activity
 }
 
 // Cell is a variant on a topology.
 type Cell struct {
 	Hash string   // identity, see Identity
-	Name string   // base of its objects' names, at most 36 characters
-	Spec CellSpec // everything effective
+	Name string   // base of the names of the cell's objects, at most 36 characters
+	Spec CellSpec // all fields with overrides and defaults applied
 
-	DiskLimits v1alpha1.DiskLimits // of one node: only judged by, and no part of the identity
+	DiskLimits v1alpha1.DiskLimits // limits of one node's disk; not part of the identity, because they only judge results
 
-	// OldIdentity is set where the cell mounts ConfigMaps and was measured before their contents were part of identities.
+	// OldIdentity is true if the cell mounts ConfigMaps and was measured before their contents were part of identities.
 	OldIdentity bool
 }
 
-// Variant is the name of the cell's variant.
+// Variant returns the name of the cell's variant.
 func (c Cell) Variant() string { return c.Spec.Variant }
 
-// Topology is the name of the cell's topology.
+// Topology returns the name of the cell's topology.
 func (c Cell) Topology() string { return c.Spec.Topology.Name }
 
-// Build plans a campaign whose spec the API server admitted, as far as the spec alone tells. Call Validate for what CEL
-// cannot say.
+// Build returns the plan of a campaign that the API server has admitted. It ignores the contents of ConfigMaps. Build reports no errors:
+// call Validate for the errors that CEL rules cannot find.
 func Build(c *v1alpha1.BenchmarkCampaign) Plan { return BuildWith(c, Contents{}) }
 
-// BuildWith plans a campaign that takes these contents from ConfigMaps.
+// BuildWith plans a campaign with the given contents of its ConfigMaps.
 func BuildWith(c *v1alpha1.BenchmarkCampaign, contents Contents) Plan {
 	p := Plan{
 		Campaign:         c.UID,
 		Clients:          Clients(c.Spec.Sweep),
 		Fixed:            c.Spec.Sweep.Mode == v1alpha1.SweepFixed,
 		Adaptive:         c.Spec.Sweep.Strategy == v1alpha1.SweepAdaptive,
-		SweepRepetitions: value(c.Spec.Sweep.Repetitions, 1),
-		PercentOfPeak:    c.Spec.Knee.PercentOfPeak.Float(97),
-		Repetitions:      value(c.Spec.Final.Repetitions, 4),
+		SweepRepetitions: value(c.Spec.Sweep.Repetitions, v1alpha1.DefaultSweepRepetitions),
+		PercentOfPeak:    c.Spec.Knee.PercentOfPeak.Float(v1alpha1.DefaultPercentOfPeak),
+		Repetitions:      value(c.Spec.Final.Repetitions, v1alpha1.DefaultRepetitions),
 		MaxRepetitions:   value(c.Spec.Final.MaxRepetitions, 0),
-		Placements:       value(c.Spec.Final.Placements, 1),
-		Retries:          value(c.Spec.Retries, 2),
-		Seed:             uint64(value(c.Spec.Seed, 1)),
+		Placements:       value(c.Spec.Final.Placements, v1alpha1.DefaultPlacements),
+		Retries:          value(c.Spec.Retries, v1alpha1.DefaultRetries),
+		Seed:             uint64(value(c.Spec.Seed, v1alpha1.DefaultSeed)),
 
-		SmallestDifferencePercent: c.Spec.Final.SmallestDifferencePercent.Float(3),
+		SmallestDifferencePercent: c.Spec.Final.SmallestDifferencePercent.Float(v1alpha1.DefaultSmallestDifferencePercent),
 
-		ProvisioningTimeout: seconds(c.Spec.Timeouts.ProvisioningSeconds, 900),
-		TrialTimeout:        seconds(c.Spec.Timeouts.TrialSeconds, 14400),
-		SettleTimeout:       seconds(c.Spec.Timeouts.SettleSeconds, 300),
-		ActivityTimeout:     seconds(c.Spec.Timeouts.ActivitySeconds, 600),
+		ProvisioningTimeout: seconds(c.Spec.Timeouts.ProvisioningSeconds, v1alpha1.DefaultProvisioningSeconds),
+		TrialTimeout:        seconds(c.Spec.Timeouts.TrialSeconds, v1alpha1.DefaultTrialSeconds),
+		SettleTimeout:       seconds(c.Spec.Timeouts.SettleSeconds, v1alpha1.DefaultSettleSeconds),
+		ActivityTimeout:     seconds(c.Spec.Timeouts.ActivitySeconds, v1alpha1.DefaultActivitySeconds),
 	}
 	for _, topology := range Topologies(c.Spec) {
 		for _, variant := range c.Spec.Variants {
 			if !HasCell(c.Spec.Matrix, variant.Name, topology.Name) {
 				continue
 			}
-			spec := effective(c, variant, topology)
+			spec := effectiveSpec(c, variant, topology)
 			hash := Identity(spec)
-			old := contents.Measured[hash] && len(spec.Mounts().all()) > 0
+			old := contents.Measured[hash] && len(spec.Mounts().list()) > 0
 			if !old {
 				spec.Contents = spec.Mounts().sources(contents.Digests)
 				hash = Identity(spec)
@@ -104,23 +104,23 @@ func BuildWith(c *v1alpha1.BenchmarkCampaign, contents Contents) Plan {
 		}
 	}
 	if open := c.Spec.Final.OpenLoop; open != nil {
-		p.OpenLoopPercent = open.PercentOfKnee.Float(70)
+		p.OpenLoopPercent = open.PercentOfKnee.Float(v1alpha1.DefaultPercentOfKnee)
 	}
-	p.Again = pointsAgain(c.Spec.Sweep)
+	p.Reruns = rerunTokens(c.Spec.Sweep)
 	p.Adaptive = p.Adaptive && !p.Fixed
-	p.Joined = joined(c.Spec)
-	p.Groups = limit(groups(p.Cells), int(value(c.Spec.Parallelism, v1alpha1.MaxCells)))
+	p.Joined = joinedTopologies(c.Spec)
+	p.Groups = mergeGroups(groupCells(p.Cells), int(value(c.Spec.Parallelism, v1alpha1.MaxCells)))
 	return p
 }
 
-// How long the loader pods of a trial wait for one another.
+// Times that determine LoadersReady.
 const (
-	leastReady = 15 * time.Minute // one may have a corpus to download
-	readySpare = 5 * time.Minute  // after the campaign has said what keeps one from starting
+	leastReady = 15 * time.Minute // minimum, because a loader pod may have to download a corpus
+	readySpare = 5 * time.Minute  // added to the provisioning timeout, so the status first shows why a pod does not start
 )
 
-// LoadersReady is how long the several loader pods of a trial wait for one that is not there, or not ready; 0 where a trial
-// of so many clients has one pod. A pod waits twice at most: for that of index 0, and as that one does for the last.
+// LoadersReady returns how long the loader pods of a trial wait for a pod that is missing or not ready. It returns 0 if the
+// trial has one pod. A pod waits at most two times: first for the pod of index 0, then together with that pod for the last pod.
 func (p Plan) LoadersReady(cell CellSpec, clients int32) time.Duration {
 	if cell.Loaders(clients) == 1 {
 		return 0
@@ -128,7 +128,7 @@ func (p Plan) LoadersReady(cell CellSpec, clients int32) time.Duration {
 	return max(leastReady, p.ProvisioningTimeout+readySpare)
 }
 
-// Clients lists the client counts of a sweep, ascending.
+// Clients returns the client counts of a sweep, ascending.
 func Clients(s v1alpha1.Sweep) []int32 {
 	if s.Range == nil {
 		return slices.Clone(s.Clients)
@@ -143,7 +143,7 @@ func Clients(s v1alpha1.Sweep) []int32 {
 func (p Plan) trial(cell Cell, phase record.Phase, clients, repetition int32) record.Trial {
 	return record.Trial{
 		Campaign: string(p.Campaign), Cell: cell.Hash, Variant: cell.Variant(), Topology: cell.Topology(),
-		Phase: phase, Clients: clients, Repetition: repetition,
+		Phase: phase, Clients: clients, Repetition: repetition, Placement: 1,
 	}
 }
 

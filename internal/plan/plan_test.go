@@ -21,7 +21,7 @@ func TestClients(t *testing.T) {
 		{v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 8, Max: 48, Step: 20}}, []int32{8, 28, 48}},
 		{v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 8, Max: 47, Step: 20}}, []int32{8, 28}},
 		{v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 8, Max: 8, Step: 1}}, []int32{8}},
-		{v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 8, Max: 9}}, nil}, // no step: never without end
+		{v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 8, Max: 9}}, nil}, // without a step, Clients must not loop forever
 	} {
 		if got := Clients(tt.sweep); !slices.Equal(got, tt.want) {
 			t.Errorf("%+v: %v, want %v", tt.sweep, got, tt.want)
@@ -66,11 +66,11 @@ func TestTrials(t *testing.T) {
 	cell := plan.Cells[1]
 	sweep := plan.SweepTrials(cell)
 	if len(sweep) != 8 || sweep[2] != (record.Trial{Campaign: string(plan.Campaign), Cell: cell.Hash, Variant: "intel", Topology: "6p0r",
-		Phase: record.Sweep, Clients: 16, Repetition: 1}) {
+		Phase: record.Sweep, Clients: 16, Repetition: 1, Placement: 1}) {
 		t.Errorf("sweep: %+v", sweep)
 	}
 	final := plan.FinalTrials(cell, Finals{Clients: []int32{12}, Repetitions: 4})
-	if len(final) != 4 || final[3].Phase != record.Final || final[3].Clients != 12 || final[3].Repetition != 4 || final[3].Attempt != 0 {
+	if len(final) != 4 || final[3].Phase != record.Final || final[3].Clients != 12 || final[3].Repetition != 4 {
 		t.Errorf("Final: %+v", final)
 	}
 }
@@ -100,7 +100,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// short writes turns as "a/t: S1@1 S1@2 S1@4": cell, phase and repetition at clients.
+// short formats turns as "a/t: S1@1 S1@2 S1@4": the cell, then phase, repetition and clients of each trial.
 func short(p Plan, turns []Turn) []string {
 	var out []string
 	for _, turn := range turns {
@@ -113,7 +113,7 @@ func short(p Plan, turns []Turn) []string {
 		if turn.Block.Repetition > 0 {
 			block = fmt.Sprintf(" block %s %d", turn.Block.Topology, turn.Block.Repetition)
 		}
-		if turn.Placement() > 0 {
+		if turn.Placement() > 1 {
 			block += fmt.Sprintf(" placement %d", turn.Placement())
 		}
 		out = append(out, fmt.Sprintf("%s/%s%s: %s", cell.Variant(), cell.Topology(), block, strings.Join(trials, " ")))
@@ -121,7 +121,8 @@ func short(p Plan, turns []Turn) []string {
 	return out
 }
 
-// asked is what a plan's records ask for when the shared clients of some topologies are known.
+// asked returns the trials that the records of a plan require, if the shared clients of the given topologies are
+// known.
 func asked(p Plan, shared map[string]int32) Asked {
 	a := Asked{Sweeps: map[string][]record.Trial{}, Finals: map[string]Finals{}}
 	for _, cell := range p.Cells {
@@ -137,7 +138,7 @@ func asked(p Plan, shared map[string]int32) Asked {
 	return a
 }
 
-func TestTurnsOfACellWithNodesOfItsOwn(t *testing.T) {
+func TestTurns_cellWithOwnNodes(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"})
 	c.Spec.Sweep.Clients = []int32{1, 2, 4}
 	c.Spec.Final.Repetitions = p(int32(2))
@@ -154,9 +155,9 @@ func TestTurnsOfACellWithNodesOfItsOwn(t *testing.T) {
 	}
 }
 
-// Cells on one pool take turns, and every second block runs backwards, so that the same cell goes on over the
-// turn of the block.
-func TestTurnsOfCellsThatShareNodes(t *testing.T) {
+// TestTurns_cellsOnOnePool_alternate checks that cells on one pool take turns. Every second block runs in reverse order,
+// so the same cell ends one block and starts the next.
+func TestTurns_cellsOnOnePool_alternate(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a"}, []string{"b"})
 	c.Spec.Sweep.Clients = []int32{1, 2, 4}
 	plan := Build(c)
@@ -182,7 +183,7 @@ func TestTurnsOfCellsThatShareNodes(t *testing.T) {
 	}
 }
 
-func TestSeedDrawsTheOrder(t *testing.T) {
+func TestBlockOrder_dependsOnSeed(t *testing.T) {
 	orders := map[string]bool{}
 	for seed := range int64(20) {
 		c := pools([]string{"t"}, []string{"a"}, []string{"b"}, []string{"c"})
@@ -200,7 +201,7 @@ func TestWarmupTrial(t *testing.T) {
 	c.Spec.Sweep.Clients = []int32{1, 2, 4, 8}
 	plan := Build(c)
 	cell := plan.Cells[1]
-	want := record.Trial{Campaign: string(plan.Campaign), Cell: cell.Hash, Variant: "intel", Topology: "6p0r", Phase: record.Warmup, Clients: 4, Repetition: 1}
+	want := record.Trial{Campaign: string(plan.Campaign), Cell: cell.Hash, Variant: "intel", Topology: "6p0r", Phase: record.Warmup, Clients: 4, Repetition: 1, Placement: 1}
 	if got := plan.WarmupTrial(cell, plan.SweepTrials(cell)[0], 1); got != want {
 		t.Errorf("before the sweep: %+v, want %+v, at the middle of the sweep's clients", got, want)
 	}
@@ -210,8 +211,9 @@ func TestWarmupTrial(t *testing.T) {
 	}
 }
 
-// What comes to be known later must not reorder what was measured already.
-func TestTurnsGrowAtTheEnd(t *testing.T) {
+// TestTurns_newResults_onlyAppend checks that new results only append turns: they must not change the order of trials that were
+// already measured.
+func TestTurns_newResults_onlyAppend(t *testing.T) {
 	c := pools([]string{"t", "u"}, []string{"a"}, []string{"b"})
 	plan := Build(c)
 	sweeps := short(plan, plan.Turns(0, asked(plan, nil)))
@@ -222,7 +224,7 @@ func TestTurnsGrowAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestBlocksFollowEachOther(t *testing.T) {
+func TestBlockBefore_ordersBlocks(t *testing.T) {
 	plan := Build(pools([]string{"t", "u"}, []string{"a"}, []string{"b"}))
 	order := []Block{
 		{}, {Topology: "t", Placement: 1, Repetition: 1}, {Topology: "t", Placement: 1, Repetition: 2},

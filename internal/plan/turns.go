@@ -9,37 +9,47 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// Turn is a stretch of trials that one cell runs without a break. Between turns of different cells of a group
-// the first cell's nodes are let go.
+// Turn is a sequence of trials that one cell runs without a break. Before another cell of the group gets its turn, the nodes of this cell
+// are released.
 type Turn struct {
 	Cell   int            // index into Plan.Cells
-	Block  Block          // zero for a sweep
-	Trials []record.Trial // in order, at least one; Attempt is 0
-	Fresh  bool           // before it the cell's JVM has run nothing but Warmups
+	Block  Block          // zero Block for a sweep
+	Trials []record.Trial // in order, at least one trial
+	Fresh  bool           // the turn needs a JVM that has run only Warmups
 }
 
-// Placement is the placement that the turn's trials run on, as their records name it.
-func (t Turn) Placement() int32 { return t.Trials[0].Placement }
+// Placement returns the placement of the turn's trials.
+func (t Turn) Placement() record.Placement { return t.Trials[0].Placement }
 
-// Block is one pass over the cells of a topology that are compared. A block starts when the one before it is
-// done in every group, so that cells on separate pools run it together.
+// Block is one pass over the compared cells of a topology. A block starts when the previous block is done in every group. So
+// cells on separate pools run a block at the same time.
 type Block struct {
 	Topology   string
-	Placement  int32 // 1-based; 0 for a sweep
-	Repetition int32 // 1-based; 0 for a sweep
-	OpenLoop   bool  // the OpenLoop trials, after all repetitions
+	Placement  record.Placement // 0 for a sweep
+	Repetition int32            // 1-based; 0 for a sweep
+	OpenLoop   bool             // true for the OpenLoop trials, which run after all repetitions
 }
 
-// Turns is the order in which a group's cells run: each cell's sweep, then, for every topology whose Finals are
-// known, their blocks, placement by placement, each in an order drawn from the seed so that a variant is not
-// confounded with time, and the OpenLoop trials. The blocks of topologies that comparisons join take turns, too. Warmup
-// trials are not in it: one is owed after each start of a cell's JVM, planned or not.
+// BlockOf returns the block of a Final or an OpenLoop trial. For a trial of a sweep it returns the zero Block.
+func (p Plan) BlockOf(t record.Trial) Block {
+	switch t.Phase {
+	case record.Final:
+		return Block{Topology: t.Topology, Placement: t.Placement, Repetition: t.Repetition}
+	case record.OpenLoop:
+		return Block{Topology: t.Topology, Placement: record.Placement(p.Placements), Repetition: 1, OpenLoop: true}
+	}
+	return Block{}
+}
+
+// Turns returns the order in which a group's cells run. The order begins with the sweep of each cell. The blocks of every topology
+// whose Finals are known follow, placement by placement, and then the OpenLoop trials. The order within a block is random and
+// depends on the seed, so a variant is not confounded with time. The blocks of topologies that comparisons connect take turns.
+// Turns does not list Warmup trials, because each start of a cell's JVM requires Warmup trials, whether the start is planned or not.
 //
-// Where cells that are compared alternate on one pool, each of their turns starts with a JVM of its own, even when the
-// same cell ran last in the block before: else some of a cell's repetitions would run on a JVM that is used to the
-// load and others would not, and not the same ones in every cell. Where no cells alternate, all of them run the same
-// trials in the same order, and none restarts; but after adaptive sweeps, which ask other trials of each cell, all do
-// once, before the first Final.
+// If compared cells alternate on one pool, each of their turns starts with a new JVM, even if the same cell ran last in the
+// previous block. Otherwise some repetitions would run on a JVM that is already warm, and not the same repetitions in every
+// cell. If no cells alternate, all cells run the same trials in the same order, and no JVM restarts. Adaptive sweeps are an
+// exception: they run different trials in each cell, so every JVM restarts once before the first Final.
 func (p Plan) Turns(group int, asked Asked) []Turn {
 	var turns []Turn
 	for _, cell := range p.Groups[group] {
@@ -53,17 +63,17 @@ func (p Plan) Turns(group int, asked Asked) []Turn {
 	return turns
 }
 
-// finalTurns are the Finals and the OpenLoop trials of topologies that take turns.
+// finalTurns returns the turns for the Finals and the OpenLoop trials of a set of topologies that take turns.
 func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Turn {
 	var turns []Turn
-	fresh := p.alternate(set)
+	fresh := p.doCellsAlternate(set)
 	most := int32(0)
 	for _, topology := range set {
 		most = max(most, finals[topology].Repetitions)
 	}
-	for placement := int32(1); placement <= p.Placements; placement++ {
+	for placement := record.Placement(1); placement <= record.Placement(p.Placements); placement++ {
 		for r := int32(1); r <= most; r++ {
-			for _, topology := range p.topologyOrder(set, p.ordinal(placement, r)) {
+			for _, topology := range p.topologyOrder(set, p.blockOrdinal(placement, r)) {
 				if f := finals[topology]; r <= f.Repetitions && len(f.Clients) > 0 {
 					block := Block{Topology: topology, Placement: placement, Repetition: r}
 					first := placement == 1 && r == 1
@@ -75,7 +85,7 @@ func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Tu
 	for _, topology := range p.topologyOrder(set, 1) {
 		for _, cell := range p.blockOrder(group, topology, 1) {
 			if t, asked := p.OpenLoopTrial(p.Cells[cell], finals[topology]); asked {
-				block := Block{Topology: topology, Placement: p.Placements, Repetition: 1, OpenLoop: true}
+				block := Block{Topology: topology, Placement: t.Placement, Repetition: 1, OpenLoop: true}
 				turns = append(turns, Turn{cell, block, []record.Trial{t}, fresh})
 			}
 		}
@@ -83,10 +93,10 @@ func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Tu
 	return turns
 }
 
-// blockTurns are the turns of a group's cells in a block of Finals.
+// blockTurns returns the turns of a group's cells in one block of Finals.
 func (p Plan) blockTurns(group int, block Block, f Finals, fresh bool) []Turn {
 	var turns []Turn
-	ordinal := p.ordinal(block.Placement, block.Repetition)
+	ordinal := p.blockOrdinal(block.Placement, block.Repetition)
 	for _, cell := range p.blockOrder(group, block.Topology, ordinal) {
 		var trials []record.Trial
 		for _, clients := range p.clientOrder(f.Clients, block.Topology, ordinal) {
@@ -97,13 +107,13 @@ func (p Plan) blockTurns(group int, block Block, f Finals, fresh bool) []Turn {
 	return turns
 }
 
-// ordinal counts a topology's blocks from 1 over all placements.
-func (p Plan) ordinal(placement, repetition int32) int32 {
-	return (placement-1)*p.Repetitions + repetition
+// blockOrdinal returns the number of a topology's block, counted from 1 over all placements.
+func (p Plan) blockOrdinal(placement record.Placement, repetition int32) int32 {
+	return int32(placement-1)*p.Repetitions + repetition
 }
 
-// alternate tells whether cells of topologies that take turns do so on one pool.
-func (p Plan) alternate(set []string) bool {
+// doCellsAlternate reports whether several cells of these topologies are in one group, and so take turns on the same nodes.
+func (p Plan) doCellsAlternate(set []string) bool {
 	return slices.ContainsFunc(p.Groups, func(group []int) bool {
 		n := 0
 		for _, i := range group {
@@ -115,8 +125,8 @@ func (p Plan) alternate(set []string) bool {
 	})
 }
 
-// WarmupTrial is the n-th Warmup trial of a cell, counted from 1: at the clients of the trial that it precedes,
-// or at the middle of the sweep's, and on the same placement.
+// WarmupTrial returns the n-th Warmup trial of a cell, counted from 1. The parameter next is the trial that follows. The Warmup trial has
+// the same placement and clients as the trial that follows. Before a sweep, it has the middle client count of the sweep.
 func (p Plan) WarmupTrial(cell Cell, next record.Trial, n int32) record.Trial {
 	clients := next.Clients
 	if next.Phase == record.Sweep {
@@ -127,8 +137,9 @@ func (p Plan) WarmupTrial(cell Cell, next record.Trial, n int32) record.Trial {
 	return t
 }
 
-// blockOrder shuffles a group's cells of one topology: a function of the seed, the topology and the block's ordinal
-// within it. Every second block runs its predecessor's order backwards, so that each variant is as often early as late.
+// blockOrder returns a group's cells of one topology in a random order that depends only on the seed, the topology and the
+// block's ordinal. Every second block has the reverse order of the block before, so each variant is equally often early and
+// late.
 func (p Plan) blockOrder(group int, topology string, ordinal int32) []int {
 	var cells []int
 	for _, i := range p.Groups[group] {
@@ -139,13 +150,13 @@ func (p Plan) blockOrder(group int, topology string, ordinal int32) []int {
 	return shuffled(cells, p.Seed, topology, ordinal)
 }
 
-// clientOrder shuffles the client counts of a block, alike for all of its cells.
+// clientOrder returns the client counts of a block in a random order. The order is the same for all cells of the block.
 func (p Plan) clientOrder(clients []int32, topology string, ordinal int32) []int32 {
-	const stream = 0x636c69656e7473 // not that of the cells
+	const stream = 0x636c69656e7473 // makes this random sequence differ from the random sequence of the cells
 	return shuffled(clients, p.Seed^stream, topology, ordinal)
 }
 
-// topologyOrder shuffles topologies that take turns, as blockOrder does cells.
+// topologyOrder returns topologies that take turns in a random order, in the same way as blockOrder orders cells.
 func (p Plan) topologyOrder(set []string, ordinal int32) []string {
 	if len(set) == 1 {
 		return set
@@ -153,7 +164,7 @@ func (p Plan) topologyOrder(set []string, ordinal int32) []string {
 	return shuffled(set, p.Seed, set[0], ordinal)
 }
 
-// shuffled draws an order for each pair of blocks: the second block of a pair runs it backwards.
+// shuffled returns a random order for each pair of blocks. The second block of a pair has the reverse order of the first block.
 func shuffled[T any](in []T, seed uint64, topology string, ordinal int32) []T {
 	out := slices.Clone(in)
 	pair := uint64(ordinal-1) / 2
@@ -169,9 +180,9 @@ func shuffled[T any](in []T, seed uint64, topology string, ordinal int32) []T {
 	return out
 }
 
-// joined parts the topologies, each set in the spec's order, as are the sets by their first: comparisons across
-// topologies join them.
-func joined(spec v1alpha1.BenchmarkCampaignSpec) [][]string {
+// joinedTopologies returns sets of topologies. A comparison across topologies puts them into one set. The topologies of a set
+// are in the spec's order. The sets are sorted by their first topology, also in the spec's order.
+func joinedTopologies(spec v1alpha1.BenchmarkCampaignSpec) [][]string {
 	var sets [][]string
 	of := func(topology v1alpha1.Name) int {
 		return slices.IndexFunc(sets, func(set []string) bool { return slices.Contains(set, string(topology)) })
@@ -194,9 +205,9 @@ func joined(spec v1alpha1.BenchmarkCampaignSpec) [][]string {
 	return sets
 }
 
-// groups parts the cells into sets that may share a node: two cells are apart only when some node label is
-// selected by both, with different values.
-func groups(cells []Cell) [][]int {
+// groupCells returns sets of cells that may share a node. Cells on node pools may share a node, unless both select the same node label
+// with different values. Cells at endpoints share only their endpoint.
+func groupCells(cells []Cell) [][]int {
 	of := make([]int, len(cells))
 	for i := range of {
 		of[i] = i
@@ -227,10 +238,10 @@ func groups(cells []Cell) [][]int {
 	return out
 }
 
-// Apart says whether no node can satisfy both pools: some label is selected by both with different values.
+// Apart reports whether no node can match both pools, because both select the same label with different values.
 func Apart(a, b Pool) bool {
 	if a.Endpoint != "" || b.Endpoint != "" {
-		return a.Endpoint != b.Endpoint // an endpoint is shared with nothing but itself
+		return a.Endpoint != b.Endpoint // two cells at one endpoint share it; an endpoint and a pool share nothing
 	}
 	for key, v := range a.NodeSelector {
 		if w, both := b.NodeSelector[key]; both && w != v {
@@ -240,8 +251,8 @@ func Apart(a, b Pool) bool {
 	return false
 }
 
-// limit merges groups until there are at most n, so that at most n cells run at once.
-func limit(groups [][]int, n int) [][]int {
+// mergeGroups merges groups until at most n remain. Each group runs one cell at a time, so at most n cells run at once.
+func mergeGroups(groups [][]int, n int) [][]int {
 	if len(groups) <= n {
 		return groups
 	}
@@ -252,9 +263,8 @@ func limit(groups [][]int, n int) [][]int {
 	return out
 }
 
-// Before says whether block b must be over before block c starts: sweeps come before all blocks, and blocks go
-// by the plan's sets of topologies, then by placement and repetition, the OpenLoop trials last; topologies of a set take
-// turns.
+// Before reports whether block b must end before block c starts. Sweeps come before all blocks. Blocks are ordered by the
+// plan's sets of topologies, then by placement and repetition; OpenLoop trials come last. Topologies of a set take turns.
 func (b Block) Before(c Block, p Plan) bool {
 	if b == (Block{}) || c == (Block{}) {
 		return b == (Block{}) && c != (Block{})
@@ -279,7 +289,7 @@ func (b Block) Before(c Block, p Plan) bool {
 	}
 	ordinal := int32(1)
 	if !b.OpenLoop {
-		ordinal = p.ordinal(b.Placement, b.Repetition)
+		ordinal = p.blockOrdinal(b.Placement, b.Repetition)
 	}
 	topologies := p.topologyOrder(p.Joined[set(b)], ordinal)
 	return slices.Index(topologies, b.Topology) < slices.Index(topologies, c.Topology)

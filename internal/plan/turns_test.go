@@ -15,8 +15,9 @@ func across(variant, topology, baseline, baselineTopology string) v1alpha1.Compa
 	}
 }
 
-// Topologies that a comparison joins take turns as variants do: else their ratio would be one of times as well.
-func TestJoinedTopologiesTakeTurns(t *testing.T) {
+// TestTurns_joinedTopologies_alternate checks that topologies of one comparison take turns, as variants do. Otherwise their
+// ratio would also contain the change between two times.
+func TestTurns_joinedTopologies_alternate(t *testing.T) {
 	c := pools([]string{"t", "u", "v"}, []string{"a"})
 	c.Spec.Final.Repetitions = p(int32(4))
 	c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
@@ -54,8 +55,9 @@ func TestJoinedTopologiesTakeTurns(t *testing.T) {
 	}
 }
 
-// Comparisons within a topology join nothing, and on pools of their own joined topologies still take turns.
-func TestWhatJoinsTopologies(t *testing.T) {
+// TestBuild_joinedTopologies checks that comparisons within one topology join no topologies. Joined topologies also take
+// turns if their cells have separate pools.
+func TestBuild_joinedTopologies(t *testing.T) {
 	for _, tt := range []struct {
 		comparisons []v1alpha1.Comparison
 		want        string
@@ -77,9 +79,10 @@ func TestWhatJoinsTopologies(t *testing.T) {
 	}
 }
 
-// Adaptive sweeps leave cells with histories of their own, and so the first Final of each has a JVM of its own; the
-// others go on with it, alike in all cells.
-func TestTheFirstFinalAfterAnAdaptiveSweepIsFresh(t *testing.T) {
+// TestTurns_firstFinalAfterAdaptiveSweep_isFresh checks that the first Final of each cell has a new JVM after an
+// adaptive sweep, because cells then have different histories. In all cells, the later Finals use the JVM of the first
+// Final.
+func TestTurns_firstFinalAfterAdaptiveSweep_isFresh(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"})
 	c.Spec.Sweep.Strategy = v1alpha1.SweepAdaptive
 	plan := Build(c)

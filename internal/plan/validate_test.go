@@ -12,7 +12,7 @@ func TestValidate(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*v1alpha1.BenchmarkCampaignSpec)
-		want   []string // the fields complained of, in order
+		want   []string // names of the fields with errors, in order
 	}{
 		{"nothing to complain of", func(*v1alpha1.BenchmarkCampaignSpec) {}, nil},
 		{"label key of a variant", func(s *v1alpha1.BenchmarkCampaignSpec) {

@@ -6,7 +6,7 @@ import (
 
 func p[T any](v T) *T { return &v }
 
-// study is a campaign with every field that an identity is made of.
+// study returns a campaign that sets every field of an identity.
 func study() *v1alpha1.BenchmarkCampaign {
 	c := &v1alpha1.BenchmarkCampaign{}
 	c.Name, c.Namespace, c.UID = "arm-against-intel", "benchmarks", "5f0c9a52-6d0b-4a51-9a5e-0a4c1d2e3f40"
@@ -35,11 +35,11 @@ func study() *v1alpha1.BenchmarkCampaign {
 		},
 		Workload: v1alpha1.Workload{
 			Index: v1alpha1.Index{Name: "nyc_taxis"}, Measure: v1alpha1.MeasureWhole,
-			OSB: &v1alpha1.OSB{
+			Drivers: v1alpha1.Drivers{OSB: &v1alpha1.OSB{
 				Version: "2.4.0", Workload: "nyc_taxis", Params: map[string]v1alpha1.ParamValue{"bulk_size": "10000"},
 				ClientsParam: "bulk_indexing_clients", SetupTasks: []string{"type:delete-index", "type:create-index"},
 				IngestTasks: []string{"index"}, SearchTasks: []string{"type:search"},
-			},
+			}},
 		},
 		Sweep: v1alpha1.Sweep{Clients: []int32{8, 12, 16, 20, 24, 32, 40, 48}},
 		Knee:  v1alpha1.Knee{PercentOfPeak: v1alpha1.ToDecimal("97")},
@@ -49,7 +49,8 @@ func study() *v1alpha1.BenchmarkCampaign {
 	return c
 }
 
-// pools is a campaign of variants, each on the nodes that its labels select ("key=value"), on topologies.
+// pools returns a campaign of the given variants on the given topologies. Each variant runs on the nodes that its
+// label selects.
 func pools(topologies []string, variants ...[]string) *v1alpha1.BenchmarkCampaign {
 	c := study()
 	c.Spec.Variants, c.Spec.Topologies = nil, nil

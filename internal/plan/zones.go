@@ -11,8 +11,8 @@ import (
 // ZoneLabel is the node label that holds the zone.
 const ZoneLabel = "topology.kubernetes.io/zone"
 
-// zones finds topologies whose nodes Knee cannot spread over zones, because another operator makes their pods.
-func zones(p Plan, s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.ErrorList {
+// checkZones finds topologies whose nodes Knee cannot spread over zones, because another operator creates their pods.
+func checkZones(p Plan, s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, t := range s.Topologies {
 		operated := func(c Cell) bool { return c.Topology() == string(t.Name) && c.Operated() }
@@ -25,8 +25,9 @@ func zones(p Plan, s v1alpha1.BenchmarkCampaignSpec, path *field.Path) field.Err
 	return errs
 }
 
-// coldStarts finds campaigns without Warmup trials whose OpenSearch Knee starts: its first trials would measure a cold JVM.
-func coldStarts(p Plan, path *field.Path) field.ErrorList {
+// checkColdStarts finds campaigns in which Knee starts OpenSearch but runs no Warmup trials. Their first trials would measure a
+// cold JVM.
+func checkColdStarts(p Plan, path *field.Path) field.ErrorList {
 	cold := func(c Cell) bool { return c.Provisioned() && c.Spec.WarmupTrials() == 0 }
 	if !slices.ContainsFunc(p.Cells, cold) {
 		return nil

@@ -14,7 +14,7 @@ func TestValidate_zonesAndWarmups(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*v1alpha1.BenchmarkCampaignSpec)
-		want   string // in the error; empty: there is none
+		want   string // part of the error; empty: no error
 	}{
 		"zones of a StatefulSet": {func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].Zones = p(int32(2)) }, ""},
 		"zones of an OpenSearchCluster": {func(s *v1alpha1.BenchmarkCampaignSpec) {
@@ -37,7 +37,8 @@ func TestValidate_zonesAndWarmups(t *testing.T) {
 	}
 }
 
-// An endpoint has zones of its own: what the topology says of Knee's pods makes no other measurement there.
+// TestIdentity_zonesAtAnEndpoint_areIgnored checks that zones do not change the identity of a cell at an endpoint:
+// they apply only to Knee's pods.
 func TestIdentity_zonesAtAnEndpoint_areIgnored(t *testing.T) {
 	c := study()
 	c.Spec.Variants = []v1alpha1.Variant{{Name: "domain", Endpoint: &v1alpha1.Endpoint{URL: "http://domain:9200"}}}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAClientCheckIsKept(t *testing.T) {
+func TestEncode_clientCheck_isKept(t *testing.T) {
 	r := full(1, 1)
 	r.ClientCheck = &ClientCheck{DocsPerSecond: 140123.456789, WholeDocsPerSec: 138000.1, Window: WindowCorpus, Seconds: 61.123456789, Documents: 8_000_000, BulkSize: 10_000,
 		Rejections: 3, UtilizationOfTime: 0.987654321, CPUPerMillion: 0.43219876, Note: strings.Repeat("x", 1000)}
@@ -33,8 +33,9 @@ func TestAClientCheckIsKept(t *testing.T) {
 	}
 }
 
-// A check's figures go only where hardly anything else is left; its note is cut long before.
-func TestAClientCheckIsAmongTheLastToGo(t *testing.T) {
+// TestEncode_clientCheck_isDroppedLate checks that Encode drops the figures of a client check only when hardly anything
+// else is left. The note of the check is shortened much earlier.
+func TestEncode_clientCheck_isDroppedLate(t *testing.T) {
 	r := full(64, 100)
 	r.ClientCheck = &ClientCheck{DocsPerSecond: 1, Documents: math.MaxInt64, Note: strings.Repeat("é", 3000)}
 	encoded, err := Encode(r)

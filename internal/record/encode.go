@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 )
 
-// Encode gives the record's JSON, never longer than MaxBytes: Kubernetes cuts a longer termination message. What
-// does not fit is left out in the order of steps below, and Dropped of the encoded record names what went.
+// Encode returns the record's JSON, at most MaxBytes long, because Kubernetes truncates a longer termination message. If the
+// JSON is too long, Encode leaves out parts, in the order of the steps below. The field Dropped of the encoded record names
+// these parts.
 func Encode(r Record) ([]byte, error) {
 	r.Version = Version
 	r = clone(r)
@@ -25,12 +24,12 @@ func Encode(r Record) ([]byte, error) {
 		if !step.drop(&r) {
 			continue
 		}
-		if ofWorst(step.name) || step.name == noNodes {
+		if step.loses&loseNodes != 0 {
 			if known && r.Pooled == nil {
 				roundPooled(&pooled)
 				r.Pooled = &pooled
 			}
-			r.Dropped = slices.DeleteFunc(r.Dropped, ofWorst) // fewer have been left now
+			r.Dropped = slices.DeleteFunc(r.Dropped, leavesSomeNodes) // this step keeps fewer nodes, so the earlier names are obsolete
 		}
 		if !slices.Contains(r.Dropped, step.name) {
 			r.Dropped = append(r.Dropped, step.name)
@@ -38,12 +37,12 @@ func Encode(r Record) ([]byte, error) {
 	}
 	out, err := marshal(r)
 	if err == nil && len(out) > MaxBytes {
-		return nil, fmt.Errorf("the record takes %d bytes without all that may be left out, more than %d", len(out), MaxBytes)
+		return nil, fmt.Errorf("the record still takes %d bytes without its optional parts, more than %d", len(out), MaxBytes)
 	}
 	return out, err
 }
 
-// marshal leaves <, > and & as they are: nobody reads a record as HTML, and escaped they take six bytes each.
+// marshal encodes a record as JSON. It does not escape <, > and &: no record is read as HTML, and each escape needs six bytes.
 func marshal(r Record) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -54,85 +53,86 @@ func marshal(r Record) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
-// step leaves one thing out; drop says whether there was something to leave out.
+// step leaves out one part of a record. The function drop removes the part, and reports whether the record had it.
 type step struct {
-	name string
-	drop func(*Record) bool
+	name  Drop
+	loses loss
+	drop  func(*Record) bool
 }
 
-// sameLatency and sameEnvironment name the steps that lose nothing: Decode puts back what they left out.
+// Names of the lossless steps: Decode restores the parts that these steps leave out.
 const (
-	sameLatency     = "tasks.latency=service"
-	sameEnvironment = "node.environment=first"
+	sameLatency     Drop = "tasks.latency=service"
+	sameEnvironment Drop = "node.environment=first"
 )
 
-// otherEnvironmentsStep names the step after which the environments of all but the first node are gone.
-const otherEnvironmentsStep = "node[1:].environment"
-
-// noNodes names the step after which no node is left; worstNodes ends the names of those that leave some.
 const (
-	noNodes    = "nodes"
-	worstNodes = " worst nodes"
+	dropTasks             Drop = "tasks"
+	dropOtherEnvironments Drop = "node[1:].environment" // removes the environments of all nodes except the first
 )
 
-// ofWorst tells the steps that leave so many nodes.
-func ofWorst(name string) bool { return strings.HasSuffix(name, worstNodes) }
+// leavesSomeNodes reports whether a step leaves out some nodes and keeps the others.
+func leavesSomeNodes(d Drop) bool { return losses[d]&(loseNodes|loseAllNodes) == loseNodes }
 
-// worst are the steps that leave fewer and fewer nodes.
-func worst(from, to int) []step {
+// keepWorstSteps returns one step for each number of nodes, in descending order. Each step keeps the worst nodes: the first step
+// keeps as many as the parameter from, the last step as many as the parameter to.
+func keepWorstSteps(from, to int) []step {
 	var out []step
 	for n := from; n >= to; n-- {
-		out = append(out, step{"all but the " + strconv.Itoa(n) + worstNodes, func(r *Record) bool { return keepWorst(r, n) }})
+		out = append(out, step{worstNodes(n), loseNodes, func(r *Record) bool { return keepWorst(r, n) }})
 	}
 	return out
 }
 
-// steps are in the order of leaving out: first what only informs, last what a gate or a verdict rests on. What a
-// gate judges of a node (its CPU, pressure and throttling) stays with every node that stays. Their names stand in
-// Dropped and are short, for they take room themselves.
+// steps lists the steps of Encode in their order. The first steps remove information for users; the last steps remove figures
+// that a gate or a verdict needs. A node that is kept has all figures that a gate judges: CPU, pressure and throttling. The
+// names are short, because Dropped itself needs space.
 var steps = slices.Concat([]step{
-	{"settle.note>256", func(r *Record) bool { return cut(&r.Settle.Note, 256) }},
-	{"error.message>1024", func(r *Record) bool { return cutError(r, 1024) }},
-	{"load.notes>256", cutLoadNotes(256)},
-	{"clientCheck.note>256", cutCheckNote(256)},
-	{sameLatency, func(r *Record) bool { return eachTask(r, sharedLatency) }},
-	{sameEnvironment, sharedEnvironment},
-	{"search.percentiles", func(r *Record) bool { return eachTask(r, func(_ int, t *Task) bool { return t.Search && thin(t) }) }},
-	{"node.os", func(r *Record) bool { return eachNode(r, dropSystem) }},
-	{sameEnvironment, sharedEnvironment}, // again: without their systems more nodes equal the first
-	{"load.notes[8:]", fewerNotes(8)},
-	{"node.network,memory,queues", func(r *Record) bool { return eachNode(r, dropDetail) }},
-	{"tasks[16:].latency", func(r *Record) bool { return stripFrom(r, 16) }},
-	{"node.disk,gc", func(r *Record) bool { return eachNode(r, dropTraffic) }},
-	{"node.cpuRange", func(r *Record) bool { return eachNode(r, dropCPURange) }},
-	{"tasks[5:].latency", func(r *Record) bool { return stripFrom(r, 5) }},
-	{"tasks[8:]", func(r *Record) bool { return cutTasks(r, 8) }},
-	{"tasks[1:].latency", func(r *Record) bool { return stripFrom(r, 1) }},
-	{"tasks[1:]", func(r *Record) bool { return cutTasks(r, 1) }},
-	{"error.message>512", func(r *Record) bool { return cutError(r, 512) }},
-	{"node.heap,ingest.work", dropWork},
-	{otherEnvironmentsStep, otherEnvironments},
-	{"texts>64", cutTexts},
-	{"load.metrics[24:]", fewerMetrics(24)},
-}, worst(16, 12), []step{
-	{"load.notes[2:]", fewerNotes(2)},
-	{"load.metrics[16:]", fewerMetrics(16)},
-	{"error.message>128", func(r *Record) bool { return cutError(r, 128) }},
-}, worst(11, 6), []step{
-	{"load.metrics[8:]", fewerMetrics(8)},
-	{"tasks", func(r *Record) bool { return cutTasks(r, 0) }},
-}, worst(5, 5), []step{
-	{"load.metrics", fewerMetrics(0)},
-	{"load.notes", fewerNotes(0)},
-	{"artifacts", dropArtifacts},
-	{"error.message>32", func(r *Record) bool { return cutError(r, 32) }},
-	{"node.environment", noEnvironments},
-	{"clientCheck", dropClientCheck},
-	{noNodes, dropNodes},
-	{"load.latency", onLoad(dropLoadLatency)},
+	{"settle.note>256", 0, func(r *Record) bool { return cut(&r.Settle.Note, 256) }},
+	{"error.message>1024", 0, func(r *Record) bool { return cutError(r, 1024) }},
+	{"load.notes>256", 0, cutLoadNotes(256)},
+	{"clientCheck.note>256", 0, cutCheckNote(256)},
+	{sameLatency, 0, func(r *Record) bool { return eachTask(r, dropEqualLatency) }},
+	{sameEnvironment, 0, dropEqualEnvironments},
+	{"search.percentiles", 0, func(r *Record) bool {
+		return eachTask(r, func(_ int, t *Task) bool { return t.Search && thinLatency(t) })
+	}},
+	{"node.os", 0, func(r *Record) bool { return eachNode(r, dropSystem) }},
+	{sameEnvironment, 0, dropEqualEnvironments}, // repeated: after node.os, more environments equal the first node's environment
+	{"load.notes[8:]", 0, keepNotes(8)},
+	{"node.network,memory,queues", 0, func(r *Record) bool { return eachNode(r, dropDetail) }},
+	{"tasks[16:].latency", 0, func(r *Record) bool { return stripTasksFrom(r, 16) }},
+	{"node.disk,gc", loseCollections, func(r *Record) bool { return eachNode(r, dropTraffic) }},
+	{"node.cpuRange", 0, func(r *Record) bool { return eachNode(r, dropCPURange) }},
+	{"tasks[5:].latency", 0, func(r *Record) bool { return stripTasksFrom(r, 5) }},
+	{"tasks[8:]", loseTasks, func(r *Record) bool { return cutTasks(r, 8) }},
+	{"tasks[1:].latency", 0, func(r *Record) bool { return stripTasksFrom(r, 1) }},
+	{"tasks[1:]", loseTasks, func(r *Record) bool { return cutTasks(r, 1) }},
+	{"error.message>512", 0, func(r *Record) bool { return cutError(r, 512) }},
+	{"node.heap,ingest.work", 0, dropWork},
+	{dropOtherEnvironments, 0, dropLaterEnvironments},
+	{"texts>64", 0, cutTexts},
+	{"load.metrics[24:]", 0, keepMetrics(24)},
+}, keepWorstSteps(16, 12), []step{
+	{"load.notes[2:]", 0, keepNotes(2)},
+	{"load.metrics[16:]", 0, keepMetrics(16)},
+	{"error.message>128", 0, func(r *Record) bool { return cutError(r, 128) }},
+}, keepWorstSteps(11, 6), []step{
+	{"load.metrics[8:]", 0, keepMetrics(8)},
+	{dropTasks, loseTasks, func(r *Record) bool { return cutTasks(r, 0) }},
+}, keepWorstSteps(5, 5), []step{
+	{"load.metrics", 0, keepMetrics(0)},
+	{"load.notes", 0, keepNotes(0)},
+	{"artifacts", 0, dropArtifacts},
+	{"error.message>32", 0, func(r *Record) bool { return cutError(r, 32) }},
+	{"node.environment", 0, dropEnvironments},
+	{"clientCheck", 0, dropClientCheck},
+	{"nodes", loseNodes | loseAllNodes, dropNodes},
+	{"load.latency", 0, changeLoad(dropLoadLatency)},
 })
 
-// Decode reads a record that Encode made. A truncated or foreign message and an unknown version are errors.
+// Decode reads a record that Encode made. It returns an error for a truncated message, for other text, and for an unknown
+// version.
 func Decode(data []byte) (Record, error) {
 	var head struct {
 		Version *int `json:"version"`
@@ -142,7 +142,7 @@ func Decode(data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("the record is empty")
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return Record{}, fmt.Errorf("the record is not whole (%d bytes): %w", len(data), err)
+		return Record{}, fmt.Errorf("the record is incomplete (%d bytes): %w", len(data), err)
 	}
 	if head.Version == nil {
 		return Record{}, fmt.Errorf("the record has no version")
@@ -152,24 +152,24 @@ func Decode(data []byte) (Record, error) {
 	}
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return Record{}, fmt.Errorf("the record is not whole (%d bytes): %w", len(data), err)
+		return Record{}, fmt.Errorf("the record is incomplete (%d bytes): %w", len(data), err)
 	}
 	restore(&r)
 	return r, nil
 }
 
-// restore puts back what the steps that lose nothing left out, and takes them from Dropped.
+// restore restores the parts that the lossless steps left out, and removes these steps from Dropped.
 func restore(r *Record) {
-	if undrop(r, sameLatency) {
+	if removeDrop(r, sameLatency) {
 		for i := range r.Tasks {
 			if t := &r.Tasks[i]; t.Latency == nil && t.Target == 0 {
 				t.Latency = copyOf(t.ServiceTime)
 			}
 		}
 	}
-	if !slices.Contains(r.Dropped, otherEnvironmentsStep) && undrop(r, sameEnvironment) {
+	if !slices.Contains(r.Dropped, dropOtherEnvironments) && removeDrop(r, sameEnvironment) {
 		for i := 1; i < len(r.Nodes); i++ {
-			if e := &r.Nodes[i].Environment; onlyHost(*e) {
+			if e := &r.Nodes[i].Environment; hasOnlyHost(*e) {
 				host := e.Host
 				*e = r.Nodes[0].Environment
 				e.Host = host
@@ -178,8 +178,8 @@ func restore(r *Record) {
 	}
 }
 
-// undrop takes a step's name from Dropped and says whether it was there.
-func undrop(r *Record, name string) bool {
+// removeDrop removes a step's name from Dropped. It reports whether the name was in Dropped.
+func removeDrop(r *Record, name Drop) bool {
 	i := slices.Index(r.Dropped, name)
 	if i < 0 {
 		return false
@@ -191,7 +191,7 @@ func undrop(r *Record, name string) bool {
 	return true
 }
 
-// clone copies what Encode changes, so that the caller's record stays whole.
+// clone copies the parts that Encode changes, so the caller's record does not change.
 func clone(r Record) Record {
 	r.Nodes = append([]Node(nil), r.Nodes...)
 	for i := range r.Nodes {
@@ -216,7 +216,7 @@ func clone(r Record) Record {
 	if r.Ingest != nil {
 		r.Ingest.Work = copyOf(r.Ingest.Work)
 	}
-	r.Dropped = append([]string(nil), r.Dropped...)
+	r.Dropped = slices.Clone(r.Dropped)
 	return r
 }
 

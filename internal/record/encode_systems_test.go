@@ -6,12 +6,13 @@ import (
 	"testing"
 )
 
-// Nodes that differ only in what they say of their operating systems share the rest once that is left out.
+// TestEncode_differentSystems_environmentsAreShared checks nodes whose environments differ only in the fields of the operating
+// system. After Encode drops these fields, the record holds the rest of the environment only once.
 func TestEncode_differentSystems_environmentsAreShared(t *testing.T) {
 	r := full(6, 1)
 	for i := range r.Nodes {
 		e := &r.Nodes[i].Environment
-		e.Swap, e.NodeOS = fmt.Sprintf("%d GiB", i/2), fmt.Sprintf("Ubuntu 24.0%d", i/2) // some equal the first
+		e.Swap, e.NodeOS = fmt.Sprintf("%d GiB", i/2), fmt.Sprintf("Ubuntu 24.0%d", i/2) // equal in each pair of nodes, different between pairs
 	}
 	data, err := Encode(r)
 	if err != nil {
@@ -21,7 +22,7 @@ func TestEncode_differentSystems_environmentsAreShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(got.Dropped, "node.os") || slices.Contains(got.Dropped, otherEnvironmentsStep) || got.Nodes[5].HeapUsedMax == 0 {
+	if !slices.Contains(got.Dropped, "node.os") || slices.Contains(got.Dropped, dropOtherEnvironments) || got.Nodes[5].HeapUsedMax == 0 {
 		t.Errorf("dropped %q", got.Dropped)
 	}
 	for i, n := range got.Nodes {
@@ -32,7 +33,7 @@ func TestEncode_differentSystems_environmentsAreShared(t *testing.T) {
 		}
 	}
 
-	// A node that says nothing but its host and its system gets nothing of the first node's.
+	// A node with only a host and an operating system must not get the environment of the first node.
 	r.Nodes[5].Environment = Environment{Host: "h", NodeOS: "Ubuntu 22.04"}
 	if data, err = Encode(r); err != nil {
 		t.Fatal(err)

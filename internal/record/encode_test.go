@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// full is a record with everything set, of so many nodes and tasks.
+// full returns a record with every field set and the given number of nodes and tasks.
 func full(nodes, tasks int) Record {
 	r := Record{
 		Version: Version, StartedAt: 1795219727617, FinishedAt: 1795219804376, Artifacts: "trials/abc/sweep-c16",
-		Trial:  Trial{Campaign: "2f1c3a9e-7d0b-4c55-9f35-0a5b6f3c1d2e", Cell: "0123456789abcdef", Variant: "intel", Topology: "6p0r", Phase: Final, Clients: 16, Repetition: 3, Attempt: 2, Placement: 2, TargetDocsPerSecond: 240000},
-		Driver: Driver{Name: "osb", Version: "2.4.0", RunID: "knee-0123456789abcdef-final-c16-r3-a2"},
-		Settle: Settle{Seconds: 12.5, Note: "machine busy"},
+		Attempt: Attempt{Trial: Trial{Campaign: "2f1c3a9e-7d0b-4c55-9f35-0a5b6f3c1d2e", Cell: "0123456789abcdef", Variant: "intel", Topology: "6p0r", Phase: Final, Clients: 16, Repetition: 3, Placement: 2, TargetDocsPerSecond: 240000}, N: 2},
+		Driver:  Driver{Name: "osb", Version: "2.4.0", RunID: "knee-0123456789abcdef-final-c16-r3-a2"},
+		Settle:  Settle{Seconds: 12.5, Note: "machine busy"},
 		Ingest: &Ingest{From: 1795219762841, To: 1795219793859, Seconds: 31.0179123, Window: WindowCorpus, WindowNote: "it ends with the first client, at 91.2 % of the corpus", Documents: 132277353, DocsPerSecond: 345964.123456,
 			WholeDocsPerSec: 340000.98765, DrainedDocsPerSec: 330000.1, OSBDocsPerSecond: 351000.5, TotalIndexed: 165346692, Count: 165346692,
 			Corpus: 165346692, IndexBytes: 24890123456, BulkSize: 10000, Primaries: 6, RefreshInterval: "30s", SettingsDigest: "b18c1e3f70a2eafb",
@@ -51,10 +51,10 @@ func full(nodes, tasks int) Record {
 	return r
 }
 
-func TestEncodeFits(t *testing.T) {
+func TestEncode(t *testing.T) {
 	long := strings.Repeat("ö ", 5000)
 	huge := full(40, 70)
-	huge.Settle.Note, huge.Error.Message, huge.Ingest.WindowNote, huge.Artifacts, huge.Loader.BusiestProcess, huge.Trial.Variant = long, long, long, long, long, long
+	huge.Settle.Note, huge.Error.Message, huge.Ingest.WindowNote, huge.Artifacts, huge.Loader.BusiestProcess, huge.Attempt.Variant = long, long, long, long, long, long
 	for i := range huge.Tasks {
 		huge.Tasks[i].Name = long
 	}
@@ -109,7 +109,7 @@ func TestEncodeFits(t *testing.T) {
 			if !slices.IsSortedFunc(got.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) {
 				t.Error("the nodes are not in order")
 			}
-			if len(got.Nodes) >= 40 || !slices.ContainsFunc(got.Dropped, func(s string) bool { return strings.HasSuffix(s, "worst nodes") }) {
+			if len(got.Nodes) >= 40 || !slices.ContainsFunc(got.Dropped, leavesSomeNodes) {
 				t.Errorf("%d nodes, dropped %q", len(got.Nodes), got.Dropped)
 			}
 		}},
@@ -119,7 +119,7 @@ func TestEncodeFits(t *testing.T) {
 			}
 		}},
 		"what is left out of nodes does not read as nodes left out": {full(10, 1), func(t *testing.T, got Record) {
-			if len(got.Nodes) != 10 || len(got.Dropped) == 0 || slices.ContainsFunc(got.Dropped, func(s string) bool { return strings.HasPrefix(s, "nodes") }) {
+			if len(got.Nodes) != 10 || len(got.Dropped) == 0 || slices.ContainsFunc(got.Dropped, func(d Drop) bool { return losses[d]&loseNodes != 0 }) {
 				t.Errorf("%d nodes, dropped %q", len(got.Nodes), got.Dropped)
 			}
 		}},
@@ -150,23 +150,24 @@ func TestEncodeFits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Trial.Clients != 16 || got.Trial.Campaign != c.record.Trial.Campaign {
-				t.Errorf("trial %+v", got.Trial)
+			if got.Attempt.Clients != 16 || got.Attempt.Campaign != c.record.Attempt.Campaign {
+				t.Errorf("trial %+v", got.Attempt)
 			}
 			c.check(t, got)
 		})
 	}
 }
 
-// What equals something else in the record is left out first and put back when the record is read.
-func TestNothingIsLostOfWhatIsSaidTwice(t *testing.T) {
+// TestEncode_repeatedValues_areRestored checks that Encode first leaves out values that occur more than once in a record, and that
+// Decode restores these values.
+func TestEncode_repeatedValues_areRestored(t *testing.T) {
 	r := full(2, 1)
 	r.Error.Message = strings.Repeat("x", 40)
 	data, err := Encode(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(data), sameLatency) || !strings.Contains(string(data), sameEnvironment) {
+	if !strings.Contains(string(data), string(sameLatency)) || !strings.Contains(string(data), string(sameEnvironment)) {
 		t.Fatalf("the record of %d bytes fits without leaving anything out: the test needs a longer one", len(data))
 	}
 	got, err := Decode(data)
@@ -201,9 +202,9 @@ func TestNothingIsLostOfWhatIsSaidTwice(t *testing.T) {
 	}
 }
 
-func TestDropOrder(t *testing.T) {
-	// Each record needs one step more than the one before it: the order of Dropped is the order of the steps.
-	order := map[string]int{}
+func TestEncode_dropped_listsStepsInOrder(t *testing.T) {
+	// Dropped must list the steps in their order, and a record with more tasks must not need fewer steps.
+	order := map[Drop]int{}
 	for i, s := range steps {
 		if _, again := order[s.name]; !again {
 			order[s.name] = i
@@ -237,9 +238,9 @@ func TestDropOrder(t *testing.T) {
 	}
 }
 
-func TestRound(t *testing.T) {
+func TestRoundSignificant(t *testing.T) {
 	for in, want := range map[float64]float64{0: 0, 345964.123456: 345964, 0.000123456789: 0.000123457, -12.3456789: -12.3457, 12345678.9: 12345679, math.Inf(1): 0, math.NaN(): 0} {
-		if got := significant(in, 6); got != want {
+		if got := roundSignificant(in, 6); got != want {
 			t.Errorf("%v becomes %v, want %v", in, got, want)
 		}
 	}
@@ -250,7 +251,7 @@ func TestRound(t *testing.T) {
 	}
 }
 
-func TestDecodeRefuses(t *testing.T) {
+func TestDecode_invalidMessage_fails(t *testing.T) {
 	data, err := Encode(full(1, 1))
 	if err != nil {
 		t.Fatal(err)
@@ -263,15 +264,15 @@ func TestDecodeRefuses(t *testing.T) {
 	for message, want := range map[string]string{
 		"":                      "empty",
 		" \n":                   "empty",
-		"OOMKilled":             "not whole",
+		"OOMKilled":             "incomplete",
 		"{}":                    "no version",
 		`{"version":2}`:         "version 2",
 		`{"version":0}`:         "version 0",
-		`{"version":"1"}`:       "not whole",
-		`[]`:                    "not whole",
-		string(data) + "more":   "not whole",
-		string(data) + "{}":     "not whole",
-		`{"version":1,"tasks":`: "not whole",
+		`{"version":"1"}`:       "incomplete",
+		`[]`:                    "incomplete",
+		string(data) + "more":   "incomplete",
+		string(data) + "{}":     "incomplete",
+		`{"version":1,"tasks":`: "incomplete",
 	} {
 		if r, err := Decode([]byte(message)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q gives %+v, %v, want %q", message, r, err, want)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// ownWords tells whether all that was left out is named as a step is, once.
-func ownWords(dropped []string) bool {
-	seen := map[string]bool{}
+// ownWords reports whether each entry of dropped is the name of a step and occurs only once.
+func ownWords(dropped []Drop) bool {
+	seen := map[Drop]bool{}
 	for _, name := range dropped {
 		if seen[name] || !slices.ContainsFunc(steps, func(s step) bool { return s.name == name }) {
 			return false
@@ -41,8 +41,9 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Identities are the controller's own, and short; what was left out before is of this program's words.
-		if len(r.Trial.Campaign)+len(r.Trial.Cell)+len(r.Trial.Phase) > 200 || r.Error != nil && len(r.Error.Reason) > 64 || !ownWords(r.Dropped) {
+		// Skip records that this program does not write: identities and reasons come from the controller and are
+		// short, and Dropped contains only names of this program.
+		if len(r.Attempt.Campaign)+len(r.Attempt.Cell)+len(r.Attempt.Phase) > 200 || r.Error != nil && len(r.Error.Reason) > 64 || !ownWords(r.Dropped) {
 			return
 		}
 		out, err := Encode(r)

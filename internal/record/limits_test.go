@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// anyText is a text of up to n characters that a foreign program may say: any byte, what JSON escapes, long runes.
+// anyText returns a random text of up to n characters, as any program may print it. The text may contain any byte, characters that
+// JSON escapes, and runes of several bytes.
 func anyText(r *rand.Rand, n int) string {
 	kinds := []func() string{
 		func() string { return string([]byte{byte(r.IntN(256))}) },
@@ -17,7 +18,7 @@ func anyText(r *rand.Rand, n int) string {
 		},
 		func() string { return string(rune('a' + r.IntN(26))) },
 	}
-	only := r.IntN(2 * len(kinds)) // often of one kind alone: the worst of each
+	only := r.IntN(2 * len(kinds)) // half of the texts have only one kind of character, which gives the longest JSON
 	var out []byte
 	for range r.IntN(n + 1) {
 		kind := r.IntN(len(kinds))
@@ -29,12 +30,12 @@ func anyText(r *rand.Rand, n int) string {
 	return string(out)
 }
 
-// anyFigure is any number that JSON knows how to write long.
+// anyFigure returns a number with a long JSON representation, or one that JSON cannot represent.
 func anyFigure(r *rand.Rand) float64 {
 	return []float64{r.Float64(), r.Float64() * 1e18, -r.Float64() * 1e300, math.MaxFloat64, math.SmallestNonzeroFloat64, math.NaN(), math.Inf(-1)}[r.IntN(7)]
 }
 
-// biggest is a record of at most 64 nodes and 100 tasks with every field set, its texts and figures at will.
+// biggest returns a record of up to 64 nodes and 100 tasks with every field set and random texts and figures.
 func biggest(r *rand.Rand) Record {
 	rec := full(r.IntN(65), r.IntN(101))
 	long := []int{10, 63, 300, 5000}[r.IntN(4)]
@@ -47,14 +48,14 @@ func biggest(r *rand.Rand) Record {
 	for _, f := range checkFigures(rec.ClientCheck) {
 		*f = anyFigure(r)
 	}
-	for _, s := range append(shortened(&rec), compared(&rec)...) {
+	for _, s := range append(shortenedTexts(&rec), comparedTexts(&rec)...) {
 		text(s)
 	}
 	text(&rec.Error.Message)
 	text(&rec.Artifacts)
-	rec.Trial.Phase = OpenLoop
-	rec.Trial.Clients, rec.Trial.Repetition, rec.Trial.Attempt, rec.Trial.Placement = math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32
-	rec.Trial.TargetDocsPerSecond = math.MaxInt64
+	rec.Attempt.Phase = OpenLoop
+	rec.Attempt.Clients, rec.Attempt.Repetition, rec.Attempt.N, rec.Attempt.Placement = math.MaxInt32, math.MaxInt32, math.MaxInt32, math.MaxInt32
+	rec.Attempt.TargetDocsPerSecond = math.MaxInt64
 	rec.StartedAt, rec.FinishedAt = math.MaxInt64, math.MinInt64
 	rec.Ingest.Documents, rec.Ingest.TotalIndexed, rec.Ingest.Count, rec.Ingest.Corpus = math.MaxInt64, math.MinInt64, math.MaxInt64, math.MaxInt64
 	rec.Ingest.IndexFailed, rec.Ingest.IndexBytes, rec.Ingest.Segments, rec.Ingest.BulkSize = math.MaxInt64, math.MaxInt64, math.MaxInt64, math.MaxInt64
@@ -72,7 +73,7 @@ func biggest(r *rand.Rand) Record {
 	return rec
 }
 
-// worstOf is the highest of what a gate judges of the nodes, as a record rounds it.
+// worstOf returns the highest value of a figure over all nodes.
 func worstOf(nodes []Node, figure func(CPU) float64) float64 {
 	worst := 0.0
 	for _, n := range nodes {
@@ -81,8 +82,9 @@ func worstOf(nodes []Node, figure func(CPU) float64) float64 {
 	return worst
 }
 
-// However big a record is and whatever its texts hold, it fits, and what a verdict rests on is in it.
-func TestTheBiggestRecordFits(t *testing.T) {
+// TestEncode_biggestRecord_fits checks that records with many nodes and arbitrary texts fit, and still contain all figures
+// that a verdict needs.
+func TestEncode_biggestRecord_fits(t *testing.T) {
 	most := 0
 	for seed := range uint64(60) {
 		rec := biggest(rand.New(rand.NewPCG(seed, 4)))
@@ -95,8 +97,8 @@ func TestTheBiggestRecordFits(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		is, was := got.Trial, rec.Trial
-		is.Variant, is.Topology, was.Variant, was.Topology = "", "", "", "" // for people
+		is, was := got.Attempt, rec.Attempt
+		is.Variant, is.Topology, was.Variant, was.Topology = "", "", "", "" // only users read these names, so Encode may shorten them
 		if is != was || !reflect.DeepEqual(got.Rejections, rec.Rejections) || got.Error.Reason != rec.Error.Reason || got.FinishedAt != rec.FinishedAt ||
 			got.Ingest == nil || got.Ingest.Count != rec.Ingest.Count || got.Ingest.Corpus != rec.Ingest.Corpus ||
 			math.Abs(got.Ingest.DocsPerSecond-rec.Ingest.DocsPerSecond) > 1 || got.Ingest.Primaries != rec.Ingest.Primaries {

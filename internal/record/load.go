@@ -2,14 +2,51 @@ package record
 
 import "math"
 
-// onLoad does something to a load that fills no index, where there is one.
-func onLoad(do func(*Load) bool) func(*Record) bool {
+// Load holds the figures of a load that fills no index, as the driver reports them. The driver is the Benchmark API of the stream
+// transport, or any program.
+type Load struct {
+	From       int64   `json:"from"`                 // Unix ms
+	To         int64   `json:"to"`                   // Unix ms
+	Seconds    float64 `json:"seconds"`              // length of the load, from the driver if it reports the length
+	Rate       float64 `json:"rate"`                 // succeeded operations per second; variants are compared by this figure
+	Unit       string  `json:"unit"`                 // unit of Rate, such as rows/s or calls/s
+	Operations int64   `json:"operations,omitempty"` // succeeded operations
+	Failures   int64   `json:"failures,omitempty"`   // failed operations
+	// FailuresUncounted is true if the driver did not count failures. Failures is then unknown, not 0.
+	FailuresUncounted bool `json:"failuresUncounted,omitempty"`
+
+	MiBs    float64  `json:"mibs,omitempty"`    // payload, MiB/s
+	Latency *Latency `json:"latency,omitempty"` // latency of one request; nil if several loaders report only percentiles
+	Metrics []Metric `json:"metrics,omitempty"` // other figures that the campaign requests
+	Notes   []string `json:"notes,omitempty"`   // remarks on contradictory or missing figures of the driver
+}
+
+// ErrorRate returns the share of operations that failed, from 0 to 1. The second result is false if the driver did not count
+// both operations and failures.
+func (l Load) ErrorRate() (float64, bool) {
+	all := l.Operations + l.Failures
+	if l.FailuresUncounted || all == 0 {
+		return 0, false
+	}
+	return float64(l.Failures) / float64(all), true
+}
+
+// Metric is a named figure of the driver or of the system under test.
+type Metric struct {
+	Name  string   `json:"name"`
+	Value *float64 `json:"value,omitempty"` // nil if the value could not be read
+	Unit  string   `json:"unit,omitempty"`
+	Note  string   `json:"note,omitempty"` // why Value is missing
+}
+
+// changeLoad returns a function that applies do to a record's Load, if the record has a Load.
+func changeLoad(do func(*Load) bool) func(*Record) bool {
 	return func(r *Record) bool { return r.Load != nil && do(r.Load) }
 }
 
-// cutLoadNotes shortens each note, and why a metric could not be had.
+// cutLoadNotes returns a function that shortens each note, and the reason of each missing metric, to n bytes.
 func cutLoadNotes(n int) func(*Record) bool {
-	return onLoad(func(l *Load) bool {
+	return changeLoad(func(l *Load) bool {
 		changed := false
 		for _, text := range loadNotes(l) {
 			changed = cut(text, n) || changed
@@ -18,18 +55,19 @@ func cutLoadNotes(n int) func(*Record) bool {
 	})
 }
 
-// fewerNotes leaves the first notes.
-func fewerNotes(n int) func(*Record) bool {
-	return onLoad(func(l *Load) bool {
+// keepNotes returns a function that keeps the first n notes.
+func keepNotes(n int) func(*Record) bool {
+	return changeLoad(func(l *Load) bool {
 		changed := len(l.Notes) > n
 		l.Notes = l.Notes[:min(n, len(l.Notes))]
 		return changed
 	})
 }
 
-// fewerMetrics leaves the first metrics: the driver's own come before those that the system under test was asked for.
-func fewerMetrics(n int) func(*Record) bool {
-	return onLoad(func(l *Load) bool {
+// keepMetrics returns a function that keeps the first n metrics. The driver's own metrics come before the metrics of the system
+// under test.
+func keepMetrics(n int) func(*Record) bool {
+	return changeLoad(func(l *Load) bool {
 		changed := len(l.Metrics) > n
 		l.Metrics = l.Metrics[:min(n, len(l.Metrics))]
 		return changed
@@ -42,7 +80,7 @@ func dropLoadLatency(l *Load) bool {
 	return changed
 }
 
-// loadNotes are the texts for people of a load.
+// loadNotes returns the texts of a load that only users read.
 func loadNotes(l *Load) []*string {
 	var out []*string
 	for i := range l.Notes {
@@ -54,7 +92,7 @@ func loadNotes(l *Load) []*string {
 	return out
 }
 
-// loadNames are a load's texts that tell one figure from another.
+// loadNames returns the texts of a load that identify its figures.
 func loadNames(l *Load) []*string {
 	out := []*string{&l.Unit}
 	for i := range l.Metrics {
@@ -63,7 +101,8 @@ func loadNames(l *Load) []*string {
 	return out
 }
 
-// loadFigures are a load's figures. A metric that is no number could not be had: it becomes absent, never 0.
+// loadFigures returns a load's figures. If the value of a metric is NaN or infinite, it sets the value to nil, not to 0, because the
+// metric could not be measured.
 func loadFigures(l *Load) []*float64 {
 	out := append([]*float64{&l.Seconds, &l.Rate, &l.MiBs}, latencyFigures(l.Latency)...)
 	for i := range l.Metrics {
@@ -85,7 +124,7 @@ func latencyFigures(l *Latency) []*float64 {
 	return []*float64{&l.Min, &l.Mean, &l.P50, &l.P90, &l.P99, &l.P999, &l.Max}
 }
 
-// cloneLoad copies what Encode changes of a load.
+// cloneLoad copies the parts of a load that Encode changes.
 func cloneLoad(l *Load) *Load {
 	l = copyOf(l)
 	if l == nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// loaded is a record of a load that fills no index, of so many nodes, metrics and notes.
+// loaded returns a record of a load that fills no index, with the given number of nodes, metrics and notes.
 func loaded(nodes, metrics, notes int) Record {
 	r := full(nodes, 0)
 	r.Ingest, r.Error, r.Driver = nil, nil, Driver{Name: "command", RunID: "knee-0123456789abcdef-final-c100-r1-a1"}
@@ -26,7 +26,7 @@ func loaded(nodes, metrics, notes int) Record {
 	return r
 }
 
-func TestEncodeALoad(t *testing.T) {
+func TestEncode_load(t *testing.T) {
 	odd := loaded(1, 3, 0)
 	nan, inf := math.NaN(), math.Inf(1)
 	odd.Load.Metrics[0].Value, odd.Load.Metrics[1].Value, odd.Load.Metrics[2].Value = &nan, &inf, nil
@@ -94,8 +94,8 @@ func TestEncodeALoad(t *testing.T) {
 	}
 }
 
-// Encode leaves what it is given as it is.
-func TestEncodeKeepsTheLoad(t *testing.T) {
+// TestEncode_load_argumentIsUnchanged checks that Encode does not change its argument.
+func TestEncode_load_argumentIsUnchanged(t *testing.T) {
 	r, same := loaded(2, 40, 40), loaded(2, 40, 40)
 	if _, err := Encode(r); err != nil {
 		t.Fatal(err)
@@ -105,15 +105,16 @@ func TestEncodeKeepsTheLoad(t *testing.T) {
 	}
 }
 
-// However big a load is and whatever its texts hold, its record fits, and what variants are compared by is in it.
-func TestTheBiggestLoadFits(t *testing.T) {
+// TestEncode_biggestLoad_fits checks that a large load record with arbitrary texts fits, and still contains the figures by
+// which variants are compared.
+func TestEncode_biggestLoad_fits(t *testing.T) {
 	most := 0
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		rec := loaded(r.IntN(65), r.IntN(65), r.IntN(65))
 		long := []int{10, 63, 300, 5000}[r.IntN(4)]
 		l := rec.Load
-		for _, s := range slices.Concat(shortened(&rec), compared(&rec)) {
+		for _, s := range slices.Concat(shortenedTexts(&rec), comparedTexts(&rec)) {
 			if s != &l.Unit && r.IntN(3) > 0 {
 				*s = anyText(r, long)
 			}
@@ -125,7 +126,7 @@ func TestTheBiggestLoadFits(t *testing.T) {
 			*f = anyFigure(r)
 		}
 		l.Operations, l.Failures, l.From, l.To = math.MaxInt64, math.MinInt64, math.MaxInt64, math.MinInt64
-		if r.IntN(2) == 0 { // nobody makes such a record, but one may be read
+		if r.IntN(2) == 0 { // Knee does not write such a record, but may read one
 			rec.Ingest, rec.Error = full(0, 0).Ingest, &Error{Reason: ReasonRequestsFailed, Message: anyText(r, long)}
 		}
 		data, err := Encode(rec)

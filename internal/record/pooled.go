@@ -1,35 +1,31 @@
 package record
 
-import (
-	"slices"
-	"strings"
-)
-
-// Pooled holds figures over all OpenSearch nodes of a cell. It stands in a record that has no room for every node.
+// Pooled holds figures over all OpenSearch nodes of a cell. It replaces the figures of single nodes if a record has no space for every
+// node.
 type Pooled struct {
-	Nodes       int          `json:"nodes"`                 // how many there were
-	CPU         *CPU         `json:"cpu,omitempty"`         // mean over the nodes, but Cores, their sum; absent unless all were measured
-	ReportedCPU *ReportedCPU `json:"reportedCPU,omitempty"` // mean over the nodes, lowest and highest reading of any; absent unless all were known
-	CPURange    *Range       `json:"cpuRange,omitempty"`    // lowest and highest of any node; absent unless all were measured
-	BusyCores   float64      `json:"busyCores,omitempty"`   // user + sys of all nodes, in cores; 0: not known
-	Pressure    *Pressure    `json:"pressure,omitempty"`    // the highest of any node, each by itself; absent unless all were measured
-	Disk        *Disk        `json:"disk,omitempty"`        // sums, but BusiestPercent, the highest; absent unless all were measured
-	Network     *Network     `json:"network,omitempty"`     // sums; absent unless all were measured
-	GC          *GC          `json:"gc,omitempty"`          // sums, without pauses; absent unless all are known
+	Nodes       int          `json:"nodes"`                 // number of nodes
+	CPU         *CPU         `json:"cpu,omitempty"`         // mean over the nodes, except Cores, which is the sum; absent unless all nodes were measured
+	ReportedCPU *ReportedCPU `json:"reportedCPU,omitempty"` // mean over the nodes, with the lowest and highest reading of any node; absent unless all nodes have readings
+	CPURange    *Range       `json:"cpuRange,omitempty"`    // lowest and highest mean of any node; absent unless all nodes were measured
+	BusyCores   float64      `json:"busyCores,omitempty"`   // user + sys of all nodes, in cores; 0: unknown
+	Pressure    *Pressure    `json:"pressure,omitempty"`    // each figure is the highest of any node; absent unless all nodes were measured
+	Disk        *Disk        `json:"disk,omitempty"`        // sums, except BusiestPercent, which is the highest; absent unless all nodes were measured
+	Network     *Network     `json:"network,omitempty"`     // sums; absent unless all nodes were measured
+	GC          *GC          `json:"gc,omitempty"`          // sums, without pauses; absent unless the figures of all nodes are known
 }
 
-// NodesKnown tells whether Nodes holds every OpenSearch node, not just those that fitted.
+// NodesKnown reports whether Nodes holds every OpenSearch node. It is false if nodes were left out for lack of space.
 func (r Record) NodesKnown() bool {
-	return r.Pooled == nil && !slices.ContainsFunc(r.Dropped, ofWorst) && !slices.Contains(r.Dropped, noNodes)
+	return r.Pooled == nil && !r.hasLost(loseNodes)
 }
 
-// GCKnown tells whether a node's GC figures are known: a record that had no room for them has zeros.
+// GCKnown reports whether a node's GC figures are known. If they were left out for lack of space, the record has zeros.
 func (r Record) GCKnown(n Node) bool {
-	return n.GC != (GC{}) || !slices.ContainsFunc(r.Dropped, func(what string) bool { return strings.Contains(what, "gc") })
+	return n.GC != (GC{}) || !r.hasLost(loseCollections)
 }
 
-// Pool gives the figures over all OpenSearch nodes, of whole records as of those without room for every node; false
-// when there are no nodes, or when some were left out and nothing was noted of them.
+// Pool returns the figures over all OpenSearch nodes, even if the record does not hold every node. The second result is false
+// if there are no nodes, or if nodes were left out without pooled figures.
 func (r Record) Pool() (Pooled, bool) {
 	if r.Pooled != nil {
 		return *r.Pooled, true
@@ -63,7 +59,7 @@ func (r Record) meanCPU() *CPU {
 	return &mean
 }
 
-// wholeCPURange reaches from the lowest mean of any node to the highest.
+// wholeCPURange returns the lowest and the highest mean of any node, or nil if a node has no range.
 func (r Record) wholeCPURange() *Range {
 	var whole *Range
 	for _, n := range r.Nodes {
@@ -80,7 +76,7 @@ func (r Record) wholeCPURange() *Range {
 	return whole
 }
 
-// busyCores is of nodes whose CPU was measured.
+// busyCores returns the sum of the busy cores of all nodes, or 0 if a node's number of cores is unknown.
 func (r Record) busyCores() float64 {
 	sum := 0.0
 	for _, n := range r.Nodes {

@@ -30,8 +30,9 @@ func again(t *testing.T, r Record) Record {
 	return got
 }
 
-// Figures over all nodes are those of the cluster, however few of its nodes the record has room for.
-func TestPooledFiguresAreOfAllNodes(t *testing.T) {
+// TestPool_droppedNodes_areIncluded checks that figures over all nodes include the nodes that were dropped from the
+// record for lack of space.
+func TestPool_droppedNodes_areIncluded(t *testing.T) {
 	for _, nodes := range []int{1, 13, 40} {
 		r := full(nodes, 7)
 		user, busy, disk, network, collections := 0.0, 0.0, 0.0, 0.0, int64(0)
@@ -39,7 +40,7 @@ func TestPooledFiguresAreOfAllNodes(t *testing.T) {
 			n := &r.Nodes[i]
 			n.CPU.User, n.CPU.Sys, n.CPU.Cores = float64(10+i), 5, 16
 			n.Disk.WriteMiBs, n.Network.ReceiveMiBs, n.GC.Collections = float64(i), float64(2*i), int64(i)
-			n.Pressure.CPU = float64(30 - i%30) // the worst are not those of most CPU
+			n.Pressure.CPU = float64(30 - i%30) // the nodes with the highest pressure are not the nodes with the highest CPU
 			user, busy = user+float64(10+i)/float64(nodes), busy+float64(15+i)/100*16
 			disk, network, collections = disk+float64(i), network+float64(2*i), collections+int64(i)
 		}
@@ -70,7 +71,7 @@ func TestPooledFiguresAreOfAllNodes(t *testing.T) {
 		t.Errorf("without the CPU of one node: %+v", p)
 	}
 	old := full(5, 1)
-	old.Dropped = []string{"all but the 5 worst nodes"}
+	old.Dropped = []Drop{"all but the 5 worst nodes"}
 	if p, ok := old.Pool(); ok {
 		t.Errorf("nodes were left out and nothing noted: %+v", p)
 	}
@@ -79,8 +80,8 @@ func TestPooledFiguresAreOfAllNodes(t *testing.T) {
 	}
 }
 
-// A record uses its room: fewer nodes stay only when one more would not fit.
-func TestAsManyNodesStayAsFit(t *testing.T) {
+// TestEncode_manyNodes_keepsAsManyAsFit checks that a record keeps as many nodes as fit.
+func TestEncode_manyNodes_keepsAsManyAsFit(t *testing.T) {
 	for nodes := 10; nodes <= 16; nodes++ {
 		r := full(nodes, 7)
 		r.Error = nil
@@ -96,7 +97,7 @@ func TestAsManyNodesStayAsFit(t *testing.T) {
 		if room := MaxBytes - len(data); len(got.Nodes) < nodes && room > 2*len(one) {
 			t.Errorf("%d of %d nodes stay, and %d bytes are free; dropped %q", len(got.Nodes), nodes, room, got.Dropped)
 		}
-		if n := len(slices.DeleteFunc(slices.Clone(got.Dropped), func(s string) bool { return !ofWorst(s) })); n > 1 {
+		if n := len(slices.DeleteFunc(slices.Clone(got.Dropped), func(d Drop) bool { return !leavesSomeNodes(d) })); n > 1 {
 			t.Errorf("%d nodes: dropped %q", nodes, got.Dropped)
 		}
 	}
@@ -116,14 +117,14 @@ func TestGCKnown(t *testing.T) {
 	}
 }
 
-// Any text of any program fits: JSON escapes some characters sixfold.
-func TestAnyMessageFits(t *testing.T) {
+// TestEncode_anyText_fits checks that a record with any text fits. JSON needs up to six bytes for some characters.
+func TestEncode_anyText_fits(t *testing.T) {
 	for _, character := range []string{"\x01", "<", "\u2028", "\xff", "\xff\x01", "\"", "ö", "\U0001f600", "x"} {
 		for _, nodes := range []int{0, 3, 13, 40} {
 			long := strings.Repeat(character, 3000)
 			r := full(nodes, 12)
 			r.Error.Message, r.Settle.Note, r.Ingest.WindowNote, r.Loader.BusiestProcess, r.Driver.Version = long, long, long, long, long
-			r.Trial.Variant, r.Trial.Topology = strings.Repeat("v", 63), strings.Repeat("t", 63)
+			r.Attempt.Variant, r.Attempt.Topology = strings.Repeat("v", 63), strings.Repeat("t", 63)
 			for i := range r.Nodes {
 				r.Nodes[i].Name = fmt.Sprintf("%s-%02d", strings.Repeat("n", 60), i)
 				r.Nodes[i].Environment.CPUModel = long
@@ -139,7 +140,7 @@ func TestAnyMessageFits(t *testing.T) {
 	}
 }
 
-func TestCutCountsEscapes(t *testing.T) {
+func TestEncodedLength_countsEscapes(t *testing.T) {
 	for _, text := range []string{"plain", "a\x01b", "\u2028", "<&>", "\"\\\n\r\t\b\f", "öß", "\U0001f600", "\x7f", "\u2029x", "\ufffd"} {
 		data, err := marshal(Record{Artifacts: text})
 		if err != nil {
@@ -160,8 +161,9 @@ func TestCutCountsEscapes(t *testing.T) {
 	}
 }
 
-// What is held against other records, or names a folder, stays whole or goes.
-func TestNothingComparedIsCut(t *testing.T) {
+// TestEncode_comparedTexts_areNotCut checks that texts that are compared with other records, and names of folders, are either
+// kept completely or removed.
+func TestEncode_comparedTexts_areNotCut(t *testing.T) {
 	r := full(12, 12)
 	r.Artifacts = "trials/" + strings.Repeat("f", 90) + "/sweep-c16"
 	r.Nodes[0].Environment.JVM = strings.Repeat("j", 200)
@@ -182,7 +184,7 @@ func TestNothingComparedIsCut(t *testing.T) {
 	}
 	r = full(9, 12)
 	for i := range r.Nodes {
-		r.Nodes[i].Environment.CPUModel += fmt.Sprint(i) // so that none is shared
+		r.Nodes[i].Environment.CPUModel += fmt.Sprint(i) // different texts, so no environment is shared
 		r.Nodes[i].Name += strings.Repeat("x", 60)
 	}
 	if got = again(t, r); !slices.Contains(got.Dropped, "texts>64") || got.Nodes[0].Environment.Image != r.Nodes[0].Environment.Image {

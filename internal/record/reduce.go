@@ -14,8 +14,8 @@ func eachTask(r *Record, f func(int, *Task) bool) bool {
 	return changed
 }
 
-// thin keeps the mean, the median and the 99th percentile.
-func thin(t *Task) bool {
+// thinLatency removes all latency figures of a task except the mean, the median and the 99th percentile.
+func thinLatency(t *Task) bool {
 	changed := false
 	for _, l := range []*Latency{t.Latency, t.ServiceTime} {
 		if l != nil && (l.Min != 0 || l.P90 != 0 || l.P999 != 0 || l.Max != 0) {
@@ -26,9 +26,9 @@ func thin(t *Task) bool {
 	return changed
 }
 
-// sharedLatency leaves out a latency that equals the service time, as that of every task without a target
-// throughput does.
-func sharedLatency(_ int, t *Task) bool {
+// dropEqualLatency leaves out a latency that equals the service time. The two are equal in every task without a target
+// throughput.
+func dropEqualLatency(_ int, t *Task) bool {
 	if t.Latency == nil || t.ServiceTime == nil || *t.Latency != *t.ServiceTime || t.Target != 0 {
 		return false
 	}
@@ -48,8 +48,8 @@ func cutTasks(r *Record, n int) bool {
 	return changed
 }
 
-// stripFrom leaves out the latencies of the tasks from the n-th on.
-func stripFrom(r *Record, n int) bool {
+// stripTasksFrom leaves out the latencies of the tasks with index n and above.
+func stripTasksFrom(r *Record, n int) bool {
 	return eachTask(r, func(i int, t *Task) bool { return i >= n && strip(t) })
 }
 
@@ -77,7 +77,7 @@ func dropDetail(n *Node) bool {
 	return changed
 }
 
-// dropSystem leaves out what is known of a node's operating system: the cell's other records have it too.
+// dropSystem leaves out the facts about a node's operating system. The cell's other records contain the same facts.
 func dropSystem(n *Node) bool {
 	e := &n.Environment
 	changed := e.NodeOS != "" || e.ImageOS != "" || e.Hypervisor != "" || e.Swap != "" || e.MaxProcesses != 0
@@ -91,7 +91,7 @@ func dropCPURange(n *Node) bool {
 	return changed
 }
 
-// dropWork leaves out the heaps and what the index did beside indexing.
+// dropWork leaves out the nodes' heap use and Ingest.Work.
 func dropWork(r *Record) bool {
 	changed := r.Ingest != nil && r.Ingest.Work != nil
 	if changed {
@@ -104,8 +104,8 @@ func dropWork(r *Record) bool {
 	}) || changed
 }
 
-// gated are the figures of a node that a gate may judge, the higher the worse. A figure that is not known is
-// infinite, for a gate fails on it; a node without a CPU quota is never throttled.
+// gated lists the figures of a node that a gate may judge; a higher value is worse. An unknown figure is infinite, because a
+// gate fails on an unknown figure. A node without a CPU quota is never throttled.
 var gated = []func(Node) float64{
 	func(n Node) float64 {
 		if busy, known := n.BusyCPU(); known {
@@ -113,7 +113,7 @@ var gated = []func(Node) float64{
 		}
 		return math.Inf(1)
 	},
-	ofCPU(func(c CPU) float64 { return c.Steal }),
+	cpuFigure(func(c CPU) float64 { return c.Steal }),
 	func(n Node) float64 {
 		if n.Throttled == nil {
 			return 0
@@ -126,10 +126,10 @@ var gated = []func(Node) float64{
 		}
 		return n.Pressure.IO
 	},
-	ofCPU(func(c CPU) float64 { return c.IOWait }),
+	cpuFigure(func(c CPU) float64 { return c.IOWait }),
 }
 
-func ofCPU(figure func(CPU) float64) func(Node) float64 {
+func cpuFigure(figure func(CPU) float64) func(Node) float64 {
 	return func(n Node) float64 {
 		if n.CPU == nil {
 			return math.Inf(1)
@@ -138,8 +138,8 @@ func ofCPU(figure func(CPU) float64) func(Node) float64 {
 	}
 }
 
-// keepWorst keeps n nodes, in their order: the worst of each gated figure, then those that waited most for their
-// disks. A gate on every node comes to the same with the kept ones alone.
+// keepWorst keeps n nodes, ordered by name: the worst node of each gated figure, then the nodes with the highest iowait. A gate
+// has the same result on the kept nodes as on all nodes.
 func keepWorst(r *Record, n int) bool {
 	if len(r.Nodes) <= n {
 		return false
@@ -150,18 +150,18 @@ func keepWorst(r *Record, n int) bool {
 		slices.SortStableFunc(rest, func(a, b Node) int { return cmp.Compare(figure(b), figure(a)) })
 		kept, rest = append(kept, rest[0]), rest[1:]
 	}
-	kept = append(kept, rest[:n-len(kept)]...) // rest is in the order of iowait
+	kept = append(kept, rest[:n-len(kept)]...) // rest is sorted by iowait, because iowait is the last gated figure
 	r.Nodes = kept
 	slices.SortStableFunc(r.Nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	return true
 }
 
-// sharedEnvironment removes a node's environment, except its host, if it equals that of the first node. Decode takes a
-// node that has only a host for such a node. So nothing is removed if another node has only a host, or would have only
-// a host after dropSystem.
-func sharedEnvironment(r *Record) bool {
-	again := slices.Contains(r.Dropped, sameEnvironment) // nodes with only a host are those of the first time
-	if !again && slices.ContainsFunc(r.Nodes, func(n Node) bool { dropSystem(&n); return onlyHost(n.Environment) }) {
+// dropEqualEnvironments reduces the environment of a node to the host if the other fields equal the first node's environment. Decode
+// gives the first node's environment to every node that has only a host. So the first run of this function changes nothing if a node
+// already has only a host, or would have only a host after dropSystem.
+func dropEqualEnvironments(r *Record) bool {
+	again := slices.Contains(r.Dropped, sameEnvironment) // second run: the first run may have left nodes with only a host
+	if !again && slices.ContainsFunc(r.Nodes, func(n Node) bool { dropSystem(&n); return hasOnlyHost(n.Environment) }) {
 		return false
 	}
 	changed := false
@@ -177,9 +177,9 @@ func sharedEnvironment(r *Record) bool {
 	return changed
 }
 
-func onlyHost(e Environment) bool { return e.Host != "" && e == Environment{Host: e.Host} }
+func hasOnlyHost(e Environment) bool { return e.Host != "" && e == Environment{Host: e.Host} }
 
-func otherEnvironments(r *Record) bool {
+func dropLaterEnvironments(r *Record) bool {
 	changed := false
 	for i := 1; i < len(r.Nodes); i++ {
 		changed = changed || r.Nodes[i].Environment != (Environment{})
@@ -188,7 +188,7 @@ func otherEnvironments(r *Record) bool {
 	return changed
 }
 
-func noEnvironments(r *Record) bool {
+func dropEnvironments(r *Record) bool {
 	return eachNode(r, func(n *Node) bool {
 		had := n.Environment != Environment{}
 		n.Environment = Environment{}

@@ -2,8 +2,8 @@ package record
 
 import "math"
 
-// round keeps six significant digits of every figure, and four of a node's, far below the noise of any measurement
-// and half the bytes.
+// round keeps six significant digits of every figure, and four digits of a node's figures. The rounding error is far below the
+// noise of any measurement, and the record needs half the bytes.
 func round(r *Record) {
 	figures := []*float64{&r.Settle.Seconds, &r.Settle.WaitSeconds, &r.Loader.CPUCores, &r.Loader.BusiestPercent, &r.Loader.UtilizationOfTime}
 	if in := r.Ingest; in != nil {
@@ -15,7 +15,7 @@ func round(r *Record) {
 	}
 	for i := range r.Nodes {
 		for _, f := range nodeFigures(&r.Nodes[i]) {
-			*f = significant(*f, 4)
+			*f = roundSignificant(*f, 4)
 		}
 	}
 	for i := range r.Tasks {
@@ -30,7 +30,7 @@ func round(r *Record) {
 		figures = append(figures, loadFigures(r.Load)...)
 	}
 	for _, f := range figures {
-		*f = significant(*f, 6)
+		*f = roundSignificant(*f, 6)
 	}
 	if r.Pooled != nil {
 		roundPooled(r.Pooled)
@@ -40,7 +40,7 @@ func round(r *Record) {
 func roundPooled(p *Pooled) {
 	all := Node{CPU: p.CPU, CPURange: p.CPURange, ReportedCPU: p.ReportedCPU, Pressure: p.Pressure, Disk: p.Disk, Network: p.Network}
 	for _, f := range append(nodeFigures(&all), &p.BusyCores) {
-		*f = significant(*f, 6)
+		*f = roundSignificant(*f, 6)
 	}
 }
 
@@ -74,9 +74,9 @@ func nodeFigures(n *Node) []*float64 {
 	return out
 }
 
-// significant rounds to so many significant digits; what JSON cannot hold (NaN, infinity) becomes 0. Whole numbers
-// stay whole.
-func significant(f float64, digits int) float64 {
+// roundSignificant rounds f to the given number of significant digits. NaN and infinity become 0, because JSON cannot represent
+// them. Integers do not change.
+func roundSignificant(f float64, digits int) float64 {
 	if f == 0 || math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
 	}

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// repairTexts makes the texts of foreign programs UTF-8: JSON would write six bytes for every one that is not.
+// repairTexts converts texts from other programs to valid UTF-8, because JSON needs six bytes for every invalid byte.
 func repairTexts(r *Record) {
-	texts := append(shortened(r), compared(r)...)
+	texts := append(shortenedTexts(r), comparedTexts(r)...)
 	if r.Error != nil {
 		texts = append(texts, &r.Error.Message)
 	}
@@ -16,9 +16,9 @@ func repairTexts(r *Record) {
 	}
 }
 
-// shortened are the texts for people, of which a part is better than nothing.
-func shortened(r *Record) []*string {
-	texts := []*string{&r.Settle.Note, &r.Loader.BusiestProcess, &r.Trial.Variant, &r.Trial.Topology, &r.Driver.Name, &r.Driver.RunID, &r.Driver.Version}
+// shortenedTexts returns the texts that may be shortened, because only users read these texts.
+func shortenedTexts(r *Record) []*string {
+	texts := []*string{&r.Settle.Note, &r.Loader.BusiestProcess, &r.Attempt.Variant, &r.Attempt.Topology, &r.Driver.Name, &r.Driver.RunID, &r.Driver.Version}
 	if r.Ingest != nil {
 		texts = append(texts, &r.Ingest.WindowNote, &r.Ingest.Window)
 	}
@@ -37,8 +37,9 @@ func shortened(r *Record) []*string {
 	return texts
 }
 
-// compared are the texts that are held against those of other records: a part of one would differ from the whole.
-func compared(r *Record) []*string {
+// comparedTexts returns the texts that are compared with texts of other records. A compared text must not be shortened, because the
+// shortened text would differ from the complete text.
+func comparedTexts(r *Record) []*string {
 	texts := []*string{&r.Loader.Host}
 	if r.Ingest != nil {
 		texts = append(texts, &r.Ingest.RefreshInterval, &r.Ingest.SettingsDigest)
@@ -53,16 +54,16 @@ func compared(r *Record) []*string {
 	return texts
 }
 
-// maxCompared is the room of a compared text: a digest (sha256: and 64 figures) fits.
+// maxCompared is the maximum length of a compared text, in bytes. A digest (sha256: and 64 digits) is shorter.
 const maxCompared = 80
 
-// cutTexts shortens every text but identities and the error, and leaves out long ones that are compared.
+// cutTexts shortens every text except the identity and the error. It removes compared texts that are too long.
 func cutTexts(r *Record) bool {
 	changed := false
-	for _, text := range shortened(r) {
+	for _, text := range shortenedTexts(r) {
 		changed = cut(text, 64) || changed
 	}
-	for _, text := range compared(r) {
+	for _, text := range comparedTexts(r) {
 		if encodedLength(*text) > maxCompared {
 			*text, changed = "", true
 		}
@@ -70,7 +71,8 @@ func cutTexts(r *Record) bool {
 	return changed
 }
 
-// dropArtifacts leaves the folder's path out whole: a part of it names another folder.
+// dropArtifacts removes the path of the folder. It does not shorten the path, because a shortened path would name another
+// folder.
 func dropArtifacts(r *Record) bool {
 	changed := r.Artifacts != ""
 	r.Artifacts = ""
@@ -79,7 +81,7 @@ func dropArtifacts(r *Record) bool {
 
 func cutError(r *Record, n int) bool { return r.Error != nil && cut(&r.Error.Message, n) }
 
-// cut shortens a string to whole runes that take at most n bytes of JSON.
+// cut shortens a string so that its characters need at most n bytes of JSON. It does not split a character.
 func cut(s *string, n int) bool {
 	length := 0
 	for i, c := range *s {
@@ -91,7 +93,7 @@ func cut(s *string, n int) bool {
 	return false
 }
 
-// encodedLength is how many bytes of JSON a text takes.
+// encodedLength returns how many bytes of JSON a text needs.
 func encodedLength(s string) int {
 	length := 0
 	for _, c := range s {
@@ -100,7 +102,7 @@ func encodedLength(s string) int {
 	return length
 }
 
-// encodedRune is how many bytes of JSON a character takes, see encoding/json's appendString.
+// encodedRune returns how many bytes of JSON a character needs; see appendString of encoding/json.
 func encodedRune(c rune) int {
 	switch {
 	case c == '"', c == '\\', c == '\n', c == '\r', c == '\t', c == '\b', c == '\f':

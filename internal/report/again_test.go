@@ -6,25 +6,26 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-func TestPointMeasuredAgainIsMarked(t *testing.T) {
+func TestFiles_pointMeasuredAgain_isMarked(t *testing.T) {
 	c := twoVariants("t")
 	clients := c.Spec.Sweep.Clients[0]
 	in := finished(c, plain)
 	c.Spec.Sweep.Rerun = []v1alpha1.PointRerun{{Variant: "b", Topology: "t", Clients: clients, Token: "by-hand"}}
-	in.Spec, in.Plan = c.Spec, plan.Build(c)
-	for _, cell := range in.Plan.Cells {
+	p, records := plan.Build(c), in.Records
+	for _, cell := range p.Cells {
 		if cell.Variant() == "b" {
-			in.Records = append(in.Records, analysistest.Measured(in.Plan.SweepTrial(cell, clients, 1), 12_345))
+			records = append(records, campaigntest.Measured(p.SweepTrial(cell, clients, 1), 12_345))
 		}
 	}
-	in.Assessment = analysis.Assess(in.Plan, in.Spec, in.Records)
+	in = view.NewInput(c, p, records, in.Version)
 	files := report.Files(in)
 
 	marked := 0
@@ -40,12 +41,12 @@ func TestPointMeasuredAgainIsMarked(t *testing.T) {
 	if marked != 1 {
 		t.Errorf("%d rows of results.csv are marked, want 1", marked)
 	}
-	for _, want := range []string{"measured again by hand (by-hand)", "Measured again by hand (spec.sweep.rerun, token by-hand)", "which counts no more, was"} {
+	for _, want := range []string{"measured again by hand (by-hand)", "Measured again by hand (spec.sweep.rerun, token by-hand)", "which no longer counts, was"} {
 		if !strings.Contains(files["report.md"], want) {
 			t.Errorf("report.md lacks %q", want)
 		}
 	}
-	for _, cell := range report.Status(in).Cells {
+	for _, cell := range summary.Status(in).Cells {
 		want := []int32(nil)
 		if cell.Variant == "b" {
 			want = []int32{clients}
@@ -56,7 +57,7 @@ func TestPointMeasuredAgainIsMarked(t *testing.T) {
 	}
 }
 
-func TestCPURangeOfEachNode(t *testing.T) {
+func TestFiles_cpuRangeOfEachNode(t *testing.T) {
 	in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
 		r := plain(trial)
 		if trial.Variant == "b" {

@@ -3,24 +3,25 @@ package report_test
 import (
 	"testing"
 
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-// A reconcile that changes nothing pays for all of this.
+// BenchmarkStudy measures the work of a reconcile that changes nothing.
 func BenchmarkStudy(b *testing.B) {
-	c := analysistest.StudyCampaign()
-	records := finished(c, analysistest.StudyRecord).Records
+	c := campaigntest.StudyCampaign()
+	records := finished(c, campaigntest.StudyRecord).Records
 	for b.Loop() {
 		in := input(c, records)
 		report.Pack(report.Files(in))
-		report.Status(in)
+		summary.Status(in)
 	}
 }
 
-// The page alone, of the study and of the largest campaign.
+// BenchmarkHTML measures only the HTML page, for the study and for the largest campaign.
 func BenchmarkHTML(b *testing.B) {
-	study := finished(analysistest.StudyCampaign(), analysistest.StudyRecord)
+	study := finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)
 	largest := largest()
 	b.Run("study", func(b *testing.B) {
 		for b.Loop() {
@@ -34,7 +35,7 @@ func BenchmarkHTML(b *testing.B) {
 	})
 }
 
-// All files of the largest campaign.
+// BenchmarkLargestFiles measures all report files of the largest campaign.
 func BenchmarkLargestFiles(b *testing.B) {
 	in := largest()
 	for b.Loop() {

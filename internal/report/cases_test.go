@@ -11,9 +11,10 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
 func has(t *testing.T, text string, parts ...string) {
@@ -25,7 +26,7 @@ func has(t *testing.T, text string, parts ...string) {
 	}
 }
 
-// rows reads a CSV file into a map a row, by column.
+// rows reads a CSV file. Each row becomes a map from column to value.
 func rows(t *testing.T, text string) []map[string]string {
 	t.Helper()
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -45,21 +46,21 @@ func rows(t *testing.T, text string) []map[string]string {
 
 var shape = map[int32]float64{1: 50, 2: 110, 4: 100}
 
-// plain is a campaign's usual course: a knee at 2 clients; variant b is 1.3 times as fast as a.
+// plain returns the record of a normal campaign: the knee is at 2 clients, and variant b is 1.3 times as fast as a.
 func plain(t record.Trial) record.Record {
 	docs := 1000 * shape[t.Clients] * (1 + float64(t.Repetition)/1000)
 	if t.Variant == "b" {
 		docs *= 1.3
 	}
-	return analysistest.Measured(t, docs)
+	return campaigntest.Measured(t, docs)
 }
 
 func twoVariants(topologies ...string) *v1alpha1.BenchmarkCampaign {
-	return analysistest.Campaign([]string{"a", "b"}, topologies, 1, 2, 4)
+	return campaigntest.Campaign([]string{"a", "b"}, topologies, 1, 2, 4)
 }
 
-func TestStudyStatus(t *testing.T) {
-	s := report.Status(finished(analysistest.StudyCampaign(), analysistest.StudyRecord))
+func TestStatus_study_publishedFigures(t *testing.T) {
+	s := summary.Status(finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord))
 	if s.Progress != "22/22" || s.Knees != "intel=12 arm=16" || s.SharedClients != "16" || s.Result != "arm 1.461x intel [1.44, 1.48] 97.1 %" {
 		t.Errorf("%q %q %q %q", s.Progress, s.Knees, s.SharedClients, s.Result)
 	}
@@ -72,9 +73,10 @@ func TestStudyStatus(t *testing.T) {
 	want := v1alpha1.CellStatus{
 		Variant: "intel", Topology: "6p0r", Trials: "11/11", KneeClients: 12, KneeDocsPerSecond: 239130,
 		PeakClients: 48, PeakDocsPerSecond: 243044, FinalDocsPerSecond: 236273,
-		NotMeasured: []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
+		NotMeasured:   []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
+		FailedClients: []int32{24},
 	}
-	want.KneeStabilityPercent = s.Cells[0].KneeStabilityPercent // its figure is the analysis' to test
+	want.KneeStabilityPercent = s.Cells[0].KneeStabilityPercent // tests of the analysis check this figure
 	if p := want.KneeStabilityPercent; p == nil || *p <= 0 || *p > 100 {
 		t.Errorf("stability %v %%, though the Finals tell of the noise", p)
 	}
@@ -83,19 +85,20 @@ func TestStudyStatus(t *testing.T) {
 	}
 }
 
-// A knee that no resample gives is told apart from one whose stability is not known.
-func TestStabilityOfZeroIsNotAbsent(t *testing.T) {
-	in := finished(analysistest.StudyCampaign(), analysistest.StudyRecord)
+// TestStatus_zeroStability_isShown checks that a stability of 0 (no resample gives this knee) is shown as 0, and that
+// an unknown stability is left out.
+func TestStatus_zeroStability_isShown(t *testing.T) {
+	in := finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)
 	in.Assessment.Cells[0].Stability, in.Assessment.Cells[1].Stability = 0, math.NaN()
-	text, err := json.Marshal(report.Status(in).Cells)
+	text, err := json.Marshal(summary.Status(in).Cells)
 	if err != nil || strings.Count(string(text), `"kneeStabilityPercent":0`) != 1 || strings.Count(string(text), "kneeStabilityPercent") != 1 {
 		t.Errorf("%v: %s", err, text)
 	}
 }
 
-func TestBeforeAnyRecord(t *testing.T) {
+func TestFiles_noRecords(t *testing.T) {
 	in := input(twoVariants("t"), nil)
-	s := report.Status(in)
+	s := summary.Status(in)
 	if s.Progress != "0/14" || s.Knees != "" || s.SharedClients != "" || s.Result != "" || s.StartedAt != nil || s.CompletedAt != nil || len(s.Cells) != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -106,17 +109,17 @@ func TestBeforeAnyRecord(t *testing.T) {
 	}
 }
 
-// Half-way: what is known is shown, and nothing that could still change is called a result.
-func TestRunning(t *testing.T) {
+// TestStatus_runningCampaign_noPreliminaryResult checks the status of a running campaign: it shows what is known, and no result that could still change.
+func TestStatus_runningCampaign_noPreliminaryResult(t *testing.T) {
 	c := twoVariants("t")
 	all := finished(c, plain).Records
 	var some []record.Record
 	for _, r := range all {
-		if r.Trial.Phase != record.Final && (r.Trial.Variant == "a" || r.Trial.Clients < 4) {
+		if r.Attempt.Phase != record.Final && (r.Attempt.Variant == "a" || r.Attempt.Clients < 4) {
 			some = append(some, r)
 		}
 	}
-	s := report.Status(input(c, some))
+	s := summary.Status(input(c, some))
 	if s.Knees != "a=2" || s.SharedClients != "" || s.Result != "" || s.CompletedAt != nil || s.StartedAt == nil {
 		t.Errorf("%+v", s)
 	}
@@ -125,14 +128,14 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-func TestSeveralTopologies(t *testing.T) {
+func TestStatus_severalTopologies(t *testing.T) {
 	in := finished(twoVariants("t", "u"), plain)
-	s := report.Status(in)
+	s := summary.Status(in)
 	if s.Knees != "a/t=2 b/t=2 a/u=2 b/u=2" || s.SharedClients != "t=2 u=2" || s.Result != "2 ratios, 0 conclusive" {
 		t.Errorf("%q %q %q", s.Knees, s.SharedClients, s.Result)
 	}
 	has(t, report.Files(in)["report.md"], "On t at 2 clients b indexed 1.300x a's docs/s [1.296, 1.304]", "; on u at 2 clients b indexed 1.300x",
-		"cannot be told from noise: none can with fewer than 5 repetitions each", "b/t against a (4 against 4)", "at least 5")
+		"cannot be distinguished from noise: with fewer than 5 repetitions each, none can", "b/t against a (4 and 4)", "at least 5")
 }
 
 func TestSentence(t *testing.T) {
@@ -160,7 +163,7 @@ func TestSentence(t *testing.T) {
 		{"no repetitions", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &none }, plain,
 			"a has its knee at 2 clients with 110110 docs/s (peak 110110), b has its knee at 2 clients with 143143 docs/s (peak 143143); no gate failed."},
 		{"every Final gated", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) {
-			if r.Trial.Phase == record.Final {
+			if r.Attempt.Phase == record.Final {
 				r.Rejections.WritePool = 1
 			}
 		}), "At 2 clients there is no ratio of b to a: 0 and 0 Measured repetitions; gates failed: a@2 Final 1 (1 rejections above maxRejections 0), "},
@@ -176,14 +179,15 @@ func TestSentence(t *testing.T) {
 		if !strings.Contains(sentence, tt.want) {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, sentence, tt.want)
 		}
-		if alone := report.Sentence(in); alone != sentence {
+		if alone := summary.Sentence(in); alone != sentence {
 			t.Errorf("%s: Sentence says %q, the report %q", tt.name, alone, sentence)
 		}
 	}
 }
 
-// What failed or failed a gate is marked with its message; it has no docs/s where it has no valid measurement.
-func TestFailuresAreShown(t *testing.T) {
+// TestFiles_failedTrials_areMarked checks that trials that failed, or failed a gate, are marked with their message. A trial
+// without a valid measurement has no docs/s.
+func TestFiles_failedTrials_areMarked(t *testing.T) {
 	c := twoVariants("t")
 	retries := int32(1)
 	c.Spec.Retries = &retries
@@ -191,9 +195,9 @@ func TestFailuresAreShown(t *testing.T) {
 		r := plain(t)
 		switch {
 		case t.Variant == "a" && t.Phase == record.Sweep && t.Clients == 1:
-			r.Tasks[0].ErrorRate = 0.25 // figures are there, but not valid
+			r.Tasks[0].ErrorRate = 0.25 // has figures, but they are not valid
 		case t.Variant == "b" && t.Phase == record.Sweep && t.Clients == 4:
-			r = analysistest.Measured(t, 500_000)
+			r = campaigntest.Measured(t, 500_000)
 			r.Nodes[0].CPU.IOWait = 12.3
 		}
 		return r
@@ -202,7 +206,7 @@ func TestFailuresAreShown(t *testing.T) {
 	has(t, files["report.md"],
 		"| 1 |  |  | 84.0 | 4.0 | 6.0 | 430.0 | 610.0 | 1200.5 | 0 | **Errored**: RequestsFailed: 25 % of the requests of task \"index\" failed, and no rejection counter explains it, attempt 2 |",
 		"| 4 | 500000 | 349.30 | 84.0 | 4.0 | 12.3 | 430.0 | 610.0 | 1200.5 | 0 | **Gated**: iowait 12.3 % above maxIOWaitPercent 10, above the peak |",
-		"The highest docs/s observed at all, 500000 at 4 clients, failed a gate and is not the peak.",
+		"The highest observed docs/s, 500000 at 4 clients, failed a gate and is not the peak.",
 		"- PeakGated: the highest docs/s of b (4 clients) failed a gate",
 		"| a | t | Sweep | 1 | 1 | 1 | Errored |", "| a | t | Sweep | 1 | 1 | 2 | Errored |")
 	var errored, gated map[string]string
@@ -220,13 +224,13 @@ func TestFailuresAreShown(t *testing.T) {
 	if gated["docs_per_second"] != "500000" || gated["failures"] != "iowait 12.3 % above maxIOWaitPercent 10" {
 		t.Errorf("gated: %v", gated)
 	}
-	if s := report.Status(in); s.Cells[1].NotMeasured[0] != "4 clients Gated: iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].PeakDocsPerSecond == 500000 {
+	if s := summary.Status(in); s.Cells[1].NotMeasured[0] != "4 clients Gated: iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].PeakDocsPerSecond == 500000 {
 		t.Errorf("status: %+v", s.Cells[1])
 	}
 }
 
-// A figure that was not measured is empty, never 0.
-func TestMissingFiguresAreEmpty(t *testing.T) {
+// TestFiles_missingFigures_areEmpty checks that a figure that was not measured is empty, and never 0.
+func TestFiles_missingFigures_areEmpty(t *testing.T) {
 	c := twoVariants("t")
 	c.Spec.Gates = v1alpha1.Gates{}
 	in := finished(c, func(t record.Trial) record.Record {
@@ -235,7 +239,7 @@ func TestMissingFiguresAreEmpty(t *testing.T) {
 		r.Tasks[0].Latency, r.Tasks[0].ServiceTime = nil, nil
 		r.Ingest.DrainedDocsPerSec, r.Ingest.OSBDocsPerSecond, r.Ingest.IndexBytes = 0, 0, 0
 		if t.Phase == record.Warmup {
-			return analysistest.Errored(t, record.ReasonClusterNotReady, "red")
+			return campaigntest.Errored(t, record.ReasonClusterNotReady, "red")
 		}
 		return r
 	})
@@ -259,7 +263,7 @@ func TestMissingFiguresAreEmpty(t *testing.T) {
 	has(t, files["report.md"], "| CPU user+sys at the knee, % |  |  |  |", "on machines that are not known")
 }
 
-func TestSearchTasks(t *testing.T) {
+func TestFiles_searchTasks(t *testing.T) {
 	in := finished(twoVariants("t"), func(t record.Trial) record.Record {
 		r := plain(t)
 		if t.Phase == record.Final {
@@ -279,14 +283,15 @@ func TestSearchTasks(t *testing.T) {
 	}
 }
 
-// Finals that are measured anew, for the search tasks that are asked by now, are pending: not yet figures of the answer.
-func TestSearchSwitchedOn(t *testing.T) {
+// TestStatus_searchSwitchedOn_finalsArePending checks Finals that must be measured again, because search tasks were switched on later. They
+// are pending, and their old figures do not count.
+func TestStatus_searchSwitchedOn_finalsArePending(t *testing.T) {
 	c := twoVariants("t")
 	c.Spec.Workload.OSB.SearchTasks = []string{"type:search"}
 	records := finished(c, plain).Records
 	c.Spec.Final.Search = new(true)
 	in := input(c, records)
-	if s := report.Status(in); s.Progress != "6/14" || s.Result != "" || s.SharedClients != "2" {
+	if s := summary.Status(in); s.Progress != "6/14" || s.Result != "" || s.SharedClients != "2" {
 		t.Errorf("%q %q %q, want every Final to be measured, and no result", s.Progress, s.Result, s.SharedClients)
 	}
 	text := report.Files(in)["report.md"]
@@ -296,12 +301,12 @@ func TestSearchSwitchedOn(t *testing.T) {
 	}
 }
 
-func TestEnvironmentDifferences(t *testing.T) {
+func TestFiles_environmentDifferences(t *testing.T) {
 	in := finished(twoVariants("t"), func(t record.Trial) record.Record {
 		r := plain(t)
 		if t.Variant == "b" {
 			r.Nodes[0].Environment.Kernel, r.Nodes[0].Environment.Mlockall = "6.9.1", true
-			// A second node of which the record had room for the host alone.
+			// The record has space only for the host of this second node.
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: r.Nodes[0].CPU, Environment: record.Environment{Host: "node-c"}})
 		}
 		if t.Phase == record.Final && t.Repetition == 2 {
@@ -313,7 +318,7 @@ func TestEnvironmentDifferences(t *testing.T) {
 		"| Kubernetes nodes | node-a | node-b, node-c | yes |", "| JVM | 21.0.7 | 21.0.7 |  |", "| loader's nodes | another, loader | another, loader |  |")
 }
 
-func TestWarningsWithoutGates(t *testing.T) {
+func TestFiles_warningsWithoutGates(t *testing.T) {
 	in := finished(twoVariants("t"), func(t record.Trial) record.Record {
 		r := plain(t)
 		r.Loader.UtilizationOfTime, r.Loader.BusiestPercent = 0.8, 99
@@ -324,13 +329,13 @@ func TestWarningsWithoutGates(t *testing.T) {
 		"not at rest before the load: 2 merges", "window: warm-up would cut more than half")
 }
 
-// The same records in any order give the same report.
-func TestOrderOfRecordsDoesNotMatter(t *testing.T) {
-	in := finished(analysistest.StudyCampaign(), analysistest.StudyRecord)
+// TestFiles_shuffledRecords_sameReport checks that the order of records does not change the report.
+func TestFiles_shuffledRecords_sameReport(t *testing.T) {
+	in := finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)
 	want := report.Files(in)
 	shuffled := slices.Clone(in.Records)
 	rand.New(rand.NewPCG(3, 3)).Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-	got := report.Files(input(analysistest.StudyCampaign(), shuffled))
+	got := report.Files(input(campaigntest.StudyCampaign(), shuffled))
 	for name := range want {
 		if got[name] != want[name] {
 			t.Errorf("%s depends on the order of the records", name)

@@ -11,8 +11,8 @@ import (
 	"github.com/knee-bench/knee/internal/report"
 )
 
-// checkedCampaign asks for client-bound checks; those of its variants come to so many times the docs/s, 0 is one that could
-// not be made. The figures are made up.
+// checkedCampaign returns a campaign with client-bound checks. For each variant, ratios holds the docs/s of the check
+// divided by the docs/s of the Final. 0 means that the check could not be made. The figures are invented.
 func checkedCampaign(ratios map[string]float64) (*v1alpha1.BenchmarkCampaign, func(record.Trial) record.Record) {
 	c := twoVariants("t")
 	c.Spec.Workload.ClientBoundCheck = ptr.To(true)
@@ -31,12 +31,13 @@ func checkedCampaign(ratios map[string]float64) (*v1alpha1.BenchmarkCampaign, fu
 	}
 }
 
-// The whole report of a campaign of which one variant's loader was the limit, and the other's was not.
-func TestClientCheckGolden(t *testing.T) {
+// TestFiles_clientCheck_matchesGolden checks the complete report of a campaign in which the load generator limits one variant and
+// not the other.
+func TestFiles_clientCheck_matchesGolden(t *testing.T) {
 	golden(t, "checked", report.Files(finished(checkedCampaign(map[string]float64{"a": 1.02, "b": 1.39}))))
 }
 
-func TestClientChecksAreReported(t *testing.T) {
+func TestFiles_clientChecks(t *testing.T) {
 	const section = "Is the loader the limit?"
 	for name, c := range map[string]struct {
 		ratios map[string]float64
@@ -44,14 +45,14 @@ func TestClientChecksAreReported(t *testing.T) {
 		lacks  []string
 	}{
 		"one cell": {map[string]float64{"a": 1.02, "b": 1.39},
-			[]string{"**ClientBound**: b, 2 clients: the load generator was the limit: opensearch-benchmark got 143143 docs/s of 198969", "| OpenSearch |", "ClientBound"},
+			[]string{"**ClientBound**: b, 2 clients: the load generator was the limit: opensearch-benchmark reached 143143 docs/s, Knee's loader 198969", "| OpenSearch |", "ClientBound"},
 			[]string{"Every cell that was checked"}},
 		"both alike": {map[string]float64{"a": 1.36, "b": 1.42},
-			[]string{"**ClientBound**: a, 2 clients", "**ClientBound**: b, 2 clients", "Every cell that was checked was limited so, by factors of 1.36 to 1.42"}, nil},
+			[]string{"**ClientBound**: a, 2 clients", "**ClientBound**: b, 2 clients", "The load generator limited every cell that was checked, by factors of 1.36 to 1.42"}, nil},
 		"none":         {map[string]float64{"a": 1, "b": 1.03}, []string{"| OpenSearch |"}, []string{"ClientBound"}},
-		"disturbed":    {map[string]float64{"a": 0.4, "b": 1}, []string{"not known: the lean loader got less"}, []string{"ClientBound"}},
+		"disturbed":    {map[string]float64{"a": 0.4, "b": 1}, []string{"not known: Knee's loader reached fewer docs/s"}, []string{"ClientBound"}},
 		"not made":     {map[string]float64{"a": 0, "b": 1}, []string{"the load cannot be repeated: the load is of 2 files of documents", "not known"}, []string{"ClientBound"}},
-		"not repeated": {nil, []string{"a new spec.rerun measures again"}, []string{"ClientBound"}},
+		"not repeated": {nil, []string{"a new spec.rerun measures them again"}, []string{"ClientBound"}},
 	} {
 		files := report.Files(finished(checkedCampaign(c.ratios)))
 		for _, file := range []string{"report.md", "report.html"} {

@@ -4,15 +4,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
-// The comparison of the published study, against its own figures.
-func TestStudyComparison(t *testing.T) {
-	files := report.Files(finished(analysistest.StudyCampaign(), analysistest.StudyRecord))
+// TestComparison_study_publishedFigures checks comparison.csv of the published study against the published figures.
+func TestComparison_study_publishedFigures(t *testing.T) {
+	files := report.Files(finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord))
 	found := map[string]map[string]string{}
 	for _, r := range rows(t, files["comparison.csv"]) {
 		found[r["at"]+" "+r["figure"]] = r
@@ -45,9 +47,9 @@ func TestStudyComparison(t *testing.T) {
 	}
 }
 
-// A campaign of one variant compares nothing: its rows have no baseline.
-func TestComparisonOfOneVariant(t *testing.T) {
-	c := analysistest.Campaign([]string{"a"}, []string{"t"}, 1, 2, 4)
+// TestComparison_oneVariant_noBaseline checks that rows of a campaign with one variant have no baseline.
+func TestComparison_oneVariant_noBaseline(t *testing.T) {
+	c := campaigntest.Campaign([]string{"a"}, []string{"t"}, 1, 2, 4)
 	for _, r := range rows(t, report.Files(finished(c, plain))["comparison.csv"]) {
 		if r["baseline"] != "" || r["baseline_value"] != "" || r["ratio"] != "" {
 			t.Fatalf("%v, want no baseline and no ratio", r)
@@ -55,8 +57,8 @@ func TestComparisonOfOneVariant(t *testing.T) {
 	}
 }
 
-// The help of a column of phases names every phase.
-func TestPhasesAreExplained(t *testing.T) {
+// TestColumns_everyPhase_isExplained checks that the help for column phase names every phase.
+func TestColumns_everyPhase_isExplained(t *testing.T) {
 	for line := range strings.Lines(report.Files(finished(showcase(), showcaseRecords()))["columns.md"]) {
 		if strings.HasPrefix(line, "| phase |") {
 			has(t, line, string(record.Warmup), string(record.Sweep), string(record.Final), string(record.OpenLoop))
@@ -66,8 +68,8 @@ func TestPhasesAreExplained(t *testing.T) {
 	t.Error("columns.md does not explain the column phase")
 }
 
-// Every column and every figure of the CSV files is explained.
-func TestColumnsAreExplained(t *testing.T) {
+// TestColumns_everyColumn_isExplained checks that every column and every figure of the CSV files has an explanation.
+func TestColumns_everyColumn_isExplained(t *testing.T) {
 	files := report.Files(finished(showcase(), showcaseRecords()))
 	for _, name := range []string{"results.csv", "comparison.csv"} {
 		header, _, _ := strings.Cut(files[name], "\n")
@@ -82,8 +84,8 @@ func TestColumnsAreExplained(t *testing.T) {
 	}
 }
 
-// Which cells a named comparison is of, and at which clients, is in its row.
-func TestComparisonNamed(t *testing.T) {
+// TestComparison_named_namesBothCells checks that the row of a named comparison names both cells.
+func TestComparison_named_namesBothCells(t *testing.T) {
 	var of []map[string]string
 	for _, r := range rows(t, report.Files(finished(showcase(), showcaseRecords()))["comparison.csv"]) {
 		if r["baseline_topology"] != r["topology"] && r["at"] == "final" && r["figure"] == "docs_per_second" {
@@ -95,28 +97,28 @@ func TestComparisonNamed(t *testing.T) {
 	}
 }
 
-// What a sentence says of each verdict.
-func TestSentenceOfVerdicts(t *testing.T) {
+// TestSentence_verdicts checks the words of the sentence for each verdict.
+func TestSentence_verdicts(t *testing.T) {
 	for _, tt := range []struct {
-		change func(*analysis.Ratio)
+		change func(*campaign.Ratio)
 		want   string
 		status string
 	}{
-		{func(r *analysis.Ratio) { r.Verdict = analysis.Equivalent }, "variation not measured), equivalent within 3 %; no gate", "97.1 % equivalent"},
-		{func(r *analysis.Ratio) { r.Verdict, r.Need, r.Distinguishable = analysis.TooNoisy, 12, false },
-			", too noisy to tell a difference of 3 %: that takes about 12 repetitions each; no gate", "97.1 % too noisy"},
-		{func(r *analysis.Ratio) { r.BaselineClients = 4 }, "At 2 and 4 clients b indexed", "97.1 %"},
+		{func(r *campaign.Ratio) { r.Verdict = stats.Equivalent }, "variation not measured), equivalent within 3 %; no gate", "97.1 % equivalent"},
+		{func(r *campaign.Ratio) { r.Verdict, r.Need, r.Distinguishable = stats.TooNoisy, 12, false },
+			", too noisy to detect a difference of 3 %: that needs about 12 repetitions each; no gate", "97.1 % too noisy"},
+		{func(r *campaign.Ratio) { r.BaselineClients = 4 }, "At 2 and 4 clients b indexed", "97.1 %"},
 	} {
 		in := finished(twoVariants("t"), plain)
 		tt.change(&in.Assessment.Ratios[0])
-		if got := report.Sentence(in); !strings.Contains(got, tt.want) {
+		if got := summary.Sentence(in); !strings.Contains(got, tt.want) {
 			t.Errorf("got %q, want %q in it", got, tt.want)
 		}
-		if got := report.Status(in).Result; !strings.HasSuffix(got, tt.status) {
+		if got := summary.Status(in).Result; !strings.HasSuffix(got, tt.status) {
 			t.Errorf("result %q, want %q at its end", got, tt.status)
 		}
 	}
-	has(t, report.Sentence(finished(fixedShowcase(), showcaseRecords())), "At 40 clients or1 indexed 1.", "; at 75 clients or1 indexed 1.", "6 machines each")
-	has(t, report.Sentence(finished(showcase(), showcaseRecords())), "5 of 5 ratios of docs/s can be told from noise", "or1/n6p48 0.7", "x r6g/n12p96 [0.7",
+	has(t, summary.Sentence(finished(fixedShowcase(), showcaseRecords())), "At 40 clients or1 indexed 1.", "; at 75 clients or1 indexed 1.", "6 machines each")
+	has(t, summary.Sentence(finished(showcase(), showcaseRecords())), "5 of 5 ratios of docs/s can be distinguished from noise", "or1/n6p48 0.7", "x r6g/n12p96 [0.7",
 		"gates failed: or1/n6p48@64 (1234 rejections above maxRejections 0)", "r6g/n6p48@75 failed: RequestsFailed: 12.5 %")
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/knee-bench/knee/internal/report"
 )
 
-// stored is a record as it comes back from the ConfigMap that it is kept in: what does not fit is gone.
+// stored encodes and decodes a record. It returns what a ConfigMap would hold, without the parts that do not fit.
 func stored(t *testing.T, r record.Record) record.Record {
 	t.Helper()
 	data, err := record.Encode(r)
@@ -28,16 +28,17 @@ func stored(t *testing.T, r record.Record) record.Record {
 	return out
 }
 
-// Garbage collections for which a record had no room are not known, and never 0.
-func TestDroppedCollectionsAreEmpty(t *testing.T) {
+// TestFiles_droppedCollections_areEmpty checks that garbage collections dropped from a record are shown as unknown, and
+// never as 0.
+func TestFiles_droppedCollections_areEmpty(t *testing.T) {
 	c := twoVariants("t")
 	in := finished(c, func(trial record.Trial) record.Record {
 		r := plain(trial)
-		if trial.Variant == "b" { // as Encode leaves it
+		if trial.Variant == "b" { // the record as it is after Encode dropped disks and garbage collections for lack of space
 			for i := range r.Nodes {
 				r.Nodes[i].Disk, r.Nodes[i].GC = nil, record.GC{}
 			}
-			r.Dropped = []string{"node.disk,gc"}
+			r.Dropped = []record.Drop{"node.disk,gc"}
 		}
 		return r
 	})
@@ -62,8 +63,8 @@ func TestDroppedCollectionsAreEmpty(t *testing.T) {
 	}
 }
 
-// A node that had no collection has 0 of them.
-func TestNoCollectionsAreZero(t *testing.T) {
+// TestFiles_noCollections_areZero checks that a node without garbage collections shows 0.
+func TestFiles_noCollections_areZero(t *testing.T) {
 	in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
 		r := plain(trial)
 		r.Nodes[0].GC = record.GC{}
@@ -76,12 +77,13 @@ func TestNoCollectionsAreZero(t *testing.T) {
 	}
 }
 
-// That a target throughput was not held takes a throughput below it: a latency tells of waiting alone.
-func TestTargetIsNotHeldBelowItAlone(t *testing.T) {
+// TestFiles_targetThroughput_notReachedBelow97Percent checks that a target throughput counts as not reached only if the throughput is
+// below 97 % of the target. A high latency alone only means that requests waited.
+func TestFiles_targetThroughput_notReachedBelow97Percent(t *testing.T) {
 	for throughput, want := range map[float64]string{
 		2:    "latency far above service time: requests waited for their turn",
 		1.96: "latency far above service time: requests waited for their turn",
-		1.5:  "the target throughput was not held",
+		1.5:  "the target throughput was not reached",
 	} {
 		in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
 			r := plain(trial)
@@ -93,14 +95,15 @@ func TestTargetIsNotHeldBelowItAlone(t *testing.T) {
 		})
 		text := report.Files(in)["report.md"]
 		has(t, text, want)
-		if held := throughput >= 0.97*2; held == strings.Contains(text, "was not held") {
+		if held := throughput >= 0.97*2; held == strings.Contains(text, "target throughput was not reached") {
 			t.Errorf("throughput %v of a target of 2: held is %t in\n%s", throughput, held, text)
 		}
 	}
 }
 
-// Where every Final failed a gate, plots say what there is, and leave out what is not.
-func TestPlotsWithoutMeasuredFinals(t *testing.T) {
+// TestHTML_plotsWithoutMeasuredFinals checks plots of a variant whose Finals all failed a gate: they show the known
+// figures and leave out the unknown ones.
+func TestHTML_plotsWithoutMeasuredFinals(t *testing.T) {
 	in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
 		r := plain(trial)
 		if trial.Phase == record.Final && trial.Variant == "a" {
@@ -122,8 +125,9 @@ func TestPlotsWithoutMeasuredFinals(t *testing.T) {
 	}
 }
 
-// A loop with a target throughput is open: its latency is no reciprocal of anything.
-func TestLatencyPlotsNameTheirLoop(t *testing.T) {
+// TestHTML_latencyPlots_nameTheLoop checks the caption of latency plots. A task with a target throughput is an open loop,
+// so its latency is not the reciprocal of the throughput.
+func TestHTML_latencyPlots_nameTheLoop(t *testing.T) {
 	for target, want := range map[float64]string{0: "Ingest latency, closed loop", 100: "Ingest latency, at a target throughput"} {
 		in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
 			r := plain(trial)
@@ -144,8 +148,9 @@ func TestLatencyPlotsNameTheirLoop(t *testing.T) {
 	}
 }
 
-// A comparison that is named although it is there already is there once.
-func TestComparisonsOnce(t *testing.T) {
+// TestComparison_namedTwice_appearsOnce checks that a comparison appears only once, even if the campaign names a comparison that exists
+// anyway.
+func TestComparison_namedTwice_appearsOnce(t *testing.T) {
 	c := twoVariants("t", "u")
 	for _, pair := range [][4]string{{"b", "t", "a", "t"}, {"a", "t", "a", "u"}} {
 		c.Spec.Comparisons = append(c.Spec.Comparisons, v1alpha1.Comparison{
@@ -165,8 +170,9 @@ func TestComparisonsOnce(t *testing.T) {
 	}
 }
 
-// What a driver or a machine says is text: to a spreadsheet no formula, to a reader of Markdown no element.
-func TestForeignTextsStayTexts(t *testing.T) {
+// TestFiles_foreignTexts_areEscaped checks texts of drivers and machines: a spreadsheet must not read them as formulas, and
+// Markdown must not read them as HTML elements.
+func TestFiles_foreignTexts_areEscaped(t *testing.T) {
 	c := twoVariants("t")
 	c.Spec.Retries = ptr.To[int32](0)
 	evil := []string{`=HYPERLINK("x")`, "+1+1", "-2+3", "@SUM(1)"}
@@ -201,8 +207,9 @@ func TestForeignTextsStayTexts(t *testing.T) {
 	}
 }
 
-// The showcase's records are those of large clusters, for which a record has not room for all.
-func TestShowcaseRecordsAreStored(t *testing.T) {
+// TestShowcaseRecords_areAsStored checks that the showcase uses stored records. Its clusters are so large that some
+// records had to drop parts.
+func TestShowcaseRecords_areAsStored(t *testing.T) {
 	dropped := 0
 	for _, r := range finished(showcase(), showcaseRecords()).Records {
 		again := stored(t, r)
@@ -218,8 +225,9 @@ func TestShowcaseRecordsAreStored(t *testing.T) {
 	}
 }
 
-// Figures of all OpenSearch nodes are of all of them, or empty, however few a record has room for.
-func TestFiguresOfAllNodes(t *testing.T) {
+// TestFiles_figuresOfAllNodes_coverAllOrAreEmpty checks that figures of all OpenSearch nodes cover all nodes or are empty, even if a record
+// has space for only a few nodes.
+func TestFiles_figuresOfAllNodes_coverAllOrAreEmpty(t *testing.T) {
 	for _, nodes := range []int{3, 13, 60} {
 		c := twoVariants("t")
 		left := nodes
@@ -269,9 +277,10 @@ func TestFiguresOfAllNodes(t *testing.T) {
 	}
 }
 
-// A load that was refused altogether has 0 docs/s: only what is Errored has none. It is in no peak, no median and no ratio
-// of those, on either side.
-func TestRefusedAltogetherIsZero(t *testing.T) {
+// TestFiles_allRequestsRefused_zeroDocsPerSecond checks a load whose requests were all refused. The load has 0 docs/s; only Errored
+// trials have no docs/s. The load does not count in peaks and medians. There is also no ratio of docs/s, whether the
+// variant or the baseline has this load.
+func TestFiles_allRequestsRefused_zeroDocsPerSecond(t *testing.T) {
 	for _, variant := range []string{"a", "b"} {
 		in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
 			r := plain(trial)
@@ -309,7 +318,7 @@ func TestRefusedAltogetherIsZero(t *testing.T) {
 	}
 }
 
-// refuse makes a record that of a load all of whose requests were refused.
+// refuse changes a record into the record of a load whose requests were all refused.
 func refuse(r *record.Record) {
 	i := r.Ingest
 	i.Documents, i.DocsPerSecond, i.WholeDocsPerSec, i.DrainedDocsPerSec, i.OSBDocsPerSecond = 0, 0, 0, 0, 0

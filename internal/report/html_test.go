@@ -12,11 +12,13 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-// elements lists a page's elements in order.
+// elements lists the elements of a page in document order.
 func elements(t *testing.T, page string) []*html.Node {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
@@ -51,10 +53,11 @@ func text(n *html.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
-// A page needs nothing but itself, runs nothing, and says in words what its plots show.
-func TestPageStandsAlone(t *testing.T) {
-	for name, in := range map[string]report.Input{
-		"study":    finished(analysistest.StudyCampaign(), analysistest.StudyRecord),
+// TestHTML_refersToNothingOutside checks that a page refers to no other file or site, contains no scripts, and describes its
+// plots in words.
+func TestHTML_refersToNothingOutside(t *testing.T) {
+	for name, in := range map[string]view.Input{
+		"study":    finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord),
 		"showcase": finished(showcase(), showcaseRecords()),
 		"fixed":    finished(fixedShowcase(), showcaseRecords()),
 		"empty":    input(twoVariants("t"), nil),
@@ -120,22 +123,23 @@ func TestPageStandsAlone(t *testing.T) {
 				t.Errorf("%s: %q in the page", name, never)
 			}
 		}
-		if h1 := slices.IndexFunc(all, func(n *html.Node) bool { return n.Data == "h1" }); h1 < 0 || text(all[h1]) != report.Sentence(in) {
+		if h1 := slices.IndexFunc(all, func(n *html.Node) bool { return n.Data == "h1" }); h1 < 0 || text(all[h1]) != summary.Sentence(in) {
 			t.Errorf("%s: the page does not open with the sentence", name)
 		}
 	}
 }
 
-// Words of a driver are shown as words, whatever they hold.
-func TestPageEscapes(t *testing.T) {
+// TestHTML_escapesTexts checks that texts of a driver are escaped.
+func TestHTML_escapesTexts(t *testing.T) {
 	page := report.HTML(finished(showcase(), showcaseRecords()))
 	if strings.Contains(page, "failed <html>") || !strings.Contains(page, "failed &lt;html&gt; &amp; &#34;quotes&#34;") {
 		t.Error("a message is not escaped")
 	}
 }
 
-// Before the campaign is finished there is no report.html among the files, but one can be had.
-func TestPageOfARunningCampaign(t *testing.T) {
+// TestFiles_runningCampaign_hasNoPage checks that the files of an unfinished campaign contain no report.html, but that HTML
+// can still build the page.
+func TestFiles_runningCampaign_hasNoPage(t *testing.T) {
 	in := finished(twoVariants("t"), plain)
 	if _, found := report.Files(in)["report.html"]; !found {
 		t.Error("no report.html of a finished campaign")
@@ -147,8 +151,9 @@ func TestPageOfARunningCampaign(t *testing.T) {
 	has(t, report.HTML(running), "Not finished: 13 of 14 trials are done", "<svg")
 }
 
-// A gate that failed is named wherever its point is shown, a failed point is a cross and no figure.
-func TestPageNamesGates(t *testing.T) {
+// TestHTML_gatedPoint_namesGate checks that each plot of a gated point names the gate. A failed point is shown as a cross
+// without a figure.
+func TestHTML_gatedPoint_namesGate(t *testing.T) {
 	page := report.HTML(finished(showcase(), showcaseRecords()))
 	root := elements(t, page)
 	named := 0
@@ -176,10 +181,10 @@ var (
 	cssUse      = regexp.MustCompile(`var\(--([a-z0-9-]+)\)`)
 )
 
-// themes are the variables of light, dark and print.
+// themes returns the CSS variables of the themes light, dark and print.
 func themes(t *testing.T) []map[string]string {
 	t.Helper()
-	css, err := os.ReadFile("page/report.css")
+	css, err := os.ReadFile("document/page/report.css")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +202,7 @@ func themes(t *testing.T) []map[string]string {
 	return out
 }
 
-// luminance and contrast are those of WCAG 2.2.
+// luminance and contrast are defined as in WCAG 2.2.
 func luminance(t *testing.T, color string) float64 {
 	t.Helper()
 	sum := 0.0
@@ -223,8 +228,8 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (math.Max(x, y) + 0.05) / (math.Min(x, y) + 0.05)
 }
 
-// WCAG AA: 4.5 for text, 3 for what a plot draws.
-func TestContrast(t *testing.T) {
+// TestThemes_contrast_meetsWCAG checks the contrasts of WCAG AA: 4.5 for text, 3 for the lines and marks of plots.
+func TestThemes_contrast_meetsWCAG(t *testing.T) {
 	for i, theme := range themes(t) {
 		check := func(front, back string, least float64) {
 			if got := contrast(t, theme[front], theme[back]); got < least {
@@ -247,8 +252,8 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// Every colour that a page uses is defined, in every theme.
-func TestThemesAreWhole(t *testing.T) {
+// TestThemes_defineEveryColour checks that every theme defines every colour that a page uses.
+func TestThemes_defineEveryColour(t *testing.T) {
 	page := report.HTML(finished(showcase(), showcaseRecords()))
 	for _, use := range cssUse.FindAllStringSubmatch(page, -1) {
 		for i, theme := range themes(t) {

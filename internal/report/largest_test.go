@@ -9,15 +9,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+	"github.com/knee-bench/knee/internal/verdict/doubts"
 )
 
-// The largest campaign that the API admits, every trial with two failed attempts before a valid one, and long
-// names and messages: every file fits a ConfigMap, the parts of results.csv hold every row, and the status stays
-// below 20 KiB with its conditions.
-func TestLargest(t *testing.T) {
+// TestFiles_largestCampaign_fits checks the report of the largest campaign that the API admits. Every trial has two failed attempts
+// before a valid one, and names and messages are long. Every file fits into a ConfigMap, the parts of results.csv
+// contain every row, and the status with its conditions stays below 20 KiB.
+func TestFiles_largestCampaign_fits(t *testing.T) {
 	in := largest()
 	variants, topologies := in.Spec.Variants, in.Assessment.Topologies()
 	files := report.Files(in)
@@ -48,8 +51,8 @@ func TestLargest(t *testing.T) {
 	if packed != len(files) {
 		t.Errorf("%d of %d files packed", packed, len(files))
 	}
-	s := report.Status(in)
-	_, reason, message := in.Assessment.Conclusive()
+	s := summary.Status(in)
+	_, reason, message := doubts.Conclusive(in.Assessment)
 	for _, condition := range []string{"Ready", "Reconciling", "Stalled", "Conclusive"} {
 		s.Conditions = append(s.Conditions, metav1.Condition{Type: condition, Reason: reason})
 	}
@@ -67,17 +70,17 @@ func TestLargest(t *testing.T) {
 	t.Logf("%d records: report.md %d bytes, report.html %d, %d files in %d ConfigMaps, status %d bytes", len(in.Records), len(files["report.md"]), len(files["report.html"]), len(files), len(report.Pack(files)), len(text))
 }
 
-// largest is its input.
-func largest() report.Input {
+// largest returns the input of the report of the largest campaign.
+func largest() view.Input {
 	c := largestCampaign()
 	repetitions := int32(50)
 	c.Spec.Final.Repetitions = &repetitions
 	tries := map[record.Trial]int{}
 	return finished(c, func(t record.Trial) record.Record {
 		if tries[t]++; tries[t] < 3 {
-			return analysistest.Errored(t, record.ReasonDriverFailed, strings.Repeat("the driver's own words, \"quoted\" and long; ", 40))
+			return campaigntest.Errored(t, record.ReasonDriverFailed, strings.Repeat("the driver's own words, \"quoted\" and long; ", 40))
 		}
-		r := analysistest.Measured(t, 100_000+float64(t.Clients)+float64(t.Repetition))
+		r := campaigntest.Measured(t, 100_000+float64(t.Clients)+float64(t.Repetition))
 		if t.Phase == record.Sweep && t.Clients%2 == 0 {
 			r.Nodes[0].CPU.IOWait = 99
 		}
@@ -85,7 +88,7 @@ func largest() report.Input {
 	})
 }
 
-// largestCampaign has as many cells and client counts as the API admits, with the longest names.
+// largestCampaign returns a campaign with as many cells and client counts as the API admits, and with long names.
 func largestCampaign() *v1alpha1.BenchmarkCampaign {
 	var variants, topologies []string
 	for i := range 8 {
@@ -98,21 +101,21 @@ func largestCampaign() *v1alpha1.BenchmarkCampaign {
 	for i := range int32(64) {
 		clients = append(clients, 9000+i)
 	}
-	return analysistest.Campaign(variants, topologies, clients...)
+	return campaigntest.Campaign(variants, topologies, clients...)
 }
 
-// A campaign without a sweep has as many client counts in its Finals.
-func TestLargestFixed(t *testing.T) {
+// TestFiles_largestFixedCampaign_fits checks the largest campaign without a sweep: its Finals have as many client counts as a sweep.
+func TestFiles_largestFixedCampaign_fits(t *testing.T) {
 	c := largestCampaign()
 	c.Spec.Sweep.Mode = v1alpha1.SweepFixed
-	in := finished(c, func(t record.Trial) record.Record { return analysistest.Measured(t, 100_000+float64(t.Clients)) })
+	in := finished(c, func(t record.Trial) record.Record { return campaigntest.Measured(t, 100_000+float64(t.Clients)) })
 	for name, text := range report.Files(in) {
 		if len(text) > report.MaxFileBytes {
 			t.Errorf("%s has %d bytes", name, len(text))
 		}
 		if name == "report.html" {
 			t.Logf("%d records: report.html %d bytes", len(in.Records), len(text))
-			has(t, text[:20_000], "0 of 1792 ratios of docs/s can be told from noise")
+			has(t, text[:20_000], "0 of 1792 ratios of docs/s can be distinguished from noise")
 		}
 	}
 }

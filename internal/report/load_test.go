@@ -9,15 +9,17 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-// program is a campaign of a program that prints calls/s, as its records come: with metrics, one of which could not be
-// had, a gate that fails, and figures that contradict each other.
-func program() report.Input {
-	c := analysistest.CommandCampaign([]string{"old", "new"}, 50, 100, 200)
+// program returns the input of a campaign whose program prints calls/s. Its records have metrics, one of which is
+// unknown, a failed gate, and a note about figures that contradict each other.
+func program() view.Input {
+	c := campaigntest.CommandCampaign([]string{"old", "new"}, 50, 100, 200)
 	c.Spec.Currency = "USD"
 	for i := range c.Spec.Variants {
 		c.Spec.Variants[i].PricePerHour = v1alpha1.ToDecimal("2")
@@ -28,7 +30,7 @@ func program() report.Input {
 		if t.Variant == "new" {
 			rate *= 1.3
 		}
-		r := analysistest.MeasuredLoad(t, rate*(1+float64(t.Repetition)/1000), "calls/s")
+		r := campaigntest.MeasuredLoad(t, rate*(1+float64(t.Repetition)/1000), "calls/s")
 		gc := 1.5
 		r.Load.Metrics = []record.Metric{{Name: "gc-seconds", Value: &gc, Unit: "s"}, {Name: "leader-cpu", Unit: "%", Note: "no answer"}}
 		if t.Clients == 200 && t.Variant == "new" {
@@ -41,12 +43,13 @@ func program() report.Input {
 	})
 }
 
-// A driver that counts no failures leaves them unknown everywhere: no column and no gate shows 0.
+// TestProgramsLoad_failuresUncounted_reportsUnknown checks a driver that does not count failures: every column and
+// gate shows them as unknown, never as 0.
 func TestProgramsLoad_failuresUncounted_reportsUnknown(t *testing.T) {
-	c := analysistest.CommandCampaign([]string{"old", "new"}, 100)
+	c := campaigntest.CommandCampaign([]string{"old", "new"}, 100)
 	const note = "the share of failed calls is not known"
 	in := finished(c, func(trial record.Trial) record.Record {
-		r := analysistest.MeasuredLoad(trial, 15000, "calls/s")
+		r := campaigntest.MeasuredLoad(trial, 15000, "calls/s")
 		r.Load.Operations, r.Load.FailuresUncounted, r.Load.Notes = 0, true, []string{note}
 		return r
 	})
@@ -57,8 +60,9 @@ func TestProgramsLoad_failuresUncounted_reportsUnknown(t *testing.T) {
 	}
 }
 
-// The report of a load that fills no index is in its own unit, and has nothing of documents.
-func TestProgramsLoad(t *testing.T) {
+// TestProgramsLoad_otherUnit_mentionsNoDocuments checks that the report of a load that fills no index uses the unit of the load and does not
+// mention documents.
+func TestProgramsLoad_otherUnit_mentionsNoDocuments(t *testing.T) {
 	in := program()
 	files := report.Files(in)
 	golden(t, "program", files)
@@ -78,7 +82,7 @@ func TestProgramsLoad(t *testing.T) {
 	if got["rate"] == "" || got["unit"] != "calls/s" || got["operations"] == "" || got["latency_p99_ms"] == "" || got["metric_gc-seconds"] != "1.5" || got["metric_leader-cpu"] != "" {
 		t.Errorf("results.csv: %v", got)
 	}
-	if s := report.Status(in); s.Result == "" || s.Unit != "calls/s" || report.Status(finished(analysistest.StudyCampaign(), analysistest.StudyRecord)).Unit != "" || s.Knees != "old=100 new=50" && s.Knees != "old=100 new=100" {
+	if s := summary.Status(in); s.Result == "" || s.Unit != "calls/s" || summary.Status(finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)).Unit != "" || s.Knees != "old=100 new=50" && s.Knees != "old=100 new=100" {
 		t.Errorf("status: %+v", s)
 	}
 	var figures []string
@@ -97,11 +101,12 @@ func TestProgramsLoad(t *testing.T) {
 	}
 }
 
-// A program that counts no operations has told nothing of failures: they are not 0.
-func TestUncountedFailuresAreNotZero(t *testing.T) {
-	c := analysistest.CommandCampaign([]string{"old"}, 50)
+// TestProgramsLoad_operationsUncounted_areEmpty checks a program that does not count its operations: its failures are unknown, not
+// 0.
+func TestProgramsLoad_operationsUncounted_areEmpty(t *testing.T) {
+	c := campaigntest.CommandCampaign([]string{"old"}, 50)
 	files := report.Files(finished(c, func(t record.Trial) record.Record {
-		r := analysistest.MeasuredLoad(t, 5, "calls/s")
+		r := campaigntest.MeasuredLoad(t, 5, "calls/s")
 		r.Load.Operations, r.Load.Failures = 0, 0
 		return r
 	}))
@@ -110,14 +115,15 @@ func TestUncountedFailuresAreNotZero(t *testing.T) {
 	}
 }
 
-// A load between the nodes of a cluster has their telemetry, too.
-func TestStreamsLoad(t *testing.T) {
-	c := analysistest.Campaign([]string{"regular", "stream"}, []string{"two"}, 5, 10, 20)
+// TestStreamsLoad_reportsNodeTelemetry checks that the report of a load between the nodes of a cluster also contains the telemetry of
+// these nodes.
+func TestStreamsLoad_reportsNodeTelemetry(t *testing.T) {
+	c := campaigntest.Campaign([]string{"regular", "stream"}, []string{"two"}, 5, 10, 20)
 	c.Spec.Topologies[0].Nodes = ptr.To[int32](2)
-	c.Spec.Workload = v1alpha1.Workload{Stream: &v1alpha1.Stream{}}
+	c.Spec.Workload = v1alpha1.Workload{Drivers: v1alpha1.Drivers{Stream: &v1alpha1.Stream{}}}
 	files := report.Files(finished(c, func(t record.Trial) record.Record {
-		r := analysistest.MeasuredLoad(t, 1e6*float64(t.Clients)/(5+float64(t.Clients)), "rows/s")
-		r.Nodes = slices.Repeat(analysistest.Measured(t, 1).Nodes, 2)
+		r := campaigntest.MeasuredLoad(t, 1e6*float64(t.Clients)/(5+float64(t.Clients)), "rows/s")
+		r.Nodes = slices.Repeat(campaigntest.Measured(t, 1).Nodes, 2)
 		r.Load.MiBs = 1000
 		return r
 	}))
@@ -133,21 +139,23 @@ func TestStreamsLoad(t *testing.T) {
 	}
 }
 
-// Records of another load than the campaign's count for nothing, and the report says why.
-func TestRecordsInAnotherUnit(t *testing.T) {
-	c := analysistest.CommandCampaign([]string{"old"}, 50)
+// TestFiles_recordsInAnotherUnit_areErrored checks that records with another unit than the campaign's do not count, and that the
+// report gives the reason.
+func TestFiles_recordsInAnotherUnit_areErrored(t *testing.T) {
+	c := campaigntest.CommandCampaign([]string{"old"}, 50)
 	zero := int32(0)
 	c.Spec.Retries = &zero
-	files := report.Files(finished(c, func(t record.Trial) record.Record { return analysistest.MeasuredLoad(t, 5, "rows/s") }))
-	has(t, files["report.md"], "Nothing was measured", "the record's rate is in rows/s, and the campaign's in calls/s")
+	files := report.Files(finished(c, func(t record.Trial) record.Record { return campaigntest.MeasuredLoad(t, 5, "rows/s") }))
+	has(t, files["report.md"], "Nothing was measured", "the record's rate is in rows/s, but the campaign's is in calls/s")
 	if got := rows(t, files["results.csv"])[0]; got["rate"] != "" || got["verdict"] != "Errored" {
 		t.Errorf("results.csv: %v", got)
 	}
 }
 
-// Cells are named in full where comparisons go across topologies, and what a gate leaves without a ratio is shown.
-func TestNamedComparisonsOfFixedClients(t *testing.T) {
-	c := analysistest.Campaign([]string{"im4gn", "r6g", "or1"}, []string{"n6p48", "n12p96"}, 40, 75)
+// TestFiles_namedComparisonsOfFixedClients checks two texts of comparisons across topologies. Cells are named with variant
+// and topology. If a gate prevents a ratio, the observed figures are shown.
+func TestFiles_namedComparisonsOfFixedClients(t *testing.T) {
+	c := campaigntest.Campaign([]string{"im4gn", "r6g", "or1"}, []string{"n6p48", "n12p96"}, 40, 75)
 	c.Spec.Sweep.Mode = v1alpha1.SweepFixed
 	for i, nodes := range []int32{6, 12} {
 		c.Spec.Topologies[i].Nodes = &nodes
@@ -159,7 +167,7 @@ func TestNamedComparisonsOfFixedClients(t *testing.T) {
 		})
 	}
 	in := finished(c, func(t record.Trial) record.Record {
-		r := analysistest.Measured(t, map[string]float64{"or1": 156000, "im4gn": 110000, "r6g": 110000}[t.Variant])
+		r := campaigntest.Measured(t, map[string]float64{"or1": 156000, "im4gn": 110000, "r6g": 110000}[t.Variant])
 		if t.Variant == "im4gn" && t.Clients == 75 {
 			r.Rejections.WritePool = 7
 		}

@@ -7,8 +7,9 @@ import (
 	"github.com/knee-bench/knee/internal/report"
 )
 
-// What the probe costs is there to be seen, of the node where it costs most; 0 stands for what was not measured.
-func TestProbeCost(t *testing.T) {
+// TestFiles_probeCost_highestOfAllNodes checks that the report shows the highest CPU use of a probe over all nodes. A value of 0 in the record
+// means unknown.
+func TestFiles_probeCost_highestOfAllNodes(t *testing.T) {
 	in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
 		r := plain(trial)
 		if trial.Variant == "b" {

@@ -10,8 +10,9 @@ import (
 	"github.com/knee-bench/knee/internal/report"
 )
 
-// Counters that the nodes do not have are empty, those that are 0 are 0, and the report lists what was refused by counter.
-func TestRejectionsByCounter(t *testing.T) {
+// TestFiles_rejectionsByCounter checks rejection counters: a counter that the nodes do not have is empty, a counter of 0
+// shows 0, and the report lists the rejections by counter.
+func TestFiles_rejectionsByCounter(t *testing.T) {
 	c := twoVariants("t")
 	c.Spec.Gates.MaxRejections = ptr.To[int64](100)
 	files := report.Files(finished(c, func(t record.Trial) record.Record {

@@ -7,31 +7,33 @@ import (
 	"testing"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// finished is the input of a campaign of which every trial has its record.
-func finished(c *v1alpha1.BenchmarkCampaign, measure func(record.Trial) record.Record) report.Input {
+// finished returns the input of a campaign in which every trial has a record.
+func finished(c *v1alpha1.BenchmarkCampaign, measure func(record.Trial) record.Record) view.Input {
 	p := plan.Build(c)
-	records := analysistest.MeasureAll(p, c.Spec, measure)
+	records := campaigntest.MeasureAll(p, c.Spec, measure)
 	return input(c, records)
 }
 
-func input(c *v1alpha1.BenchmarkCampaign, records []record.Record) report.Input {
-	return report.NewInput(c, plan.Build(c), records, "v0.1.0")
+func input(c *v1alpha1.BenchmarkCampaign, records []record.Record) view.Input {
+	return view.NewInput(c, plan.Build(c), records, "v0.1.0")
 }
 
-// The study's report, whole: run `go test ./internal/report -update` after a change, and read the difference.
-func TestStudyGolden(t *testing.T) {
-	golden(t, "study", report.Files(finished(analysistest.StudyCampaign(), analysistest.StudyRecord)))
+// TestFiles_study_matchesGolden checks the complete report of the study. After a change, run `go test ./internal/report -update`
+// and read the difference.
+func TestFiles_study_matchesGolden(t *testing.T) {
+	golden(t, "study", report.Files(finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)))
 }
 
-// golden compares a report's files with those of testdata.
+// golden compares the files of a report with those in testdata.
 func golden(t *testing.T, name string, files map[string]string) {
 	t.Helper()
 	folder := filepath.Join("testdata", name)

@@ -7,14 +7,15 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
-// placed is a campaign of four placements of four runs each, on hosts that a test says.
-func placed(host func(record.Trial) string, change func(*record.Record)) report.Input {
+// placed returns a campaign of four placements with four runs each. The test chooses the host of each run.
+func placed(host func(record.Trial) string, change func(*record.Record)) view.Input {
 	c := twoVariants("t")
 	c.Spec.Final.Placements, c.Spec.Retries = ptr.To[int32](4), ptr.To[int32](0)
 	return finished(c, func(t record.Trial) record.Record {
@@ -27,13 +28,14 @@ func placed(host func(record.Trial) string, change func(*record.Record)) report.
 	})
 }
 
-// The variation from machine to machine is covered where the placements had machines of their own, and nowhere else.
-func TestSentenceOfPlacements(t *testing.T) {
+// TestSentence_placements checks that the sentence states that machine-to-machine variation is covered only if each
+// placement had its own machines.
+func TestSentence_placements(t *testing.T) {
 	own := func(t record.Trial) string { return fmt.Sprint(t.Variant, "-", t.Placement) }
 	const covers = "the interval covers the variation from machine to machine"
 	for _, tt := range []struct {
 		name, want string
-		in         report.Input
+		in         view.Input
 		covered    bool
 	}{
 		{"machines of their own", "4 placements each of 4 runs, 4 machines each; " + covers, placed(own, nil), true},
@@ -58,31 +60,32 @@ func TestSentenceOfPlacements(t *testing.T) {
 				return "shared"
 			}, func(r *record.Record) { r.Loader.Host = "shared" }), false},
 		{"runs that failed a gate", "4 placements each of 2 to 4 runs, 4 machines each; " + covers, placed(own, func(r *record.Record) {
-			if t := r.Trial; t.Phase == record.Final && t.Variant == "b" && t.Placement == 3 && t.Repetition > 2 {
+			if t := r.Attempt; t.Phase == record.Final && t.Variant == "b" && t.Placement == 3 && t.Repetition > 2 {
 				r.Rejections.WritePool = 1
 			}
 		}), true},
 		{"a placement without a run", "4 and 3 placements of 4 runs, ", placed(own, func(r *record.Record) {
-			if t := r.Trial; t.Phase == record.Final && t.Variant == "a" && t.Placement == 3 {
+			if t := r.Attempt; t.Phase == record.Final && t.Variant == "a" && t.Placement == 3 {
 				r.Rejections.WritePool = 1
 			}
 		}), true},
 	} {
-		got := report.Sentence(tt.in)
+		got := summary.Sentence(tt.in)
 		if !strings.Contains(got, tt.want) || strings.Contains(got, covers) != tt.covered {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
 		}
 	}
 }
 
-// Many ratios are told of together: what is said of them holds for all.
-func TestSentenceOfManyRatios(t *testing.T) {
+// TestSentence_manyRatios checks the sentence that summarises many ratios: it states only what is true for all of
+// them.
+func TestSentence_manyRatios(t *testing.T) {
 	in := finished(showcase(), showcaseRecords())
 	const covers = "(5 placements each; the intervals cover the variation from machine to machine)"
-	has(t, report.Sentence(in), "5 of 5 ratios of docs/s can be told from noise or from a difference that matters, all together at the 5 % level: ", covers)
-	in.Assessment.Ratios[0].Verdict, in.Assessment.Ratios[0].Distinguishable = analysis.TooNoisy, false
-	in.Assessment.Ratios[2].Verdict = analysis.Slower
-	has(t, report.Sentence(in), "4 of 5 ratios of docs/s can be told from noise, all together")
+	has(t, summary.Sentence(in), "5 of 5 ratios of docs/s can be distinguished from noise or from a difference that matters, all together at the 5 % level: ", covers)
+	in.Assessment.Ratios[0].Verdict, in.Assessment.Ratios[0].Distinguishable = stats.TooNoisy, false
+	in.Assessment.Ratios[2].Verdict = stats.Slower
+	has(t, summary.Sentence(in), "4 of 5 ratios of docs/s can be distinguished from noise, all together")
 
 	shared := finished(showcase(), func() func(record.Trial) record.Record {
 		measure := showcaseRecords()
@@ -94,21 +97,21 @@ func TestSentenceOfManyRatios(t *testing.T) {
 			return r
 		}
 	}())
-	if got := report.Sentence(shared); strings.Contains(got, "cover the variation") || !strings.Contains(got, "machine-to-machine variation not covered: placements share machines") {
+	if got := summary.Sentence(shared); strings.Contains(got, "cover the variation") || !strings.Contains(got, "machine-to-machine variation not covered: placements share machines") {
 		t.Errorf("placements on the same machines: %s", got)
 	}
 }
 
-// A cell without a knee is said to have none.
-func TestSentenceOfKnees(t *testing.T) {
+// TestSentence_knees checks that the sentence names cells without a knee.
+func TestSentence_knees(t *testing.T) {
 	knees := func(variants int, without ...string) string {
 		var names []string
 		for i := range variants {
 			names = append(names, fmt.Sprintf("v%02d", i))
 		}
-		c := analysistest.Campaign(names, []string{"t"}, 1, 2, 4)
+		c := campaigntest.Campaign(names, []string{"t"}, 1, 2, 4)
 		c.Spec.Final.Repetitions, c.Spec.Retries = ptr.To[int32](0), ptr.To[int32](0)
-		return report.Sentence(finished(c, func(t record.Trial) record.Record {
+		return summary.Sentence(finished(c, func(t record.Trial) record.Record {
 			r := plain(t)
 			for _, name := range without {
 				if t.Variant == name {

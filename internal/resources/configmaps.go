@@ -12,18 +12,18 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// RecordKey is the key of a record's JSON in its ConfigMap.
+// RecordKey is the key in a record's ConfigMap that holds the record's JSON.
 const RecordKey = "record.json"
 
-// RecordConfigMap holds the record of one attempt. It is immutable, and it outlives everything but the campaign.
-// Its name has a suffix of its own, so that no other ConfigMap of the cell can have it.
-func RecordConfigMap(c *v1alpha1.BenchmarkCampaign, name string, t record.Trial, encoded []byte) *corev1.ConfigMap {
+// RecordConfigMap returns the ConfigMap of one attempt's record. The ConfigMap is immutable. Knee deletes it only beyond historyLimit, or
+// with the campaign. The suffix of its name distinguishes it from the cell's other ConfigMaps.
+func RecordConfigMap(c *v1alpha1.BenchmarkCampaign, name string, attempt record.Attempt, encoded []byte) *corev1.ConfigMap {
 	m := owned(c, RecordName(name), ComponentRecord)
-	m.Labels[LabelCell] = t.Cell
-	m.Labels[LabelVariant] = t.Variant
-	m.Labels[LabelTopology] = t.Topology
-	m.Labels[LabelPhase] = string(t.Phase)
-	m.Annotations[AnnotationTrial] = trialJSON(t)
+	m.Labels[LabelCell] = attempt.Cell
+	m.Labels[LabelVariant] = attempt.Variant
+	m.Labels[LabelTopology] = attempt.Topology
+	m.Labels[LabelPhase] = string(attempt.Phase)
+	m.Annotations[AnnotationTrial] = attemptJSON(attempt)
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: m,
@@ -32,10 +32,11 @@ func RecordConfigMap(c *v1alpha1.BenchmarkCampaign, name string, t record.Trial,
 	}
 }
 
-// RecordName is the name of the record of the attempt whose Job has the given name.
+// RecordName returns the name of the record's ConfigMap for the attempt of a Job.
 func RecordName(job string) string { return job + "-record" }
 
-// ReportConfigMap holds the part-th set of a report's files, counted from 1: NAME-report, NAME-report-2 and so on.
+// ReportConfigMap returns the ConfigMap of one part of a report's files. Parts are counted from 1; their names are NAME-report,
+// NAME-report-2 and so on.
 func ReportConfigMap(c *v1alpha1.BenchmarkCampaign, part int, files map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
@@ -44,7 +45,8 @@ func ReportConfigMap(c *v1alpha1.BenchmarkCampaign, part int, files map[string]s
 	}
 }
 
-// reportName is readable, since people type it; a very long campaign name is cut and told apart by a digest.
+// reportName returns the name of a part of a report. The name is readable, because users type it. If the campaign's name is
+// very long, reportName shortens the name and adds a digest.
 func reportName(campaign string, part int) string {
 	base := campaign
 	if len(base) > 230 {

@@ -11,12 +11,16 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/drivers/bulk/bulkconfig"
+	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
+	"github.com/knee-bench/knee/internal/drivers/stream/streamconfig"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// made is the Job of an attempt, and what its agent is told once the kubelet has expanded it.
+// made returns the Job of an attempt, and the configuration that its agent gets after the kubelet has expanded the
+// variables.
 func made(t *testing.T, w *wrappers.Campaign, phase record.Phase) (*batchv1.Job, record.Config) {
 	t.Helper()
 	p, cell := cellOf(w)
@@ -29,13 +33,13 @@ func made(t *testing.T, w *wrappers.Campaign, phase record.Phase) (*batchv1.Job,
 	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Trial != attemptOf(cell, phase) {
-		t.Errorf("of another attempt: %+v", cfg.Trial)
+	if cfg.Attempt != attemptOf(cell, phase) {
+		t.Errorf("of another attempt: %+v", cfg.Attempt)
 	}
 	return job, cfg
 }
 
-func TestDriversSections(t *testing.T) {
+func TestConfig_drivers(t *testing.T) {
 	bulk := func(change func(*v1alpha1.Bulk)) *wrappers.Campaign {
 		w := wrappers.MakeCampaign("x").Variant("a").Bulk(1000)
 		change(w.Spec.Workload.Bulk)
@@ -60,54 +64,54 @@ func TestDriversSections(t *testing.T) {
 	}}
 	for name, tc := range map[string]struct {
 		campaign *wrappers.Campaign
-		want     record.Config // its sections of drivers
+		want     record.DriverConfig
 	}{
 		"bulk, documents of each client": {bulk(func(*v1alpha1.Bulk) {}),
-			record.Config{Bulk: &record.BulkConfig{Dataset: "small", Documents: 16_000, FlushBytes: 3_000_000}}},
+			record.NewDriverConfig(bulkconfig.Name, bulkconfig.Config{Dataset: "small", Documents: 16_000, FlushBytes: 3_000_000})},
 		"bulk, documents over all": {bulk(func(b *v1alpha1.Bulk) {
 			b.Documents, b.DocumentsPerClient, b.FlushBytes = ptr.To[int64](5), nil, "2Mi"
-		}), record.Config{Bulk: &record.BulkConfig{Dataset: "small", Documents: 5, FlushBytes: 2 << 20}}},
+		}), record.NewDriverConfig(bulkconfig.Name, bulkconfig.Config{Dataset: "small", Documents: 5, FlushBytes: 2 << 20})},
 		"bulk for a time": {bulk(func(b *v1alpha1.Bulk) {
 			b.DurationSeconds, b.DocumentsPerClient, b.FlushDocuments = ptr.To[int32](60), nil, ptr.To[int32](4000)
-		}), record.Config{Bulk: &record.BulkConfig{Dataset: "small", DurationSeconds: 60, FlushDocuments: 4000}}},
+		}), record.NewDriverConfig(bulkconfig.Name, bulkconfig.Config{Dataset: "small", DurationSeconds: 60, FlushDocuments: 4000})},
 		"bulk of a volume's files": {bulk(func(b *v1alpha1.Bulk) {
 			b.Dataset, b.Files = "", &v1alpha1.DocumentFiles{
 				From: v1alpha1.WorkloadSource{Volume: &v1alpha1.VolumeSource{ClaimName: "c", Path: "corpora"}}, Names: []string{"a/b.json.bz2"},
 			}
-		}), record.Config{Bulk: &record.BulkConfig{Files: []string{"/knee/workload/corpora/a/b.json.bz2"}, Documents: 16_000, FlushBytes: 3_000_000}}},
+		}), record.NewDriverConfig(bulkconfig.Name, bulkconfig.Config{Files: []string{"/knee/workload/corpora/a/b.json.bz2"}, Documents: 16_000, FlushBytes: 3_000_000})},
 		"bulk of a ConfigMap's files": {bulk(func(b *v1alpha1.Bulk) {
 			b.Dataset, b.Files = "", &v1alpha1.DocumentFiles{From: v1alpha1.WorkloadSource{ConfigMap: "c"}, Names: []string{"a/b.json"}}
-		}), record.Config{Bulk: &record.BulkConfig{Files: []string{"/knee/workload/a__b.json"}, Flat: true, Documents: 16_000, FlushBytes: 3_000_000}}},
-		"stream": {variants, record.Config{Stream: &record.StreamConfig{Params: map[string]string{
+		}), record.NewDriverConfig(bulkconfig.Name, bulkconfig.Config{Files: []string{"/knee/workload/a__b.json"}, Flat: true, Documents: 16_000, FlushBytes: 3_000_000})},
+		"stream": {variants, record.NewDriverConfig(streamconfig.Name, streamconfig.Config{Params: map[string]string{
 			"rows": "100", "use_stream_transport": "false", "parallel_requests": "16",
-		}}}},
-		"command, verbatim": {command, record.Config{Command: &record.CommandConfig{
+		}})},
+		"command, verbatim": {command, record.NewDriverConfig(commandconfig.Name, commandconfig.Config{
 			Command: []string{"sh", "-c", "freon -t $(KNEE_CLIENTS) $$HOME $(SIZE)"},
 			Args:    []string{"$(KNEE_ENDPOINT)", "$KNEE_TRIAL", "$(KNEE_HOST)"},
 			Env:     map[string]string{"THREADS": "$(KNEE_CLIENTS)"},
 			Params:  map[string]string{"SIZE": "0", "FLOW": "new"}, Parser: "Freon",
-		}}},
-		"command with figures in JSON": {figures, record.Config{Command: &record.CommandConfig{
+		})},
+		"command with figures in JSON": {figures, record.NewDriverConfig(commandconfig.Name, commandconfig.Config{
 			Command: []string{"a"}, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: "JSON",
-			JSON: &record.JSONFigures{
-				Throughput: record.JSONMetric{Path: "$.rate", Unit: "calls/s"}, Failures: "$.failed", LatencyUnit: "ms",
-				Latency: map[string]string{"p99": "$.p99", "mean": "$.mean"}, Metrics: []record.JSONMetric{{Name: "gc", Path: "$.gc", Unit: "ms"}},
+			JSON: &commandconfig.JSONFigures{
+				Throughput: commandconfig.JSONMetric{Path: "$.rate", Unit: "calls/s"}, Failures: "$.failed", LatencyUnit: "ms",
+				Latency: map[string]string{"p99": "$.p99", "mean": "$.mean"}, Metrics: []commandconfig.JSONMetric{{Name: "gc", Path: "$.gc", Unit: "ms"}},
 			},
-			Prometheus: &record.PrometheusConfig{URL: "http://p:9090", Queries: []record.PrometheusQuery{
+			Prometheus: &commandconfig.Prometheus{URL: "http://p:9090", Queries: []commandconfig.PrometheusQuery{
 				{Name: "cpu", Query: "avg_over_time(cpu[$(KNEE_WINDOW)])", Unit: "%"},
 			}},
-		}}},
+		})},
 	} {
 		_, cfg := made(t, tc.campaign, record.Sweep)
-		got := record.Config{OSB: cfg.OSB, Bulk: cfg.Bulk, Stream: cfg.Stream, Command: cfg.Command}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
+		if diff := cmp.Diff(tc.want, cfg.Driver); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// Into an image that is not Knee's own the agent is copied; in Knee's own it is there.
-func TestDriversContainers(t *testing.T) {
+// TestJob_containersOfDrivers checks the containers of each driver. The agent is copied into an image that is not Knee's
+// own; Knee's own image already contains it.
+func TestJob_containersOfDrivers(t *testing.T) {
 	files := wrappers.MakeCampaign("x").Variant("a").Bulk(1)
 	files.Spec.Workload.Bulk.Files = &v1alpha1.DocumentFiles{
 		From: v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "corpus:1", Path: "/data"}}, Names: []string{"a.json"},
@@ -160,7 +164,7 @@ func TestDriversContainers(t *testing.T) {
 	}
 }
 
-func TestIndexOfATopology(t *testing.T) {
+func TestConfig_indexOfTopology(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a").Bulk(1)
 	w.Spec.Workload.Index.DataStream = ptr.To(true)
 	w.Spec.Topologies[0].Replication = "SEGMENT"
@@ -183,7 +187,7 @@ func TestIndexOfATopology(t *testing.T) {
 	}
 }
 
-func TestMountsThatMustBeThere(t *testing.T) {
+func TestMounts_listsEverySource(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a").Bulk(1)
 	w.Spec.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "bodies", Key: "body.json"}
 	w.Spec.Topologies[0].ISMPolicyFrom = &v1alpha1.ConfigMapKey{Name: "policies", Key: "rollover.json"}
@@ -201,7 +205,7 @@ func TestMountsThatMustBeThere(t *testing.T) {
 	}
 }
 
-func TestACommandWithoutACluster(t *testing.T) {
+func TestConfig_commandWithoutCluster(t *testing.T) {
 	job, cfg := made(t, wrappers.MakeCampaign("x").Variant("a").Command("ozone:1", "ozone"), record.Sweep)
 	if cfg.Endpoint != "" || cfg.Nodes != 0 || cfg.Probes != nil || cfg.External != nil {
 		t.Errorf("the agent is told of a cluster: %+v", cfg)

@@ -9,23 +9,23 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// AnnotationEndpoint is the endpoint that a trial's pod loads, as plan.Pool names it, so that other campaigns see that it is
-// in use.
+// AnnotationEndpoint is the endpoint that a trial's pod loads, in the form of plan.Pool. It shows other campaigns that the
+// endpoint is in use.
 const AnnotationEndpoint = "knee.dev/endpoint"
 
-// secretMode lets the trial's user read, by the pod's group.
+// secretMode lets the trial's user read the files through the pod's group.
 const secretMode = 0o440
 
 // secret is a Secret that a trial's pod mounts.
 type secret struct {
 	volume, name, path string
-	keys               []string // empty: all that it has
+	keys               []string // empty: all keys of the Secret
 }
 
-// secrets are those that an endpoint names.
+// secrets returns the Secrets that an endpoint names.
 func secrets(e plan.Endpoint) []secret {
 	var out []secret
-	signing := secret{volume: "credentials", path: record.CredentialsPath} // its session token may be absent, and its other keys the agent looks for
+	signing := secret{volume: "credentials", path: record.CredentialsPath} // no list of keys, because the session token is optional; the agent checks the other keys
 	if s := e.Access.SigV4; s != nil {
 		signing.name = s.CredentialsSecret
 	}
@@ -42,7 +42,7 @@ func secrets(e plan.Endpoint) []secret {
 	return out
 }
 
-// external tells the agent of a cluster that is not Knee's, beside whose nodes there is no probe, or that there is none.
+// external configures the agent for a cluster without Knee's probes, or for a load without a cluster (e is nil).
 func external(cfg *record.Config, e *plan.Endpoint) {
 	if e == nil {
 		cfg.Endpoint, cfg.Nodes = "", 0
@@ -65,8 +65,8 @@ func external(cfg *record.Config, e *plan.Endpoint) {
 	}
 }
 
-// addSecrets mounts an endpoint's Secrets in the trial's container alone. A Secret, or a key of one, that is missing keeps
-// the pod from starting.
+// addSecrets mounts an endpoint's Secrets only in the trial's container. The pod does not start if a Secret, or one of the
+// listed keys, is missing.
 func addSecrets(spec *corev1.PodSpec, e *plan.Endpoint) {
 	if e == nil {
 		return
@@ -82,8 +82,8 @@ func addSecrets(spec *corev1.PodSpec, e *plan.Endpoint) {
 	}
 }
 
-// tellEndpoint notes on a trial's pod what it loads.
-func tellEndpoint(pod *metav1.ObjectMeta, pool plan.Pool) {
+// annotateEndpoint writes the endpoint into the annotations of a trial's pod.
+func annotateEndpoint(pod *metav1.ObjectMeta, pool plan.Pool) {
 	if pool.Endpoint != "" {
 		pod.Annotations[AnnotationEndpoint] = pool.Endpoint
 	}

@@ -14,14 +14,14 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// atEndpoint is a campaign of one variant at an endpoint.
+// atEndpoint returns a campaign of one variant at an endpoint.
 func atEndpoint(e v1alpha1.Endpoint) *wrappers.Campaign {
 	c := wrappers.MakeCampaign("x").Variant("a")
 	c.Spec.Variants[0].NodePool, c.Spec.Variants[0].Endpoint = v1alpha1.NodePool{}, &e
 	return c
 }
 
-func TestJobAtAnEndpointMountsItsSecrets(t *testing.T) {
+func TestJob_endpoint_mountsItsSecrets(t *testing.T) {
 	c := atEndpoint(v1alpha1.Endpoint{URL: "https://search.example.org", CredentialsSecret: "login", CASecret: "authority",
 		ClientCertificateSecret: "card", AllowIndexDeletion: ptr.To(true)})
 	c.Spec.Workload.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "w:1", Path: "/w"}}
@@ -79,7 +79,7 @@ func TestJobAtAnEndpointMountsItsSecrets(t *testing.T) {
 	}
 }
 
-func TestConfigAtAnEndpoint(t *testing.T) {
+func TestConfig_endpoint(t *testing.T) {
 	c := atEndpoint(v1alpha1.Endpoint{URL: "https://search.example.org", CredentialsSecret: "login", CASecret: "authority", AllowIndexDeletion: ptr.To(true)})
 	c.Spec.Topologies[0].Nodes = ptr.To[int32](3)
 	p, cell := cellOf(c)
@@ -98,8 +98,9 @@ func TestConfigAtAnEndpoint(t *testing.T) {
 	}
 }
 
-// Without Secrets, and for a cluster of Knee's own, nothing of this is in the pod.
-func TestNoSecretsNoMounts(t *testing.T) {
+// TestJob_noSecrets_mountsNone checks that the pod mounts no Secret if the endpoint names none, or if Knee provisions the
+// cluster.
+func TestJob_noSecrets_mountsNone(t *testing.T) {
 	for name, c := range map[string]*wrappers.Campaign{
 		"an endpoint without": atEndpoint(v1alpha1.Endpoint{URL: "http://h"}),
 		"a cluster":           wrappers.MakeCampaign("x").Variant("a"),
@@ -122,8 +123,9 @@ func TestNoSecretsNoMounts(t *testing.T) {
 	}
 }
 
-// A session token may be absent, so that no key is named; the keys are files as the others are.
-func TestJobAtAnEndpointThatWantsSignatures(t *testing.T) {
+// TestJob_endpointWithSigV4_mountsKeys checks the Secret with signing keys. It is mounted without a list of keys,
+// because the session token may be missing.
+func TestJob_endpointWithSigV4_mountsKeys(t *testing.T) {
 	c := atEndpoint(v1alpha1.Endpoint{URL: "https://search.example.org", AllowIndexDeletion: ptr.To(true),
 		SigV4: &v1alpha1.SigV4{Region: "eu-central-1", Service: "es", CredentialsSecret: "keys"}})
 	p, cell := cellOf(c)

@@ -12,23 +12,24 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/drivers"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// deadlineGrace is what the pod's own deadline adds to the agent's: the agent writes its record itself, the
-// pod's deadline is for an agent that cannot.
+// deadlineGrace is how much longer the pod's deadline is than the agent's deadlines. Normally the agent writes its record before the
+// pod's deadline. The pod's deadline ends an agent that hangs.
 const deadlineGrace = 2 * time.Minute
 
-// Running is the OpenSearch that a Job loads.
+// Running identifies the OpenSearch that a Job loads.
 type Running struct {
-	JVM    string            // identifies its processes
-	Images map[string]string // digest of its image, by pod, where the pod's status says
+	JVM    string            // identifies the OpenSearch processes
+	Images map[string]string // digest of OpenSearch's image by name of the pod, if the pod's status contains the digest
 }
 
-// Job runs one attempt of a trial. Its name is the fence against a second run, so it has no TTL; it has no
-// deadline of its own, since that would delete the pod and the record with it.
-func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial, under Running, o Options) (*batchv1.Job, error) {
+// Job returns the Job of one attempt. The Job's name prevents a second run of the attempt, so the Job has no TTL. It has no
+// deadline of its own, because such a deadline would delete the pod together with the record.
+func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Attempt, under Running, o Options) (*batchv1.Job, error) {
 	cfg, err := json.Marshal(Config(c, p, cell, attempt, under))
 	if err != nil {
 		return nil, fmt.Errorf("encode the trial's config: %w", err)
@@ -36,8 +37,8 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 	m := meta(c, cell.AttemptName(attempt), ComponentLoader, cell)
 	m.Labels[LabelPhase] = string(attempt.Phase)
 	pod := podMeta(m)
-	tellEndpoint(&pod, cell.Spec.Pool)
-	m.Annotations[AnnotationTrial] = trialJSON(attempt)
+	annotateEndpoint(&pod, cell.Spec.Pool)
+	m.Annotations[AnnotationTrial] = attemptJSON(attempt)
 	m.Annotations[AnnotationJVM] = under.JVM
 	job := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
@@ -48,23 +49,23 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 			Template:             corev1.PodTemplateSpec{ObjectMeta: pod, Spec: trialPod(c, p, cell, string(cfg), o)},
 		},
 	}
-	several(&job.Spec, c, cell, cell.Spec.Loaders(attempt.Clients), p.LoadersReady(cell.Spec, attempt.Clients))
+	runSeveralPods(&job.Spec, c, cell, cell.Spec.Loaders(attempt.Clients), p.LoadersReady(cell.Spec, attempt.Clients))
 	return job, nil
 }
 
-func trialJSON(t record.Trial) string {
-	b, err := json.Marshal(t)
+func attemptJSON(a record.Attempt) string {
+	b, err := json.Marshal(a)
 	if err != nil {
-		panic("resources: a trial is strings and integers: " + err.Error())
+		panic("resources: an attempt is strings and integers: " + err.Error())
 	}
 	return string(b)
 }
 
-// Config is what the agent of one attempt is told.
-func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Trial, under Running) record.Config {
+// Config returns the configuration of the agent for one attempt.
+func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Attempt, under Running) record.Config {
 	t := cell.Spec.Topology
 	cfg := record.Config{
-		Trial:           attempt,
+		Attempt:         attempt,
 		Endpoint:        fmt.Sprintf("http://%s.%s.svc:%d", cell.Name, c.Namespace, HTTPPort),
 		Nodes:           t.Nodes,
 		DeadlineSeconds: int32(p.TrialTimeout.Seconds()),
@@ -78,7 +79,7 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 		},
 		Sources: cell.Spec.Contents,
 	}
-	driverOf(cell.Spec).configure(&cfg, c.Spec)
+	cell.Spec.Driver().Configure(&cfg, c.Spec)
 	if n := cell.Spec.Loaders(attempt.Clients); n > 1 {
 		cfg.Loaders, cfg.Coordinator = n, coordinator(c, cell, cell.AttemptName(attempt))
 		cfg.LoadersReadySeconds = int32(p.LoadersReady(cell.Spec, attempt.Clients).Seconds())
@@ -111,20 +112,22 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 	return cfg
 }
 
-// artifactsFolder is a campaign's own folder on a volume that other campaigns, of other namespaces too, may use.
+// artifactsFolder returns a folder name that is unique for a campaign, because campaigns of other namespaces may use the same
+// volume.
 func artifactsFolder(c *v1alpha1.BenchmarkCampaign) string {
 	uid := string(c.UID)
 	return fmt.Sprintf("%s-%s-%s", c.Namespace, c.Name, uid[:min(len(uid), 8)])
 }
 
 func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg string, o Options) corev1.PodSpec {
-	loader, d := cell.Spec.Loader, driverOf(cell.Spec)
+	loader, d := cell.Spec.Loader, cell.Spec.Driver()
 	spec := corev1.PodSpec{
 		RestartPolicy:                corev1.RestartPolicyNever,
 		AutomountServiceAccountToken: ptr.To(false),
 		EnableServiceLinks:           ptr.To(false),
 		ActiveDeadlineSeconds:        ptr.To(int64((p.TrialTimeout + p.ProvisioningTimeout + deadlineGrace).Seconds())),
-		// The agent writes its record at once; ending the driver and leaving the raw files takes up to 30 s more.
+		// When the pod is stopped, the agent writes its record immediately. Then it needs up to 30 s to end the driver and to store the
+		// raw files.
 		TerminationGracePeriodSeconds: ptr.To[int64](60),
 		SecurityContext:               restrictedPod(),
 		NodeSelector:                  labels(loader.NodePool.NodeSelector),
@@ -132,8 +135,8 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 		Containers:                    []corev1.Container{trialContainer(cell, d, cfg, o)},
 		Volumes:                       []corev1.Volume{emptyDir("work"), cacheVolume(cell)},
 	}
-	from, _ := d.from()
-	if !d.hasAgent() || from != nil && from.Image != nil {
+	from, _ := d.Files()
+	if !d.HasAgent() || from != nil && from.Image != nil {
 		spec.InitContainers = []corev1.Container{installAgent(o)}
 		spec.Volumes = append([]corev1.Volume{emptyDir("agent")}, spec.Volumes...)
 	}
@@ -152,4 +155,30 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 		addArtifacts(&spec, *a)
 	}
 	return spec
+}
+
+// trialContainer returns the container that makes the load.
+func trialContainer(cell plan.Cell, d drivers.Spec, cfg string, o Options) corev1.Container {
+	c := corev1.Container{
+		Name:    ContainerTrial,
+		Image:   d.Image(drivers.Images{OSB: o.OSBImage, Agent: o.AgentImage}),
+		Command: []string{record.AgentPath, "trial"},
+		Env: []corev1.EnvVar{
+			{Name: record.ConfigEnv, Value: verbatim(cfg)},
+			hostEnv(),
+		},
+		Resources:              requirements(cell.Spec.Loader.Resources),
+		SecurityContext:        restrictedContainer(d.HasAgent()), // other programs need a writable file system: OSB, for example, may write beside its own code
+		TerminationMessagePath: record.TerminationPath,
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: "work", MountPath: record.WorkPath},
+			{Name: "cache", MountPath: record.CachePath},
+		},
+	}
+	if d.HasAgent() {
+		c.Command[0] = agentInImage
+	} else {
+		c.VolumeMounts = append([]corev1.VolumeMount{{Name: "agent", MountPath: "/knee/bin", ReadOnly: true}}, c.VolumeMounts...)
+	}
+	return c
 }

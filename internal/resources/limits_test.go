@@ -65,5 +65,5 @@ func podOf(os v1alpha1.OpenSearch) corev1.PodSpec {
 	os.Version = "3.1.0"
 	c.Spec.OpenSearch = os
 	_, cell := cellOf(c)
-	return resources.StatefulSet(c.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec
+	return resources.StatefulSet(c.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now).Spec.Template.Spec
 }

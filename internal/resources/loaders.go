@@ -15,8 +15,8 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// LoaderService is the headless Service of a cell by which the loader pods of a trial find the one of index 0, which
-// coordinates them, before it is ready; nil where a trial of the cell never has several.
+// LoaderService returns the headless Service with which the loader pods of a trial find their coordinator, the pod of index 0,
+// before that pod is ready. It returns nil if the cell's trials never have several pods.
 func LoaderService(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Service {
 	if cell.Spec.PerPod == 0 {
 		return nil
@@ -37,15 +37,15 @@ func LoaderService(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Servic
 
 func loaderServiceName(cell plan.Cell) string { return cell.Name + "-loader" }
 
-// coordinator is where the loader pod of index 0 is reached: the Job's controller gives a pod the host name JOB-INDEX.
+// coordinator returns the address of the loader pod of index 0. The Job controller sets the host name of a pod to JOB-INDEX.
 func coordinator(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job string) string {
 	return fmt.Sprintf("%s-0.%s.%s.svc:%d", job, loaderServiceName(cell), c.Namespace, record.CoordinatorPort)
 }
 
-// several makes of a Job one of n loader pods that run at the same time, each once, on nodes of their own if there is a
-// choice. One that fails ends them all: what the others measure is no longer what was asked.
-// Each may wait for others twice as long as ready.
-func several(job *batchv1.JobSpec, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, n int32, ready time.Duration) {
+// runSeveralPods changes a Job to n loader pods that run at the same time, each once, on separate nodes if possible. If one pod fails,
+// all pods end, because the load would be incomplete. A pod may wait two times for other pods. The parameter ready is the time limit of
+// one wait, so the deadline of a pod grows by twice this time.
+func runSeveralPods(job *batchv1.JobSpec, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, n int32, ready time.Duration) {
 	if n == 1 {
 		return
 	}

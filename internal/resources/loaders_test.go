@@ -17,10 +17,10 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-func TestSeveralLoaderPods(t *testing.T) {
+func TestJob_severalLoaderPods(t *testing.T) {
 	for name, tc := range map[string]struct {
 		perPod int32
-		want   int32 // loader pods of 16 clients
+		want   int32 // number of loader pods for 16 clients
 	}{
 		"one pod for all":    {0, 1},
 		"all fit into one":   {16, 1},
@@ -48,7 +48,8 @@ func TestSeveralLoaderPods(t *testing.T) {
 		if *job.Spec.CompletionMode != batchv1.IndexedCompletion || *job.Spec.Completions != tc.want || *job.Spec.Parallelism != tc.want || cfg.Loaders != tc.want {
 			t.Errorf("%s: %+v; the agent is told of %d", name, job.Spec, cfg.Loaders)
 		}
-		// The Job's controller names its pods so, and DNS those of a headless Service that is their subdomain.
+		// The Job's controller gives its pods these names. The headless Service, as the subdomain of the pods, gives
+		// them these DNS names.
 		host := fmt.Sprintf("%s-0.%s.%s.svc:%d", job.Name, service.Name, service.Namespace, service.Spec.Ports[0].Port)
 		if cfg.Coordinator != host || job.Spec.Template.Spec.Subdomain != service.Name || !service.Spec.PublishNotReadyAddresses || service.Spec.ClusterIP != "None" {
 			t.Errorf("%s: coordinator %s, want %s; subdomain %s of %+v", name, cfg.Coordinator, host, job.Spec.Template.Spec.Subdomain, service.Spec)
@@ -62,9 +63,9 @@ func TestSeveralLoaderPods(t *testing.T) {
 	}
 }
 
-// Each deadline of a trial of several pods allows for those that come late: the one that waits for index 0, and is then
-// waited for with index 0 for the last, has the longest way.
-func TestSeveralLoaderPodsMayComeLate(t *testing.T) {
+// TestConfig_severalLoaderPods_deadlinesAllowLatePods checks that the deadlines of a trial of several pods allow for late pods. The
+// longest wait has two parts: a pod waits for index 0, and then both wait for the last pod.
+func TestConfig_severalLoaderPods_deadlinesAllowLatePods(t *testing.T) {
 	const hour = 3600
 	w := wrappers.MakeCampaign("x").Variant("a").Bulk(1)
 	w.Spec.Timeouts.ProvisioningSeconds, w.Spec.Timeouts.TrialSeconds = ptr.To[int32](hour), ptr.To[int32](600)
@@ -82,8 +83,9 @@ func TestSeveralLoaderPodsMayComeLate(t *testing.T) {
 	}
 }
 
-// Loader pods keep away from each other if there is a choice, and from OpenSearch as before.
-func TestLoaderPodsSpread(t *testing.T) {
+// TestJob_severalLoaderPods_preferDifferentNodes checks that loader pods prefer different nodes. Their anti-affinity to OpenSearch pods must be
+// the same as for a single loader pod.
+func TestJob_severalLoaderPods_preferDifferentNodes(t *testing.T) {
 	for _, placement := range []v1alpha1.LoaderPlacement{v1alpha1.LoaderShared, v1alpha1.LoaderDedicated} {
 		w := wrappers.MakeCampaign("x").Variant("a")
 		w.Spec.Loader.Placement = placement
@@ -109,7 +111,7 @@ func TestLoaderPodsSpread(t *testing.T) {
 	}
 }
 
-func TestWhoReachesTheCoordinator(t *testing.T) {
+func TestLoaderPolicy_coordinatorPort_admitsOnlyOwnTrial(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a").Variant("b")
 	_, cell := cellOf(w)
 	if got := resources.LoaderPolicy(w.Obj(), cell).Spec.Ingress; got != nil {

@@ -9,8 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/driverconfig"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
@@ -56,8 +58,9 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-// Two campaigns of one name, one after the other or in two namespaces, may use one volume.
-func TestArtifactsOfTwoCampaignsDoNotMeet(t *testing.T) {
+// TestArtifacts_campaignsOfSameName_haveOwnFolders checks that campaigns with the same name use different folders of one volume.
+// They may exist one after the other, or in two namespaces.
+func TestArtifacts_campaignsOfSameName_haveOwnFolders(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range []*wrappers.Campaign{
 		wrappers.MakeCampaign("x").UID("11111111-aaaa"), wrappers.MakeCampaign("x").UID("22222222-aaaa"),
@@ -74,7 +77,7 @@ func TestArtifactsOfTwoCampaignsDoNotMeet(t *testing.T) {
 	}
 }
 
-func TestImagesOfTheNodes(t *testing.T) {
+func TestConfig_runningImages_reachProbes(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	p, cell := cellOf(w)
 	under := resources.Running{Images: map[string]string{resources.PodName(cell, 0): "sha256:12", "another": "sha256:34"}}
@@ -83,21 +86,22 @@ func TestImagesOfTheNodes(t *testing.T) {
 	}
 }
 
-func TestOnlyAnOpenLoopTrialHasARate(t *testing.T) {
+func TestConfig_targetThroughputParam_onlyForOpenLoop(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	w.Spec.Workload.OSB.TargetThroughputParam = "rate"
 	p, cell := cellOf(w)
 	for phase, want := range map[record.Phase]string{record.Warmup: "", record.Sweep: "", record.Final: "", record.OpenLoop: "rate"} {
-		if got := resources.Config(w.Obj(), p, cell, attemptOf(cell, phase), resources.Running{}).OSB.TargetThroughputParam; got != want {
+		cfg := resources.Config(w.Obj(), p, cell, attemptOf(cell, phase), resources.Running{})
+		if got := driverconfig.Of[osbconfig.Config](cfg).TargetThroughputParam; got != want {
 			t.Errorf("%s: %q, want %q", phase, got, want)
 		}
 	}
 }
 
-func TestAPlacementKeepsOffEarlierNodes(t *testing.T) {
+func TestStatefulSet_laterPlacement_avoidsEarlierNodes(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	_, cell := cellOf(w)
-	first := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now)
+	first := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now)
 	if first.Annotations[resources.AnnotationPlacement] != "1" || first.Spec.Template.Spec.Affinity.NodeAffinity != nil {
 		t.Errorf("the first placement: %v, %+v", first.Annotations, first.Spec.Template.Spec.Affinity)
 	}

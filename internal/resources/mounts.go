@@ -5,18 +5,18 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 )
 
-// Mount is something that a trial's pod mounts and that the campaign's owner makes: a ConfigMap or a claim.
+// Mount is a ConfigMap or a claim that the user creates and a trial's pod mounts.
 type Mount struct {
-	Field     string // of the campaign, that names it
+	Field     string // field of the campaign that names the ConfigMap or claim
 	ConfigMap string
-	Key       string // that the ConfigMap must have; empty: any
+	Key       string // key that the ConfigMap must have; empty: no specific key
 	Claim     string // name of a PersistentVolumeClaim
 
-	Digest string // of what the ConfigMap must hold, where Pinned
+	Digest string // digest of the required content, if Pinned
 	Pinned bool   // the content is part of the cell's identity
 }
 
-// Mounts are those of a cell's trials.
+// Mounts returns the ConfigMaps and claims that a cell's trials mount.
 func Mounts(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []Mount {
 	var out []Mount
 	known, pinned := cell.Spec.Contents, !cell.OldIdentity
@@ -27,12 +27,12 @@ func Mounts(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []Mount {
 		out = append(out, Mount{Field: "spec.topologies[" + cell.Topology() + "].ismPolicyFrom", ConfigMap: policy.Name, Key: policy.Key,
 			Digest: known.ISMPolicy, Pinned: pinned})
 	}
-	if from, field := driverOf(cell.Spec).from(); from != nil {
+	if from, field := cell.Spec.Driver().Files(); from != nil {
 		switch {
 		case from.ConfigMap != "":
-			out = append(out, Mount{Field: field + ".configMap", ConfigMap: from.ConfigMap, Digest: known.Files, Pinned: pinned})
+			out = append(out, Mount{Field: field.Child("configMap").String(), ConfigMap: from.ConfigMap, Digest: known.Files, Pinned: pinned})
 		case from.Volume != nil:
-			out = append(out, Mount{Field: field + ".volume.claimName", Claim: from.Volume.ClaimName})
+			out = append(out, Mount{Field: field.Child("volume", "claimName").String(), Claim: from.Volume.ClaimName})
 		}
 	}
 	if c.Spec.Artifacts != nil {

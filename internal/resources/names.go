@@ -1,5 +1,5 @@
-// Package resources builds the objects that a campaign wants to exist. It is pure: an object is a function of
-// the plan and the manager's options.
+// Package resources builds the Kubernetes objects of a campaign. It is pure: an object depends only on the plan and the
+// manager's options.
 package resources
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 )
 
-// Labels and annotations of the objects that Knee makes.
+// Labels and annotations of the objects that Knee creates.
 const (
 	LabelManagedBy = "app.kubernetes.io/managed-by"
 	LabelComponent = "app.kubernetes.io/component"
@@ -23,18 +23,21 @@ const (
 	LabelTopology  = "knee.dev/topology"
 	LabelPhase     = "knee.dev/phase"
 
-	// AnnotationCampaignName lets an event of a pod find its campaign.
+	// AnnotationCampaignName is the name of a pod's campaign. Watches use it to find the campaign of an event.
 	AnnotationCampaignName = "knee.dev/campaign-name"
-	// AnnotationTrial holds the attempt that a Job runs, or that a record is of, as JSON.
+	// AnnotationTrial is the attempt of a Job or of a record, as JSON.
 	AnnotationTrial = "knee.dev/trial"
 	// AnnotationJVM identifies the OpenSearch processes that a Job loads.
 	AnnotationJVM = "knee.dev/jvm"
-	// AnnotationSince says when a StatefulSet or an OpenSearchCluster was last asked to run, in RFC 3339.
+	// AnnotationSince is when a StatefulSet or an OpenSearchCluster was created, or last scaled up or down, in RFC 3339.
 	AnnotationSince = "knee.dev/since"
-	// AnnotationPlacement counts, from 1, the placements of a cell that its StatefulSet or OpenSearchCluster is one of.
+	// AnnotationPlacement is the placement of the cell for which a StatefulSet or an OpenSearchCluster was created, counted
+	// from 1.
 	AnnotationPlacement = "knee.dev/placement"
-	// AnnotationMadeOf identifies what a part of a report is made of, and what it holds.
+	// AnnotationMadeOf identifies the inputs and the content of a part of a report.
 	AnnotationMadeOf = "knee.dev/made-of"
+	// AnnotationWrittenBy is the version of Knee that wrote a part of a report.
+	AnnotationWrittenBy = "knee.dev/written-by"
 
 	// ManagedBy is the value of LabelManagedBy.
 	ManagedBy = "knee"
@@ -48,7 +51,7 @@ const (
 	ComponentReport     = "report"
 )
 
-// Names of containers that the controller looks for.
+// Names of containers that the manager looks up.
 const (
 	ContainerOpenSearch = "opensearch"
 	ContainerTrial      = "trial"
@@ -57,13 +60,13 @@ const (
 // HTTPPort is OpenSearch's REST port.
 const HTTPPort = 9200
 
-// Options are the manager's settings that reach the objects.
+// Options are the manager's settings that affect objects of campaigns.
 type Options struct {
 	OpenSearchImage string // repository; the campaign's version is the tag
 	OSBImage        string // repository; the campaign's OSB version is the tag
-	AgentImage      string // full reference
-	AllowSysctlInit bool   // whether campaigns may raise the nodes' vm.max_map_count by a privileged init container
-	NoPolicies      bool   // makes no NetworkPolicies
+	AgentImage      string // complete image reference
+	AllowSysctlInit bool   // campaigns may raise the nodes' vm.max_map_count by a privileged init container
+	NoPolicies      bool   // create no NetworkPolicies
 }
 
 func meta(c *v1alpha1.BenchmarkCampaign, name, component string, cell plan.Cell) metav1.ObjectMeta {
@@ -92,7 +95,7 @@ func owned(c *v1alpha1.BenchmarkCampaign, name, component string) metav1.ObjectM
 	}
 }
 
-// podMeta is what a pod's template carries: labels to select by, and the way back to the campaign.
+// podMeta returns the metadata of a pod template: labels for selectors, and the campaign's name.
 func podMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Labels:      maps.Clone(m.Labels),

@@ -12,19 +12,16 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// dnsPorts are where cluster DNS answers: 53, and 5353 where its pods do (OpenShift). To whom is left open, since a
-// node's own cache has an address that no selector matches.
+// dnsPorts are the ports of cluster DNS: 53, and 5353 for the DNS pods of OpenShift. The policy does not restrict the peer,
+// because no selector matches the address of a node-local cache.
 var dnsPorts = []int32{53, 5353}
 
-// OpenSearchPolicy says who reaches the OpenSearch of a cell, which runs without authentication unless opensearch.security
-// is on: only the cell's own trials reach its REST API and its probes, and only its own nodes its transport, and beyond them
-// it reaches DNS alone.
+// OpenSearchPolicy restricts access to the OpenSearch of a cell, because OpenSearch has no authentication unless
+// opensearch.security is true. Only trials of the cell can reach its REST API and its probes. Only nodes of the cell can reach
+// its transport. The nodes can reach only each other and DNS.
 func OpenSearchPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networkingv1.NetworkPolicy {
 	nodes, trials := peer(c, cell, ComponentOpenSearch), peer(c, cell, ComponentLoader)
-	between := tcp(transportPort)
-	if c.Spec.Workload.Stream != nil {
-		between = tcp(transportPort, streamPort)
-	}
+	between := tcp(append([]int32{transportPort}, cell.Spec.Driver().NodePorts()...)...)
 	return policy(c, cell, cell.Name, ComponentOpenSearch, networkingv1.NetworkPolicySpec{
 		PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress},
 		Ingress: []networkingv1.NetworkPolicyIngressRule{
@@ -38,9 +35,9 @@ func OpenSearchPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networking
 	})
 }
 
-// LoaderPolicy lets nothing reach the trials of a cell: opensearch-benchmark's own processes listen on the pod's address
-// without authentication. Where a trial may have several pods they reach the one that coordinates them. Where trials may
-// go is left open, since workloads and their corpora come from anywhere.
+// LoaderPolicy denies access to the trials of a cell, because the processes of opensearch-benchmark listen on the pod's address
+// without authentication. Only the cell's loader pods can reach the coordinator, which is one of them. Egress is not
+// restricted, because workloads and their corpora may come from any address.
 func LoaderPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networkingv1.NetworkPolicy {
 	spec := networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}}
 	if cell.Spec.PerPod > 0 {

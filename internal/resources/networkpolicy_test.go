@@ -17,14 +17,15 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// pod is what a NetworkPolicy sees of a pod.
+// pod holds the fields of a pod that a NetworkPolicy uses.
 type pod struct {
 	namespace string
 	labels    labels.Set
 }
 
-// allowed evaluates policies as networking.k8s.io/v1 defines them, as far as Knee's use them: a pod that no policy of a
-// direction selects takes, or sends, everything; one that a policy selects only what a rule of one of them allows.
+// allowed evaluates policies as networking.k8s.io/v1 defines them, for the features that Knee's policies use. If no
+// policy of a direction selects a pod, all traffic in this direction is allowed. Otherwise a rule of one of the
+// selecting policies must allow the traffic.
 func allowed(t *testing.T, policies []*networkingv1.NetworkPolicy, from, to pod, protocol corev1.Protocol, port int32) bool {
 	t.Helper()
 	egress, ingress := verdict{}, verdict{}
@@ -83,10 +84,10 @@ func matches(t *testing.T, s *metav1.LabelSelector, of pod) bool {
 	return selector.Matches(of.labels)
 }
 
-// cellPods are the policies of a cell and its two kinds of pods, as Knee makes them.
+// cellPods returns the policies of a cell and its two kinds of pods, as Knee creates them.
 func cellPods(t *testing.T, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell) (policies []*networkingv1.NetworkPolicy, openSearch, trial pod) {
 	t.Helper()
-	sts := resources.StatefulSet(c, cell, resources.Placement{}, options, time.Minute, now)
+	sts := resources.StatefulSet(c, cell, resources.Placement{Number: 1}, options, time.Minute, now)
 	job, err := resources.Job(c, p, cell, attemptOf(cell, record.Sweep), resources.Running{}, options)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func cellPods(t *testing.T, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell pla
 		pod{sts.Namespace, sts.Spec.Template.Labels}, pod{job.Namespace, job.Spec.Template.Labels}
 }
 
-func TestWhoReachesWhom(t *testing.T) {
+func TestNetworkPolicies(t *testing.T) {
 	mine := wrappers.MakeCampaign("mine").Variant("a").Variant("b").UID("uid-1")
 	other := wrappers.MakeCampaign("other").Variant("a").UID("uid-2")
 	planned, otherPlanned := plan.Build(mine.Obj()), plan.Build(other.Obj())
@@ -104,7 +105,7 @@ func TestWhoReachesWhom(t *testing.T) {
 	policies = append(policies, more...)
 	more, otherOpenSearch, otherTrial := cellPods(t, other.Obj(), otherPlanned, otherPlanned.Cells[0])
 	policies = append(policies, more...)
-	elsewhere := pod{"elsewhere", trial.labels} // somebody else's namespace, with labels that imitate a trial's
+	elsewhere := pod{"elsewhere", trial.labels} // another namespace, with labels that imitate those of a trial
 	stranger := pod{trial.namespace, labels.Set{"app": "web"}}
 	dnsServer := pod{"kube-system", labels.Set{"k8s-app": "kube-dns"}}
 

@@ -22,16 +22,15 @@ import (
 
 const (
 	openSearchHome = "/usr/share/opensearch"
-	agentInImage   = "/knee-agent" // in Knee's own image
-	probeLogs      = "/logs"       // OpenSearch's logs as the probe sees them
-	maxHeap        = 31 << 30      // above it the JVM gives up compressed pointers
-	transportPort  = 9300          // OpenSearch's nodes talk to each other here
-	streamPort     = 9400          // the same for the stream transport (Arrow Flight), which takes the first free port from here
+	agentInImage   = "/knee-agent" // path in Knee's own image
+	probeLogs      = "/logs"       // where the probe's container mounts OpenSearch's logs
+	maxHeap        = 31 << 30      // with a larger heap, the JVM does not compress pointers
+	transportPort  = 9300          // for connections between OpenSearch nodes
 
-	disableSecurity = "DISABLE_SECURITY_PLUGIN" // switch of OpenSearch's images
+	disableSecurity = "DISABLE_SECURITY_PLUGIN" // variable of OpenSearch's images that switches security off
 )
 
-// Service is the headless Service of a cell: its nodes find each other and are found by name before they are ready.
+// Service returns the headless Service of a cell. With this Service, nodes and trials find a node by name before the node is ready.
 func Service(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Service {
 	return &corev1.Service{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
@@ -49,12 +48,12 @@ func Service(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Service {
 	}
 }
 
-// selector finds the pods of a component of a cell: of OpenSearch, or of its trials.
+// selector returns the labels of the pods of a cell's component: OpenSearch or the loader.
 func selector(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, component string) map[string]string {
 	return map[string]string{LabelCampaign: string(c.UID), LabelCell: cell.Hash, LabelComponent: component}
 }
 
-// SettingsConfigMap holds a cell's opensearch.yml.
+// SettingsConfigMap returns the ConfigMap with a cell's opensearch.yml.
 func SettingsConfigMap(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
@@ -64,8 +63,8 @@ func SettingsConfigMap(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Co
 	}
 }
 
-// Settings is a cell's opensearch.yml. What Knee needs wins over the campaign's settings, which the API
-// refuses where they would collide.
+// Settings returns a cell's opensearch.yml. Knee's own settings override the campaign's settings. The API server refuses
+// settings that collide with Knee's settings.
 func Settings(cell plan.Cell) string {
 	s := map[string]any{}
 	for k, v := range cell.Spec.OpenSearch.Settings {
@@ -95,22 +94,23 @@ func Settings(cell plan.Cell) string {
 	return string(out)
 }
 
-// PodName is the name of a cell's i-th OpenSearch node, counted from 0.
+// PodName returns the name of a cell's i-th OpenSearch node, counted from 0.
 func PodName(cell plan.Cell, i int32) string { return fmt.Sprintf("%s-%d", cell.Name, i) }
 
-// Placement says on which nodes a cell's OpenSearch is made.
+// Placement defines the nodes on which a cell's OpenSearch runs.
 type Placement struct {
-	Number int32    // as trials name it: 0 is the first
-	Avoid  []string // names of nodes to keep off where the pool has others: those of the cell's earlier placements
+	Number record.Placement
+	Avoid  []string // nodes of the cell's earlier placements; the pods avoid them if the pool has other nodes
 }
 
-// StatefulSet is a cell's OpenSearch. It is created, never applied: an upgrade of the manager must not touch a
-// cell that measures. No liveness probe: saturation must not restart the system under test.
+// StatefulSet returns a cell's OpenSearch. After Knee has created the StatefulSet, it never applies a new template: an upgrade
+// of the manager must not restart a cell that is measured. The StatefulSet has no liveness probe, because saturation must not
+// restart the system under test.
 func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on Placement, o Options, startup time.Duration, now time.Time) *appsv1.StatefulSet {
 	m := meta(c, cell.Name, ComponentOpenSearch, cell)
 	pod := podMeta(m)
 	m.Annotations[AnnotationSince] = now.UTC().Format(time.RFC3339)
-	m.Annotations[AnnotationPlacement] = strconv.Itoa(int(max(on.Number, 1)))
+	m.Annotations[AnnotationPlacement] = strconv.Itoa(int(on.Number))
 	sts := &appsv1.StatefulSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
 		ObjectMeta: m,
@@ -164,8 +164,9 @@ func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodS
 	}
 }
 
-// sysctlInit raises the node's vm.max_map_count: only where both the campaign and the manager say so, and then it is
-// the one container that is privileged. It ends before any other of the pod starts.
+// sysctlInit returns the init container that raises the node's vm.max_map_count. It returns nil unless both the campaign and
+// the manager allow this container. It is the only privileged container, and it ends before any other container of the pod
+// starts.
 func sysctlInit(cell plan.Cell, o Options) []corev1.Container {
 	if !o.AllowSysctlInit || !ptr.Deref(cell.Spec.OpenSearch.SysctlInit, false) {
 		return nil
@@ -173,7 +174,7 @@ func sysctlInit(cell plan.Cell, o Options) []corev1.Container {
 	return []corev1.Container{{
 		Name: "sysctl", Image: o.AgentImage, Command: []string{agentInImage, "sysctl"},
 		SecurityContext: &corev1.SecurityContext{
-			Privileged:             ptr.To(true), // /proc/sys is read-only to every other container
+			Privileged:             ptr.To(true), // for all other containers, /proc/sys is read-only
 			RunAsUser:              ptr.To[int64](0),
 			RunAsGroup:             ptr.To[int64](0),
 			RunAsNonRoot:           ptr.To(false),
@@ -225,7 +226,7 @@ func openSearch(cell plan.Cell, o Options, startup time.Duration) corev1.Contain
 			{Name: "transport", ContainerPort: transportPort},
 		},
 		Resources:                requirements(cell.Spec.OpenSearch.Resources),
-		SecurityContext:          restrictedContainer(false), // OpenSearch makes its keystore in its config folder
+		SecurityContext:          restrictedContainer(false), // writable: OpenSearch creates its keystore in its config folder
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		StartupProbe: &corev1.Probe{
 			ProbeHandler: get, PeriodSeconds: 1, TimeoutSeconds: 1, FailureThreshold: int32(max(startup.Seconds(), 1)),
@@ -246,7 +247,8 @@ func image(full, repository, tag string) string {
 	return repository + ":" + tag
 }
 
-// javaOptions puts the heap before the campaign's own options; the last of two wins in the JVM.
+// javaOptions returns the heap options, followed by the campaign's options. If an option occurs more than once, the JVM uses
+// the last one.
 func javaOptions(os v1alpha1.OpenSearch) string {
 	var out []string
 	if heap := heapBytes(os); heap > 0 {
@@ -256,7 +258,8 @@ func javaOptions(os v1alpha1.OpenSearch) string {
 	return strings.Join(append(out, os.JavaOptions...), " ")
 }
 
-// javaHome names the JDK to OpenSearch's start script, which prefers the first variable, and to the image's other programs.
+// javaHome returns the variables that select the JDK. OpenSearch's start script reads OPENSEARCH_JAVA_HOME. Other programs of
+// the image read JAVA_HOME.
 func javaHome(os v1alpha1.OpenSearch) []corev1.EnvVar {
 	if os.JavaHome == "" {
 		return nil
@@ -264,7 +267,7 @@ func javaHome(os v1alpha1.OpenSearch) []corev1.EnvVar {
 	return []corev1.EnvVar{{Name: "OPENSEARCH_JAVA_HOME", Value: os.JavaHome}, {Name: "JAVA_HOME", Value: os.JavaHome}}
 }
 
-// heapBytes is the heap that was asked for, else half of the memory, at most 31 GiB; 0 leaves it to the image.
+// heapBytes returns the campaign's heap, or half of the memory, at most 31 GiB. It returns 0 for the image's default.
 func heapBytes(os v1alpha1.OpenSearch) int64 {
 	if os.Heap != "" {
 		q := resource.MustParse(string(os.Heap))

@@ -16,48 +16,50 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 )
 
-// OpenSearchClusterKind is that of the opensearch-k8s-operator, whose Go module cannot be imported: what of it is used is here. Its fields are
-// the same in both groups.
+// OpenSearchClusterKind is the kind of the opensearch-k8s-operator. The Go module of the opensearch-k8s-operator cannot be imported, so
+// this file writes the fields without Go types. The fields are the same in both API groups.
 const OpenSearchClusterKind = "OpenSearchCluster"
 
-// openSearchOrg is the newer API group. Only here the volumes of nodes can have labels, and the volume of the bootstrap pod
-// a storage class. Operators before 3.0 know the older group alone, and their bootstrap pod has no volume claim.
+// openSearchOrg is the newer API group. Only this group supports labels on the volumes of nodes, and a storage class for the volume of
+// the bootstrap pod. Versions before 3.0 of the opensearch-k8s-operator serve only the older group, and their bootstrap pod has no volume
+// claim.
 var openSearchOrg = schema.GroupVersion{Group: "opensearch.org", Version: "v1"}
 
-// OpenSearchClusterGroups are the API groups that the operator's kind is or was in, the newer first.
+// OpenSearchClusterGroups lists the API groups of the kind OpenSearchCluster, the newer group first.
 var OpenSearchClusterGroups = []schema.GroupVersion{openSearchOrg, {Group: "opensearch.opster.io", Version: "v1"}}
 
-// nodesComponent is the name of the one pool of nodes of an OpenSearchCluster; its pods are NAME-nodes-0 and so on.
+// nodesComponent is the name of the only node pool of an OpenSearchCluster. The pool's pods are NAME-nodes-0 and so on.
 const nodesComponent = "nodes"
 
-// OperatedClaim is the name of the volume of a node of an OpenSearchCluster, with the labels of its pod or without.
+// OperatedClaim returns the name of the volume claim of a node of an OpenSearchCluster.
 func OperatedClaim(cluster string, node int32) string {
 	return fmt.Sprintf("data-%s-%s-%d", cluster, nodesComponent, node)
 }
 
-// OperatedSecret is the name of the Secret that the operator makes for Dashboards, also where there is none, and leaves behind.
+// OperatedSecret returns the name of the Secret that the opensearch-k8s-operator creates for OpenSearch Dashboards and does not delete.
+// It creates the Secret even if Dashboards is off.
 func OperatedSecret(cluster string) string { return cluster + "-dashboards-password" }
 
-// LeavesSecret reports whether operators of a group make that Secret: those before 3.0, which know the older group alone, do
-// not.
+// LeavesSecret reports whether versions of the opensearch-k8s-operator that serve this API group create the Secret of OperatedSecret.
+// Versions before 3.0 serve only the older group, and do not create this Secret.
 func LeavesSecret(of schema.GroupVersion) bool { return of == openSearchOrg }
 
-// livenessFailures keeps the operator's liveness probe, which cannot be turned off, from restarting a node that is
-// saturated: at 20 s each, an hour.
+// livenessFailures is how often the liveness probe of the opensearch-k8s-operator may fail before the pod restarts. The probe runs every
+// 20 s, so 180 failures take an hour. The probe cannot be turned off, and it must not restart a saturated node.
 const livenessFailures = 180
 
-// OperatedNodesMin is the lowest number of nodes that the operator bootstraps: its bootstrap pod is a voter until it is
-// deleted, and fewer nodes may be left without a majority.
+// OperatedNodesMin is the lowest number of nodes with which the opensearch-k8s-operator can start a cluster. Its bootstrap pod votes
+// until this pod is deleted. With fewer nodes, the remaining nodes may have no majority after the deletion.
 const OperatedNodesMin = 3
 
-// OpenSearchCluster returns a cell's OpenSearch as an object of the opensearch-k8s-operator in the group of. Every node is
-// cluster manager and data node, as in Knee's own StatefulSet. The operator turns security on and makes the certificates
-// and the password of admin. The field dashboards is left out: operators up to 2.8 require a version in it.
+// OpenSearchCluster returns a cell's OpenSearch as an OpenSearchCluster of the given API group. Every node is cluster manager and data
+// node, as in Knee's own StatefulSet. The opensearch-k8s-operator switches security on, and creates the certificates and the password of
+// the user admin. The field dashboards is not set, because versions up to 2.8 of the opensearch-k8s-operator require a version in it.
 func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.GroupVersion, on Placement, o Options, now time.Time) *unstructured.Unstructured {
 	m := meta(c, cell.Name, ComponentOpenSearch, cell)
 	pod := podMeta(m)
 	m.Annotations[AnnotationSince] = now.UTC().Format(time.RFC3339)
-	m.Annotations[AnnotationPlacement] = strconv.Itoa(int(max(on.Number, 1)))
+	m.Annotations[AnnotationPlacement] = strconv.Itoa(int(on.Number))
 	os := cell.Spec.OpenSearch
 	general := map[string]any{
 		"serviceName":        cell.Name,
@@ -123,22 +125,22 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 	return out
 }
 
-// operatedPodSecurity is the part of the restricted security context that every container of the operator's pods accepts.
-// The user is not in it: the operator's own init containers must run as root.
+// operatedPodSecurity returns the part of the restricted security context that every container of an OpenSearchCluster's pods accepts. It
+// does not set the user, because the init containers of the opensearch-k8s-operator must run as root.
 func operatedPodSecurity() *corev1.PodSecurityContext {
 	s := restrictedPod()
 	s.RunAsNonRoot, s.RunAsUser, s.RunAsGroup = nil, nil, nil
 	return s
 }
 
-// operatedContainerSecurity is the security context of OpenSearch's container, with the user.
+// operatedContainerSecurity returns the security context of OpenSearch's container, including the user.
 func operatedContainerSecurity() *corev1.SecurityContext {
 	s, pod := restrictedContainer(false), restrictedPod()
 	s.RunAsNonRoot, s.RunAsUser, s.RunAsGroup = pod.RunAsNonRoot, pod.RunAsUser, pod.RunAsGroup
 	return s
 }
 
-// clusterSettings are the campaign's lines of opensearch.yml.
+// clusterSettings returns the campaign's lines of opensearch.yml.
 func clusterSettings(os v1alpha1.OpenSearch) map[string]string {
 	out := map[string]string{}
 	for k, v := range os.Settings {
@@ -147,7 +149,7 @@ func clusterSettings(os v1alpha1.OpenSearch) map[string]string {
 	return out
 }
 
-// plain gives typed values the shape of decoded JSON, without what is empty.
+// plain converts typed values to decoded JSON, without null values.
 func plain(object map[string]any) map[string]any {
 	b, err := json.Marshal(object)
 	if err != nil {
@@ -160,7 +162,7 @@ func plain(object map[string]any) map[string]any {
 	return prune(out).(map[string]any)
 }
 
-// prune leaves out null, which an API server would refuse where it wants a list or an object.
+// prune removes null values, because the API server refuses null for a list or an object.
 func prune(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
@@ -177,21 +179,22 @@ func prune(value any) any {
 		}
 	case float64:
 		if v == float64(int64(v)) {
-			return int64(v) // an unstructured object has no other whole numbers
+			return int64(v) // unstructured objects store integers only as int64
 		}
 	}
 	return value
 }
 
-// OpenSearchClusterState is what an OpenSearchCluster's status tells.
+// OpenSearchClusterState is the state of an OpenSearchCluster, read from its status.
 type OpenSearchClusterState struct {
-	Running bool   // bootstrapped, all nodes available, green, and no rolling restart is under way
+	Running bool   // bootstrapped, all nodes available, green, and no rolling restart in progress
 	Nodes   int32  // nodes that are available
-	Says    string // the status in words, for people; empty when Running
+	Says    string // the status as text for users; empty if Running
 }
 
-// ReadOpenSearchCluster reads an OpenSearchCluster's status. The operator writes phase RUNNING as soon as it has created
-// the StatefulSet, and initialized before it deletes the bootstrap pod, so neither means that the cluster is complete.
+// ReadOpenSearchCluster reads an OpenSearchCluster's status. Neither the phase RUNNING nor the field initialized means that the cluster
+// is complete. The opensearch-k8s-operator writes RUNNING as soon as it has created the StatefulSet, and initialized before it deletes
+// the bootstrap pod.
 func ReadOpenSearchCluster(o *unstructured.Unstructured) OpenSearchClusterState {
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	health, _, _ := unstructured.NestedString(o.Object, "status", "health")
@@ -218,13 +221,14 @@ func ReadOpenSearchCluster(o *unstructured.Unstructured) OpenSearchClusterState 
 	}
 	says = append(says, components...)
 	if len(says) == 0 {
-		says = append(says, "it has no status yet: does the opensearch-k8s-operator run, and does it watch this namespace?")
+		says = append(says, "it has no status yet: check that the opensearch-k8s-operator runs and watches this namespace")
 	}
 	s.Says = OpenSearchClusterKind + " " + o.GetName() + ": " + strings.Join(says, ", ")
 	return s
 }
 
-// componentsOf returns what the operator says of its components, and whether one of them restarts the nodes.
+// componentsOf returns the status of the OpenSearchCluster's components as texts. It also reports whether a rolling restart is in
+// progress.
 func componentsOf(o *unstructured.Unstructured) (says []string, restarting bool) {
 	components, _, _ := unstructured.NestedSlice(o.Object, "status", "componentsStatus")
 	for _, component := range components {
@@ -238,7 +242,7 @@ func componentsOf(o *unstructured.Unstructured) (says []string, restarting bool)
 	return says, restarting
 }
 
-// OperatedNodes returns how many nodes an OpenSearchCluster asks for.
+// OperatedNodes returns how many nodes an OpenSearchCluster requests.
 func OperatedNodes(o *unstructured.Unstructured) int32 {
 	pools, _, _ := unstructured.NestedSlice(o.Object, "spec", "nodePools")
 	nodes := int64(0)
@@ -250,9 +254,10 @@ func OperatedNodes(o *unstructured.Unstructured) int32 {
 	return int32(nodes)
 }
 
-// endpointOf is how trials reach a cell's cluster where that takes more than an address: the variant's endpoint, a secured
-// cluster of Knee's own, or what the operator makes: a Service of the cell's name, a Secret of the user admin, one of the
-// REST API's certificate. Nil: an open cluster of Knee's own, or the load needs no cluster.
+// endpointOf returns how trials reach a cell's cluster, if an address is not enough. There are three such cases: the variant's endpoint,
+// a secured cluster that Knee runs itself, and a cluster of the opensearch-k8s-operator. The opensearch-k8s-operator creates a Service
+// with the cell's name, a Secret with the user admin, and a Secret with the certificate of the REST API. nil means an unsecured cluster
+// that Knee runs itself, or no cluster.
 func endpointOf(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *plan.Endpoint {
 	switch {
 	case cell.Secured():

@@ -25,7 +25,7 @@ func operated() (*v1alpha1.BenchmarkCampaign, plan.Cell) {
 	return c.Obj(), cell
 }
 
-// at is a field of an object, by its path.
+// at returns the field of an object at the given path.
 func at(t *testing.T, object any, path ...any) any {
 	t.Helper()
 	for _, step := range path {
@@ -46,7 +46,7 @@ func at(t *testing.T, object any, path ...any) any {
 func TestOpenSearchCluster(t *testing.T) {
 	c, cell := operated()
 	for _, group := range resources.OpenSearchClusterGroups {
-		o := resources.OpenSearchCluster(c, cell, group, resources.Placement{Avoid: []string{"n1"}}, options, now)
+		o := resources.OpenSearchCluster(c, cell, group, resources.Placement{Number: 1, Avoid: []string{"n1"}}, options, now)
 		if got := o.GetAPIVersion() + " " + o.GetKind() + " " + o.GetName(); got != group.String()+" OpenSearchCluster "+cell.Name {
 			t.Error(got)
 		}
@@ -68,8 +68,9 @@ func TestOpenSearchCluster(t *testing.T) {
 			"version":    {at(t, o.Object, "spec", "general", "version"), "3.1.0"},
 			"host":       {at(t, o.Object, "spec", "general", "setVMMaxMapCount"), false},
 			"security":   {at(t, o.Object, "spec", "security", "tls", "http", "generate"), true},
-			"dashboards": {at(t, o.Object, "spec", "dashboards"), nil}, // operators up to 2.8 require a version in it
-			// The operator's init containers run as root: the user must not be set for the whole pod.
+			"dashboards": {at(t, o.Object, "spec", "dashboards"), nil}, // releases of the opensearch-k8s-operator up to 2.8 require a version in this field
+			// The init containers of the opensearch-k8s-operator run as root, so the user must not be set for the whole
+			// pod.
 			"user":       {at(t, o.Object, "spec", "general", "securityContext", "runAsUser"), int64(1000)},
 			"group":      {at(t, o.Object, "spec", "general", "securityContext", "runAsGroup"), int64(1000)},
 			"non-root":   {at(t, o.Object, "spec", "general", "securityContext", "runAsNonRoot"), true},
@@ -82,15 +83,16 @@ func TestOpenSearchCluster(t *testing.T) {
 				t.Errorf("%s: %s (-want +got):\n%s", group, name, diff)
 			}
 		}
-		o.DeepCopy() // panics at what no decoded JSON holds
+		o.DeepCopy() // panics if a value has a type that JSON decoding does not produce
 	}
 }
 
-// Only the newer group has fields for the class of the bootstrap pod's volume and for labels of volumes.
+// TestOpenSearchCluster_fieldsOfNewerGroup checks two fields that only the newer API group of OpenSearchCluster has:
+// the storage class of the bootstrap pod's volume and the labels of volumes.
 func TestOpenSearchCluster_fieldsOfNewerGroup(t *testing.T) {
 	c, cell := operated()
 	for i, group := range resources.OpenSearchClusterGroups {
-		o := resources.OpenSearchCluster(c, cell, group, resources.Placement{}, options, now)
+		o := resources.OpenSearchCluster(c, cell, group, resources.Placement{Number: 1}, options, now)
 		var class, label any
 		if i == 0 {
 			class, label = "fast", cell.Name
@@ -132,7 +134,7 @@ func TestReadOpenSearchCluster(t *testing.T) {
 		"not green":        {with("health", "yellow"), resources.OpenSearchClusterState{Nodes: 3, Says: "OpenSearchCluster o: phase RUNNING, health yellow"}},
 		"complains": {map[string]any{"phase": "PENDING", "componentsStatus": []any{map[string]any{"component": "Scaler", "status": "Failed", "description": "no quorum"}}},
 			resources.OpenSearchClusterState{Says: "OpenSearchCluster o: phase PENDING, not initialized yet, Scaler Failed no quorum"}},
-		"nobody looks at it": {nil, resources.OpenSearchClusterState{Says: "OpenSearchCluster o: it has no status yet: does the opensearch-k8s-operator run, and does it watch this namespace?"}},
+		"nobody looks at it": {nil, resources.OpenSearchClusterState{Says: "OpenSearchCluster o: it has no status yet: check that the opensearch-k8s-operator runs and watches this namespace"}},
 	} {
 		o := &unstructured.Unstructured{Object: map[string]any{
 			"metadata": map[string]any{"name": "o"}, "spec": map[string]any{"nodePools": []any{map[string]any{"replicas": int64(3)}}},

@@ -16,7 +16,7 @@ import (
 // userID is the user of the official OpenSearch and opensearch-benchmark images.
 const userID = 1000
 
-// restrictedPod is the pod security context of everything that Knee runs.
+// restrictedPod returns the security context of all pods that Knee creates.
 func restrictedPod() *corev1.PodSecurityContext {
 	return &corev1.PodSecurityContext{
 		RunAsNonRoot:        ptr.To(true),
@@ -36,7 +36,7 @@ func restrictedContainer(readOnlyRoot bool) *corev1.SecurityContext {
 	}
 }
 
-// requirements returns the requests of the campaign, and the limits that resources.limits leaves.
+// requirements returns the requests of the campaign, and the limits that resources.limits selects.
 func requirements(r v1alpha1.Resources) corev1.ResourceRequirements {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	if r.CPU != "" {
@@ -82,8 +82,8 @@ func labels(in map[string]v1alpha1.LabelValue) map[string]string {
 	return out
 }
 
-// awayFrom keeps a pod off nodes that run any of the components, of whatever campaign: strictly, or, where the
-// campaign allows a shared node, if there is a choice.
+// awayFrom keeps a pod away from nodes that run one of the components, of any campaign. If strictly is false, the pod only prefers other
+// nodes.
 func awayFrom(strictly bool, components ...string) *corev1.Affinity {
 	term := corev1.PodAffinityTerm{
 		TopologyKey:       corev1.LabelHostname,
@@ -104,14 +104,14 @@ func awayFrom(strictly bool, components ...string) *corev1.Affinity {
 	return &corev1.Affinity{PodAntiAffinity: anti}
 }
 
-// awayFromNodes keeps a pod off nodes if there is a choice. It goes by the node's name, as records do: the label
-// kubernetes.io/hostname is not the name everywhere.
+// awayFromNodes makes a pod prefer other nodes. It matches the node's name, as records contain it, because the label
+// kubernetes.io/hostname may differ from the name.
 func awayFromNodes(names []string) *corev1.NodeAffinity {
 	if len(names) == 0 {
 		return nil
 	}
 	var others corev1.NodeSelectorTerm
-	for _, name := range names { // a requirement on a field takes one value
+	for _, name := range names { // a requirement on a field allows only one value
 		others.MatchFields = append(others.MatchFields, corev1.NodeSelectorRequirement{
 			Key: "metadata.name", Operator: corev1.NodeSelectorOpNotIn, Values: []string{name},
 		})
@@ -129,10 +129,10 @@ func hostEnv() corev1.EnvVar {
 	return corev1.EnvVar{Name: record.HostEnv, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "spec.nodeName"}}}
 }
 
-// verbatim keeps the kubelet from expanding $(NAME) in the value of an environment variable.
+// verbatim escapes the value of an environment variable, so the kubelet does not expand $(NAME) in it.
 func verbatim(value string) string { return strings.ReplaceAll(value, "$", "$$") }
 
-// claim is a PersistentVolumeClaim's spec for a storage that the campaign names.
+// claim returns the spec of a PersistentVolumeClaim for the campaign's storage.
 func claim(s v1alpha1.Storage) corev1.PersistentVolumeClaimSpec {
 	spec := corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -146,5 +146,5 @@ func claim(s v1alpha1.Storage) corev1.PersistentVolumeClaimSpec {
 	return spec
 }
 
-// Dedicated says whether the loader and OpenSearch must not share a node.
+// Dedicated reports whether the loader and OpenSearch must not share a node.
 func Dedicated(cell plan.Cell) bool { return cell.Spec.Loader.Placement != v1alpha1.LoaderShared }

@@ -12,11 +12,12 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// The probe sees OpenSearch's process, and the log that its JVM writes, and can change neither.
-func TestTheProbeSeesOpenSearch(t *testing.T) {
+// TestStatefulSet_probe_seesOpenSearchReadOnly checks that the probe can see OpenSearch's process and read its garbage collection log,
+// and can change neither.
+func TestStatefulSet_probe_seesOpenSearchReadOnly(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("arm")
 	_, cell := cellOf(w)
-	pod := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec
+	pod := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now).Spec.Template.Spec
 	if pod.ShareProcessNamespace == nil || !*pod.ShareProcessNamespace {
 		t.Error("the probe cannot see OpenSearch's process")
 	}

@@ -14,9 +14,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/driverconfig"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
@@ -25,14 +27,14 @@ var (
 	options = resources.Options{OpenSearchImage: "os", OSBImage: "osb", AgentImage: "knee:1"}
 )
 
-// cellOf plans a campaign of one variant and gives its cell.
+// cellOf plans a campaign of one variant and returns the plan and its first cell.
 func cellOf(c *wrappers.Campaign) (plan.Plan, plan.Cell) {
 	p := plan.Build(c.UID("uid-1").Obj())
 	return p, p.Cells[0]
 }
 
-func attemptOf(cell plan.Cell, phase record.Phase) record.Trial {
-	return record.Trial{Campaign: "uid-1", Cell: cell.Hash, Variant: cell.Variant(), Topology: cell.Topology(), Phase: phase, Clients: 16, Repetition: 1, Attempt: 2}
+func attemptOf(cell plan.Cell, phase record.Phase) record.Attempt {
+	return record.Attempt{Trial: record.Trial{Campaign: "uid-1", Cell: cell.Hash, Variant: cell.Variant(), Topology: cell.Topology(), Phase: phase, Clients: 16, Repetition: 1, Placement: 1}, N: 2}
 }
 
 func TestSettings(t *testing.T) {
@@ -81,7 +83,7 @@ func TestHeapAndJavaOptions(t *testing.T) {
 		w := wrappers.MakeCampaign("x").Variant("a")
 		w.Spec.OpenSearch = tc.os
 		_, cell := cellOf(w)
-		sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now)
+		sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now)
 		if got := env(sts.Spec.Template.Spec.Containers[0], "OPENSEARCH_JAVA_OPTS"); got != tc.want {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
@@ -97,14 +99,14 @@ func env(c corev1.Container, name string) string {
 	return "(unset)"
 }
 
-func TestWhereOpenSearchRuns(t *testing.T) {
+func TestStatefulSet_schedulingAndStorage(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("arm")
 	w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
 	w.Spec.Variants[0].Architecture = "arm64"
 	w.Spec.Variants[0].NodePool.Tolerations = []v1alpha1.Toleration{{Key: "bench", Operator: "Exists", Effect: "NoSchedule"}}
 	w.Spec.OpenSearch.Storage = v1alpha1.Storage{Size: "1Ti", StorageClassName: "fast"}
 	_, cell := cellOf(w)
-	sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now)
+	sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now)
 	pod := sts.Spec.Template.Spec
 	if diff := cmp.Diff(map[string]string{"pool": "arm", "kubernetes.io/arch": "arm64"}, pod.NodeSelector); diff != "" {
 		t.Errorf("node selector (-want +got):\n%s", diff)
@@ -124,7 +126,7 @@ func TestWhereOpenSearchRuns(t *testing.T) {
 	}
 	w.Spec.Loader.Placement = v1alpha1.LoaderShared
 	_, cell = cellOf(w)
-	pod = resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec
+	pod = resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now).Spec.Template.Spec
 	if anti := pod.Affinity.PodAntiAffinity; len(anti.RequiredDuringSchedulingIgnoredDuringExecution) != 0 || len(anti.PreferredDuringSchedulingIgnoredDuringExecution) != 1 {
 		t.Errorf("a shared loader: anti-affinity %+v, want a preference only", anti)
 	}
@@ -155,24 +157,25 @@ func TestParams(t *testing.T) {
 			"bulk_size": "500", "codec": `a,"b":$(c)`, "time_period": want.timePeriod, "bulk_indexing_clients": "16",
 			"number_of_shards": "1", "number_of_replicas": "0", "refresh_interval": "1s",
 		}
-		if diff := cmp.Diff(params, cfg.OSB.Params); diff != "" {
+		osb := driverconfig.Of[osbconfig.Config](cfg)
+		if diff := cmp.Diff(params, osb.Params); diff != "" {
 			t.Errorf("%s params (-want +got):\n%s", phase, diff)
 		}
-		if !cmp.Equal(cfg.OSB.SearchTasks, want.search) {
-			t.Errorf("%s: search tasks %v, want %v", phase, cfg.OSB.SearchTasks, want.search)
+		if !cmp.Equal(osb.SearchTasks, want.search) {
+			t.Errorf("%s: search tasks %v, want %v", phase, osb.SearchTasks, want.search)
 		}
-		if cfg.Trial != attemptOf(cell, phase) {
-			t.Errorf("%s: the agent is told of %+v", phase, cfg.Trial)
+		if cfg.Attempt != attemptOf(cell, phase) {
+			t.Errorf("%s: the agent is told of %+v", phase, cfg.Attempt)
 		}
 	}
 }
 
-func TestWhereAWorkloadComesFrom(t *testing.T) {
+func TestWorkloadSource(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from   *v1alpha1.WorkloadSource
-		path   string // told to the agent
+		path   string // path in the configuration of the agent
 		flat   bool
-		volume func(corev1.VolumeSource) bool // of the volume "workload"; nil when there is none
+		volume func(corev1.VolumeSource) bool // of the volume "workload"; nil: no volume
 		inits  int
 	}{
 		"its own repository": {nil, "", false, nil, 1},
@@ -194,8 +197,9 @@ func TestWhereAWorkloadComesFrom(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := resources.Config(w.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{})
-		if cfg.OSB.Path != tc.path || cfg.OSB.Flat != tc.flat {
-			t.Errorf("%s: path %q flat %v, want %q %v", name, cfg.OSB.Path, cfg.OSB.Flat, tc.path, tc.flat)
+		osb := driverconfig.Of[osbconfig.Config](cfg)
+		if osb.Path != tc.path || osb.Flat != tc.flat {
+			t.Errorf("%s: path %q flat %v, want %q %v", name, osb.Path, osb.Flat, tc.path, tc.flat)
 		}
 		found := false
 		for _, v := range job.Spec.Template.Spec.Volumes {
@@ -212,8 +216,9 @@ func TestWhereAWorkloadComesFrom(t *testing.T) {
 	}
 }
 
-// A Job that is deleted, retried or ended by Kubernetes loses the record, or measures twice under one name.
-func TestAJobIsNeverRetriedOrEndedByKubernetes(t *testing.T) {
+// TestJob_kubernetesRetriesAndCleanup_areDisabled checks that Kubernetes neither deletes, retries nor ends a Job. Otherwise
+// a record would be lost, or a trial would be measured twice under one name.
+func TestJob_kubernetesRetriesAndCleanup_areDisabled(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	p, cell := cellOf(w)
 	job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{JVM: "jvm-1"}, options)
@@ -228,11 +233,11 @@ func TestAJobIsNeverRetriedOrEndedByKubernetes(t *testing.T) {
 	}
 }
 
-func TestNamesFit(t *testing.T) {
+func TestNames_longestCampaign_fitKubernetesLimits(t *testing.T) {
 	w := wrappers.MakeCampaign(strings.Repeat("9.", 126) + "x").Variant(strings.Repeat("v", 32))
 	p, cell := cellOf(w)
 	attempt := attemptOf(cell, record.Sweep)
-	attempt.Clients, attempt.Repetition, attempt.Attempt = 10000, 50, 11
+	attempt.Clients, attempt.Repetition, attempt.N = 10000, 50, 11
 	job, err := resources.Job(w.Obj(), p, cell, attempt, resources.Running{JVM: "jvm-1"}, options)
 	if err != nil {
 		t.Fatal(err)
@@ -248,8 +253,9 @@ func TestNamesFit(t *testing.T) {
 	}
 }
 
-// Every pod passes the restricted pod security standard; the namespaces of the end-to-end tests enforce it.
-func TestContainersAreRestricted(t *testing.T) {
+// TestPods_meetRestrictedSecurityStandard checks that every pod meets the restricted pod security standard. The namespaces of the
+// end-to-end tests enforce this standard.
+func TestPods_meetRestrictedSecurityStandard(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	w.Spec.Workload.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "w:1", Path: "/workload"}}
 	p, cell := cellOf(w)
@@ -257,7 +263,7 @@ func TestContainersAreRestricted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pod := range []corev1.PodSpec{job.Spec.Template.Spec, resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec} {
+	for _, pod := range []corev1.PodSpec{job.Spec.Template.Spec, resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now).Spec.Template.Spec} {
 		if *pod.AutomountServiceAccountToken || !*pod.SecurityContext.RunAsNonRoot || pod.SecurityContext.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 			t.Errorf("pod security %+v, token %v", pod.SecurityContext, *pod.AutomountServiceAccountToken)
 		}
@@ -270,14 +276,15 @@ func TestContainersAreRestricted(t *testing.T) {
 	}
 }
 
-// The nodes of one cell keep off each other, off every other OpenSearch and off every loader: strictly, or if there is a
-// choice where the campaign allows a shared node. Together they form one cluster from the start.
-func TestNodesOfATopologySpread(t *testing.T) {
+// TestStatefulSet_severalNodes_avoidEachOther checks that the nodes of a cell avoid each other, every other OpenSearch and every
+// loader. This is required, or only preferred if the campaign allows a shared node. All nodes start in parallel,
+// because they form one cluster from the start.
+func TestStatefulSet_severalNodes_avoidEachOther(t *testing.T) {
 	for _, placement := range []v1alpha1.LoaderPlacement{v1alpha1.LoaderShared, v1alpha1.LoaderDedicated} {
 		w := wrappers.MakeCampaign("x").Variant("a").Nodes(6)
 		w.Spec.Loader.Placement = placement
 		_, cell := cellOf(w)
-		sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now)
+		sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now)
 		anti := sts.Spec.Template.Spec.Affinity.PodAntiAffinity
 		terms := anti.RequiredDuringSchedulingIgnoredDuringExecution
 		if placement == v1alpha1.LoaderShared {

@@ -24,12 +24,12 @@ const (
 	usersFile      = "internal_users.yml"
 	certificates   = "certificates" // folder in OpenSearch's config folder
 	pluginFolder   = openSearchHome + "/plugins/opensearch-security"
-	// securityHealth answers 200 without a password once the plugin has its users, and 503 before.
+	// securityHealth needs no password. It answers 200 after the plugin has loaded its users, and 503 before that.
 	securityHealth = "/_plugins/_security/health"
 )
 
-// SecuritySecretName is the name of the Secret of a campaign's secured clusters. A digest of the campaign's UID keeps a
-// later campaign of the same name from taking it over.
+// SecuritySecretName returns the name of the Secret of a campaign's secured clusters. The name contains a digest of the
+// campaign's UID, so it differs from the Secret of a later campaign with the same name.
 func SecuritySecretName(c *v1alpha1.BenchmarkCampaign) string {
 	name := c.Name
 	if len(name) > 200 {
@@ -38,9 +38,9 @@ func SecuritySecretName(c *v1alpha1.BenchmarkCampaign) string {
 	return name + "-security-" + plan.Digest(string(c.UID), 10)
 }
 
-// SecuritySecret holds the certificates, the user and the password of all secured clusters of a campaign. One Secret
-// holds everything, because the manager cannot read a Secret: two could not be made to match again after a restart between
-// them.
+// SecuritySecret returns the Secret with the certificates, the user and the password of all secured clusters of a campaign. All of them
+// are in one Secret, because the manager cannot read Secrets. If there were two Secrets and the manager restarted between their
+// creations, the manager could not make the second Secret match the first Secret.
 func SecuritySecret(c *v1alpha1.BenchmarkCampaign, b security.Bundle) *corev1.Secret {
 	return &corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
@@ -53,13 +53,13 @@ func SecuritySecret(c *v1alpha1.BenchmarkCampaign, b security.Bundle) *corev1.Se
 	}
 }
 
-// SecurityDNSNames are the DNS names of a campaign's secured clusters: those of all Services in its namespace, because later
-// changes of the campaign add cells.
+// SecurityDNSNames returns the DNS names of a campaign's secured clusters. The wildcard matches all Services in the namespace,
+// because later changes of the campaign may add cells.
 func SecurityDNSNames(c *v1alpha1.BenchmarkCampaign) []string {
 	return []string{"*." + c.Namespace + ".svc"}
 }
 
-// securedEndpoint is how trials reach a secured cluster of Knee's own.
+// securedEndpoint returns the endpoint with which trials reach a secured cluster that Knee runs itself.
 func securedEndpoint(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *plan.Endpoint {
 	name := SecuritySecretName(c)
 	return &plan.Endpoint{
@@ -68,13 +68,13 @@ func securedEndpoint(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *plan.Endpoi
 	}
 }
 
-// securitySettings are the lines of opensearch.yml that switch security on. Paths are below the config folder.
+// securitySettings returns the lines of opensearch.yml that switch security on. Paths are below the config folder.
 func securitySettings() map[string]any {
 	out := map[string]any{
 		"plugins.security.ssl.http.enabled":                            true,
-		"plugins.security.ssl.transport.enforce_hostname_verification": false, // nodes connect to addresses of pods
+		"plugins.security.ssl.transport.enforce_hostname_verification": false, // nodes connect by pod address, so host names cannot match
 		"plugins.security.nodes_dn":                                    []string{"CN=" + security.NodeName},
-		"plugins.security.allow_default_init_securityindex":            true, // from the files in config/opensearch-security
+		"plugins.security.allow_default_init_securityindex":            true, // load users and roles from the files in config/opensearch-security
 	}
 	for _, layer := range []string{"http", "transport"} {
 		at := "plugins.security.ssl." + layer + "."
@@ -85,7 +85,7 @@ func securitySettings() map[string]any {
 	return out
 }
 
-// secure switches security on in the pod of a node.
+// secure switches security on in the pod of an OpenSearch node.
 func secure(spec *corev1.PodSpec, c *v1alpha1.BenchmarkCampaign) {
 	os := &spec.Containers[0]
 	os.Env = slices.DeleteFunc(os.Env, func(e corev1.EnvVar) bool { return e.Name == disableSecurity })
@@ -100,14 +100,14 @@ func secure(spec *corev1.PodSpec, c *v1alpha1.BenchmarkCampaign) {
 	os.VolumeMounts = append(os.VolumeMounts,
 		corev1.VolumeMount{Name: securityVolume, MountPath: config + certificates, ReadOnly: true},
 		corev1.VolumeMount{Name: securityVolume, MountPath: config + "opensearch-security/" + usersFile, SubPath: usersFile, ReadOnly: true})
-	// The kubelet sends no password and does not verify the certificate.
+	// The path securityHealth needs no password, and the kubelet does not verify the certificate.
 	get := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Scheme: corev1.URISchemeHTTPS, Path: securityHealth, Port: intstr.FromInt32(HTTPPort)}}
 	os.StartupProbe.ProbeHandler, os.ReadinessProbe.ProbeHandler = get, get
 	spec.InitContainers = append([]corev1.Container{pluginCheck(os.Image)}, spec.InitContainers...)
 }
 
-// pluginCheck fails with a clear text where the image has no security plugin. OpenSearch itself would only name a setting
-// that it does not know.
+// pluginCheck returns an init container that fails with a clear text if the image has no security plugin. Without this check,
+// OpenSearch would only report a setting that it does not know.
 func pluginCheck(image string) corev1.Container {
 	return corev1.Container{
 		Name: "security", Image: image,
@@ -118,8 +118,8 @@ func pluginCheck(image string) corev1.Container {
 	}
 }
 
-// validateSecurity finds a variant that sets security where the provisioner always has it on, and settings that contradict
-// it. The schema does not see a variant together with the campaign's defaults.
+// validateSecurity finds two errors: a variant that sets security with a provisioner that always has security on, and settings
+// that contradict security. The schema cannot find them, because it does not combine a variant with the campaign's defaults.
 func validateSecurity(c *v1alpha1.BenchmarkCampaign, spec *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	reserved := securitySettings()

@@ -19,7 +19,7 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// secured is a campaign of one variant with security on.
+// secured returns a campaign of one variant with security on.
 func secured() *wrappers.Campaign {
 	c := wrappers.MakeCampaign("x").Variant("a")
 	c.Spec.OpenSearch.Security = ptr.To(true)
@@ -27,10 +27,10 @@ func secured() *wrappers.Campaign {
 }
 
 func securedPodOf(c *wrappers.Campaign, cell plan.Cell) corev1.PodSpec {
-	return resources.StatefulSet(c.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec
+	return resources.StatefulSet(c.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now).Spec.Template.Spec
 }
 
-func TestSecuredStatefulSet(t *testing.T) {
+func TestStatefulSet_securityOn_usesTLSAndSecret(t *testing.T) {
 	c := secured()
 	_, cell := cellOf(c)
 	pod := securedPodOf(c, cell)
@@ -83,7 +83,7 @@ func TestOpenStatefulSet_hasNoTraceOfSecurity(t *testing.T) {
 	}
 }
 
-func TestSecuredTrial(t *testing.T) {
+func TestJob_securityOn_hasCredentialsAndCA(t *testing.T) {
 	c := secured()
 	p, cell := cellOf(c)
 	got := resources.Config(c.Obj(), p, cell, attemptOf(cell, record.Sweep), resources.Running{})
@@ -146,7 +146,8 @@ func TestSecuritySecret(t *testing.T) {
 	}
 }
 
-// The check of the image is a line of shell: it is run here on a folder with the plugin and on one without.
+// TestPluginCheck runs the shell command that checks the image, on a folder with the plugin and on a folder without
+// the plugin.
 func TestPluginCheck(t *testing.T) {
 	c := secured()
 	_, cell := cellOf(c)

@@ -13,7 +13,7 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-func TestSysctlInitTakesTheManagersWordAndTheCampaigns(t *testing.T) {
+func TestSysctlInit(t *testing.T) {
 	for name, tc := range map[string]struct {
 		campaign, variant *bool
 		allowed           bool
@@ -33,7 +33,7 @@ func TestSysctlInitTakesTheManagersWordAndTheCampaigns(t *testing.T) {
 		_, cell := cellOf(w)
 		o := options
 		o.AllowSysctlInit = tc.allowed
-		pod := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, o, time.Minute, now).Spec.Template.Spec
+		pod := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, o, time.Minute, now).Spec.Template.Spec
 		first := pod.InitContainers[0]
 		if got := first.Name == "sysctl"; got != tc.wantInit {
 			t.Errorf("%s: the first container is %s, want sysctl %v", name, first.Name, tc.wantInit)
@@ -56,12 +56,12 @@ func TestSysctlInitTakesTheManagersWordAndTheCampaigns(t *testing.T) {
 	}
 }
 
-func TestJavaOptionsAreNotExpanded(t *testing.T) {
+func TestJavaOptions_variableReference_isEscaped(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	w.Spec.OpenSearch.JavaOptions = []string{"-Da=$(DISABLE_SECURITY_PLUGIN)"}
 	_, cell := cellOf(w)
-	pod := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template.Spec
-	if got := env(pod.Containers[0], "OPENSEARCH_JAVA_OPTS"); got != "-Da=$$(DISABLE_SECURITY_PLUGIN)" { // $$ is Kubernetes' word for $
+	pod := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now).Spec.Template.Spec
+	if got := env(pod.Containers[0], "OPENSEARCH_JAVA_OPTS"); got != "-Da=$$(DISABLE_SECURITY_PLUGIN)" { // Kubernetes expands $$ to $
 		t.Errorf("OPENSEARCH_JAVA_OPTS is %q", got)
 	}
 }

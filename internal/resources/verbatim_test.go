@@ -11,15 +11,18 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
+	"github.com/knee-bench/knee/internal/drivers/osb/osbtool"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/driverconfig"
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// expanded is a model of what the kubelet does to a value, not the kubelet's own code: that of
-// k8s.io/kubernetes/third_party/forked/golang/expansion, which cannot be imported without all of Kubernetes. $(NAME) is
-// replaced when NAME is known and stays when it is not, $$ is $, any other $ stays.
+// expanded replaces the variables in a value as the kubelet does. The code of the kubelet
+// (k8s.io/kubernetes/third_party/forked/golang/expansion) cannot be imported without all of Kubernetes, so this
+// function repeats its rules. $(NAME) is replaced if NAME is known, otherwise it stays. $$ becomes $. Any other $
+// stays.
 func expanded(value string, known map[string]string) string {
 	var out strings.Builder
 	for i := 0; i < len(value); i++ {
@@ -47,7 +50,7 @@ func expanded(value string, known map[string]string) string {
 	return out.String()
 }
 
-func TestTheModelOfTheKubelet(t *testing.T) {
+func TestExpanded(t *testing.T) {
 	for value, want := range map[string]string{
 		"$(A)": "1", "a$(A)b": "a1b", "$(B)": "$(B)", "$$(A)": "$(A)", "$$$(A)": "$1", "$A": "$A", "$": "$", "$(A": "$(A", "$$": "$",
 	} {
@@ -57,8 +60,8 @@ func TestTheModelOfTheKubelet(t *testing.T) {
 	}
 }
 
-// nasty is what a shell, a file name, YAML, JSON, a comma-separated list or Kubernetes' own $(VAR) would take for more
-// than text.
+// nasty holds texts that have a special meaning in a shell, a file name, YAML, JSON, a comma-separated list or
+// Kubernetes' $(VAR).
 var nasty = []string{
 	"$(KNEE_HOST)", "$$(KNEE_HOST)", "$$$(KNEE_HOST)", "$KNEE_HOST", "${HOSTNAME}", "$", "$(", "`id`", "a;b", "a|b&c", "a\nnetwork.host: 0", "a\r\nb",
 	"../../etc/passwd", "-rf", "=1+1", "a,b", "a: b", `a"b`, "a'b", `a\b`, `\u0000`, "%s%n", "{{ 1 }}", "{% x %}", "<b>&", "é 漢 \u202e", "a\tb", "# x", " a ", "null", "~", "- a",
@@ -74,8 +77,9 @@ func environmentOf(c corev1.Container, name string) string {
 	return ""
 }
 
-// The values of a campaign reach the agent, and through it the driver, as they were written.
-func TestNastyValuesReachTheAgentVerbatim(t *testing.T) {
+// TestJob_nastyValues_reachAgentUnchanged checks that the values of a campaign reach the agent, and through the agent
+// the driver, exactly as written.
+func TestJob_nastyValues_reachAgentUnchanged(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	w.Spec.Workload.OSB.Params = map[string]v1alpha1.ParamValue{}
 	w.Spec.Workload.OSB.SearchTasks = nil
@@ -97,8 +101,8 @@ func TestNastyValuesReachTheAgentVerbatim(t *testing.T) {
 	if diff := cmp.Diff(resources.Config(w.Obj(), p, cell, attempt, resources.Running{}), got); diff != "" {
 		t.Errorf("the agent is told something else (-want +got):\n%s", diff)
 	}
-	// The driver reads its parameters from a file of JSON.
-	data, err := driver.OSBParams(got.OSB.Params)
+	// The driver reads its parameters from a JSON file.
+	data, err := osbtool.EncodeParams(driverconfig.Of[osbconfig.Config](got).Params)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,19 +117,19 @@ func TestNastyValuesReachTheAgentVerbatim(t *testing.T) {
 	}
 }
 
-func TestNastyJavaOptionsReachTheImageVerbatim(t *testing.T) {
+func TestJavaOptions_nastyText_reachesImageUnchanged(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	w.Spec.OpenSearch.JavaOptions = []string{"-Da=$(KNEE_HOST)", "-Db=$$(HOME)", "-Dc=`id`", "-XX:OnOutOfMemoryError=a;b"}
 	_, cell := cellOf(w)
-	sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, 1, now)
+	sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, 1, now)
 	got := environmentOf(sts.Spec.Template.Spec.Containers[0], "OPENSEARCH_JAVA_OPTS")
 	if want := strings.Join(w.Spec.OpenSearch.JavaOptions, " "); !strings.HasSuffix(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-// A setting is one setting, whatever its value holds.
-func TestNastySettingsStayWithinTheirLine(t *testing.T) {
+// TestSettings_nastyText_staysOneSetting checks that a setting stays one setting, whatever its value contains.
+func TestSettings_nastyText_staysOneSetting(t *testing.T) {
 	for _, text := range nasty {
 		w := wrappers.MakeCampaign("x").Variant("a")
 		_, plain := cellOf(w)
@@ -146,8 +150,8 @@ func TestNastySettingsStayWithinTheirLine(t *testing.T) {
 	}
 }
 
-// What Knee makes a folder's or an object's name of cannot leave its folder.
-func TestPathsStayWithinTheirFolders(t *testing.T) {
+// TestConfig_paths_stayBelowTheirFolders checks that paths built from names of a campaign cannot leave their folder.
+func TestConfig_paths_stayBelowTheirFolders(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("a")
 	w.Spec.Artifacts = &v1alpha1.Artifacts{ClaimName: "c"}
 	w.Spec.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "b", Key: "..body.json"}

@@ -9,7 +9,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// addArtifacts mounts the volume, or a folder of it, on which the agent leaves its raw files.
+// addArtifacts mounts the volume, or a folder of the volume, on which the agent stores its raw files.
 func addArtifacts(spec *corev1.PodSpec, a v1alpha1.Artifacts) {
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "artifacts", VolumeSource: corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: a.ClaimName},
@@ -18,7 +18,7 @@ func addArtifacts(spec *corev1.PodSpec, a v1alpha1.Artifacts) {
 		corev1.VolumeMount{Name: "artifacts", MountPath: record.ArtifactsPath, SubPath: a.Path})
 }
 
-// addVolume mounts a volume in the trial's container: a source of its own, not a copy, is read-only.
+// addVolume mounts a volume in the trial's container. The mount is read-only unless the volume is an emptyDir.
 func addVolume(spec *corev1.PodSpec, name, at string, source corev1.VolumeSource) {
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: source})
 	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts,
@@ -31,7 +31,7 @@ func addConfigMap(spec *corev1.PodSpec, volume, at, name string) {
 	}})
 }
 
-// installAgent copies the agent to where every container of the trial's pod finds it.
+// installAgent returns the init container that copies the agent into a volume of the trial's pod.
 func installAgent(o Options) corev1.Container {
 	return corev1.Container{
 		Name: "agent", Image: o.AgentImage, Command: []string{agentInImage, "install", record.AgentPath},
@@ -41,8 +41,8 @@ func installAgent(o Options) corev1.Container {
 	}
 }
 
-// addWorkload brings the workload's files into the pod. An image needs no shell and no volume feature: the
-// agent, which is static, runs in it and copies the folder.
+// addWorkload mounts the workload's files. If the source is an image, an init container runs the static agent in this image and
+// copies the folder. So the image needs no shell, and the cluster needs no image volumes.
 func addWorkload(spec *corev1.PodSpec, from *v1alpha1.WorkloadSource) {
 	switch {
 	case from == nil || from.Git != nil:
@@ -76,11 +76,11 @@ func cacheVolume(cell plan.Cell) corev1.Volume {
 	}}
 }
 
-// CacheName names the volume that keeps a cell's loader's downloads.
+// CacheName returns the name of the volume that keeps the downloads of a cell's loader.
 func CacheName(cell plan.Cell) string { return cell.Name + "-cache" }
 
-// CacheClaim is the volume that keeps the loader's downloads from one trial of a cell to the next; nil when the
-// campaign keeps none.
+// CacheClaim returns the volume claim that keeps the loader's downloads from one trial of a cell to the next. It returns nil if
+// the campaign has no cache.
 func CacheClaim(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.PersistentVolumeClaim {
 	if cell.Spec.Loader.Cache.Size == "" {
 		return nil

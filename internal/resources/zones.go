@@ -9,8 +9,9 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 )
 
-// spreadOverZones places the nodes of a cell evenly on at least as many zones as its topology asks for; nil where it asks
-// for none. Pods that cannot be placed so stay pending: two zones that turn out to be one would be another measurement.
+// spreadOverZones returns constraints that spread the nodes of a cell evenly over at least as many zones as the topology
+// requires. It returns nil if the topology requires no zones. Pods that cannot be spread stay pending, because nodes in fewer
+// zones would give a different measurement.
 func spreadOverZones(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []corev1.TopologySpreadConstraint {
 	zones := cell.Spec.Topology.Zones
 	if zones == 0 {
@@ -21,7 +22,7 @@ func spreadOverZones(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []corev1.Top
 		MaxSkew:           1,
 		MinDomains:        ptr.To(zones),
 		WhenUnsatisfiable: corev1.DoNotSchedule,
-		NodeTaintsPolicy:  ptr.To(corev1.NodeInclusionPolicyHonor), // a zone where no pod tolerates the taints is no zone
+		NodeTaintsPolicy:  ptr.To(corev1.NodeInclusionPolicyHonor), // only zones with nodes whose taints the pods tolerate count
 		LabelSelector:     &metav1.LabelSelector{MatchLabels: selector(c, cell, ComponentOpenSearch)},
 	}}
 }

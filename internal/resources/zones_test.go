@@ -18,7 +18,7 @@ func TestStatefulSet_zones_spreadTheNodes(t *testing.T) {
 		w := wrappers.MakeCampaign("x").Variant("a").Nodes(6)
 		w.Spec.Topologies[0].Zones = zones
 		_, cell := cellOf(w)
-		pod := resources.StatefulSet(w.Obj(), cell, resources.Placement{}, options, time.Minute, now).Spec.Template
+		pod := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now).Spec.Template
 		return pod, pod.Spec.TopologySpreadConstraints
 	}
 	if _, got := constraints(nil); got != nil {

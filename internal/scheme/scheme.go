@@ -1,4 +1,4 @@
-// Package scheme knows the types that Knee's programs exchange with the API server.
+// Package scheme defines the types that Knee's programs exchange with the API server.
 package scheme
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// New makes a scheme of Kubernetes' own types and Knee's.
+// New returns a scheme with the types of Kubernetes and Knee.
 func New() *runtime.Scheme {
 	s := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(s))

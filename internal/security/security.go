@@ -1,5 +1,5 @@
-// Package security makes what a secured OpenSearch of Knee's own starts with: certificates, one user and that user's
-// password. It keeps nothing: the caller stores the result in a Secret.
+// Package security generates the certificates, the user and the password for a secured OpenSearch cluster that Knee runs
+// itself. The caller stores the result in a Secret.
 package security
 
 import (
@@ -18,29 +18,28 @@ import (
 )
 
 const (
-	// User is the only user. The security plugin's own roles give it every right by its backend role admin.
+	// User is the only user. The security plugin's own roles give every right to the user's backend role, admin.
 	User = "admin"
-	// NodeName is the common name of the nodes' certificate, by which nodes accept each other.
+	// NodeName is the common name of the nodes' certificate. Nodes accept each other because of this name.
 	NodeName = "knee-node"
 
-	// validity is longer than any campaign: nothing renews the certificates.
+	// validity is longer than the life of any campaign, because nothing renews the certificates.
 	validity = 10 * 365 * 24 * time.Hour
-	// skew allows for clocks of nodes that are behind the manager's.
+	// skew allows for nodes whose clocks are behind the manager's clock.
 	skew = time.Hour
-	// passwordBytes is the password's entropy. bcrypt takes 72 characters at most.
+	// passwordBytes is the number of random bytes in the password. bcrypt accepts at most 72 characters.
 	passwordBytes = 24
 )
 
-// Bundle is what Generate makes.
+// Bundle is the result of Generate.
 type Bundle struct {
 	Username, Password string
-	CA                 []byte // certificate of the authority, PEM; its private key is not kept
-	Certificate, Key   []byte // of all nodes, for REST and transport, PEM; the key is PKCS #8, which the plugin requires
-	Users              []byte // internal_users.yml, which holds a bcrypt hash of the password
+	CA                 []byte // certificate of the authority, PEM; the private key of the authority is not stored
+	Certificate, Key   []byte // certificate and key of all nodes, for REST and transport, PEM; the key is PKCS #8, because the plugin requires it
+	Users              []byte // internal_users.yml with a bcrypt hash of the password
 }
 
-// Generate makes a new authority, one certificate for all nodes with the given DNS names, and the user with a random
-// password.
+// Generate returns a new authority, one certificate for all nodes with the given DNS names, and a user with a random password.
 func Generate(now time.Time, dnsNames ...string) (Bundle, error) {
 	password, err := newPassword()
 	if err != nil {
@@ -59,7 +58,7 @@ func Generate(now time.Time, dnsNames ...string) (Bundle, error) {
 	if b.CA, err = sign(authority, authority, &authorityKey.PublicKey, authorityKey); err != nil {
 		return Bundle{}, err
 	}
-	if authority, err = parse(b.CA); err != nil { // with the key's identifier, which the node's certificate names
+	if authority, err = parse(b.CA); err != nil { // the parsed certificate has the key identifier that the node's certificate refers to
 		return Bundle{}, err
 	}
 	node := template(now, NodeName)
@@ -89,7 +88,7 @@ func newPassword() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(random), nil
 }
 
-// users is internal_users.yml. It replaces that of the image, whose demo users have well-known passwords.
+// users returns the content of internal_users.yml. This file replaces the file in the image, whose demo users have well-known passwords.
 func users(password string) ([]byte, error) {
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
 	if err != nil {
@@ -101,7 +100,7 @@ func users(password string) ([]byte, error) {
 	})
 }
 
-// template has no serial number: crypto/x509 makes a random one.
+// template returns a certificate without a serial number, because crypto/x509 generates a random serial number.
 func template(now time.Time, name string) *x509.Certificate {
 	return &x509.Certificate{Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-skew), NotAfter: now.Add(validity)}
 }

@@ -72,7 +72,7 @@ func TestGenerate_users(t *testing.T) {
 	if err := yaml.Unmarshal(b.Users, &users); err != nil {
 		t.Fatal(err)
 	}
-	if len(users) != 2 { // with _meta
+	if len(users) != 2 { // the user and the entry _meta
 		t.Errorf("users %v, want %s alone", users, User)
 	}
 	admin := users[b.Username]

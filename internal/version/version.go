@@ -1,5 +1,5 @@
-// Package version is the version of Knee's programs, set by the linker.
+// Package version holds the version of Knee's programs.
 package version
 
-// Version is a release's tag, or dev.
+// Version is the tag of the release. The linker sets it. If the linker does not set it, it is "dev".
 var Version = "dev"

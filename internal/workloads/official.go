@@ -1,5 +1,5 @@
-// Package workloads knows the official workloads of opensearch-benchmark: the index that each fills and the size of its
-// corpus. The figures are those of opensearch-project/opensearch-benchmark-workloads, branch main, commit 255694f of
+// Package workloads lists the official workloads of opensearch-benchmark, with the index that each workload fills and the size
+// of its corpus. The figures come from opensearch-project/opensearch-benchmark-workloads, branch main, commit 255694f of
 // 2026-07-01.
 package workloads
 
@@ -9,14 +9,14 @@ import (
 	"strconv"
 )
 
-// Official is what Knee knows of an official workload.
+// Official describes an official workload.
 type Official struct {
-	Index     string           // that its ingest tasks fill; one that ends in * stands for several
-	Documents int64            // of its corpus
-	Sizes     map[string]int64 // documents by the parameter corpus_size, where the workload has one
+	Index     string           // index that the workload's ingest tasks fill; a name that ends in * means several indices
+	Documents int64            // number of documents of the workload's corpus
+	Sizes     map[string]int64 // number of documents by the value of the parameter corpus_size, if the workload has this parameter
 }
 
-// official are the workloads whose default test procedure fills the index with bulk tasks.
+// official lists the workloads whose default test procedure fills the index with bulk tasks.
 var official = map[string]Official{
 	"big5": {Index: "big5", Documents: 116_000_000, Sizes: map[string]int64{
 		"60": 69_223_950, "100": 116_000_000, "880": 1_020_000_000, "1000": 1_160_800_000,
@@ -34,17 +34,17 @@ var official = map[string]Official{
 	"so":         {Index: "so", Documents: 36_062_278},
 }
 
-// Names lists the official workloads.
+// Names returns the names of the official workloads.
 func Names() []string { return slices.Sorted(maps.Keys(official)) }
 
-// Index is the index that an official workload fills; false for any other workload.
+// Index returns the index that an official workload fills. It returns false for any other workload.
 func Index(workload string) (string, bool) {
 	w, ok := official[workload]
 	return w.Index, ok
 }
 
-// Documents is how many documents one run of an official workload sends with these parameters; false where that is not
-// known. The parameters corpus_size and ingest_percentage count.
+// Documents returns how many documents one run of an official workload sends. The parameters corpus_size and ingest_percentage
+// change the number. It returns false if the number is unknown.
 func Documents(workload string, param func(name string) (string, bool)) (int64, bool) {
 	w, ok := official[workload]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestSamplesAreAdmitted(t *testing.T) {
+func TestSamples_areAdmitted(t *testing.T) {
 	files, err := filepath.Glob("../../config/samples/*.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -35,8 +35,8 @@ func TestSamplesAreAdmitted(t *testing.T) {
 	}
 }
 
-// What is legal but near to what is refused.
-func TestAdmitted(t *testing.T) {
+// TestAdmission_legalCampaign_isAdmitted checks that the API server admits legal campaigns that are similar to refused ones.
+func TestAdmission_legalCampaign_isAdmitted(t *testing.T) {
 	for name, change := range map[string]string{
 		"one variant without baseline":        `spec: {baseline: null, variants: [{name: only}]}`,
 		"image instead of version":            `spec: {opensearch: {version: null, image: "example.com/opensearch@sha256:00"}}`,
@@ -85,8 +85,8 @@ func TestAdmitted(t *testing.T) {
 	}
 }
 
-// Argo CD compares what it applied with what is stored: suspend and rerun, which people toggle by hand, and whole
-// unset structs must not appear on their own.
+// TestDefaults checks which fields the API server fills in. Argo CD compares the applied object with the stored one. So
+// suspend and rerun, which users change by hand, and unset structs must not get a default.
 func TestDefaults(t *testing.T) {
 	campaign := merged(t, read(t, "minimal.yaml"), `{}`)
 	if err := create(t, campaign); err != nil {

@@ -2,10 +2,10 @@ package api
 
 import "testing"
 
-// Changes that make the sample arm-vs-intel.yaml one of another driver.
+// Each of these constants is a part of a change that makes the sample arm-vs-intel.yaml a campaign of another driver.
 const (
 	plain   = `final: null, gates: null, loader: {cache: null}`
-	noGates = `final: null, loader: {cache: null}` // which the change itself has
+	noGates = `final: null, loader: {cache: null}` // for a change that sets gates itself
 	bulk    = plain + `, workload: {measure: null, osb: null, bulk: {dataset: httplog, documents: 1000}`
 	stream  = plain + `, topologies: [{name: pair, nodes: 2}], workload: {measure: null, osb: null, index: null, stream: {params: {rows: "100"}}`
 	freon   = `{image: "ozone:1", command: [ozone, freon], args: ["-t", "$(KNEE_CLIENTS)"], parser: Freon}`
@@ -13,7 +13,7 @@ const (
 	nothing = `, opensearch: null, baseline: old, variants: [{name: old}, {name: new, image: "ozone:2"}]` // no OpenSearch at all
 )
 
-func TestDriversAdmitted(t *testing.T) {
+func TestDrivers_legal_areAdmitted(t *testing.T) {
 	const endpoint = `baseline: a, variants: [{name: a, endpoint: {url: "https://h"}}], `
 	for name, change := range map[string]string{
 		"bulk":                           `spec: {` + bulk + `}}`,
@@ -51,7 +51,7 @@ func TestDriversAdmitted(t *testing.T) {
 	}
 }
 
-func TestDriversRefused(t *testing.T) {
+func TestDrivers_illegal_areRefused(t *testing.T) {
 	const two = `topologies: [{name: 6p0r, primaries: 6}, {name: two, primaries: 2}]`
 	for _, test := range []refused{
 		{"a repeated load of bulk", `spec: {` + plain + `, workload: {clientBoundCheck: true, measure: null, osb: null, bulk: {dataset: httplog, documents: 1000}}}`,
@@ -75,7 +75,7 @@ func TestDriversRefused(t *testing.T) {
 		{"bulk with params", `spec: {variants: [{name: arm, params: {a: b}}, {name: intel}], ` + bulk + `}}`, []string{"spec.variants", "the bulk driver has no params"}},
 		{"bulk with search", `spec: {final: {search: true}, gates: null, workload: {measure: null, osb: null, bulk: {dataset: small, documents: 1}}}`, []string{"spec.final.search", "needs workload.osb.searchTasks"}},
 		{"bulk with an open loop", `spec: {final: {search: null, openLoop: {}}, gates: null, workload: {measure: null, osb: null, bulk: {dataset: small, documents: 1}}}`, []string{"spec.final.openLoop", "needs workload.osb.targetThroughputParam"}},
-		{"an image of bulk", `spec: {variants: [{name: arm, image: "a:1"}, {name: intel}], ` + bulk + `}}`, []string{"spec.variants", "instead of workload.command.image"}},
+		{"an image of bulk", `spec: {variants: [{name: arm, image: "a:1"}, {name: intel}], ` + bulk + `}}`, []string{"spec.variants", "replaces workload.command.image"}},
 		{"a cache of several pods", `spec: {loader: {cache: {size: 1Gi}}, workload: {clientsPerPod: 8}}`, []string{"spec.loader.cache", "cannot share"}},
 
 		{"stream on one node", `spec: {` + stream + `}, topologies: [{name: pair, nodes: 2}, {name: one}]}`, []string{"spec.topologies", "each topology needs nodes of 2 at least"}},
@@ -92,13 +92,13 @@ func TestDriversRefused(t *testing.T) {
 		{"an error rate without operations", `spec: {` + noGates + `, topologies: null, workload: {measure: null, osb: null, index: null, command: {image: a, command: [a], parser: JSON, json: {throughput: {path: $.a, unit: ops/s}, failures: $.n}}}, gates: {maxIOWaitPercent: null, maxThrottledPercent: null, maxErrorRate: "0.1"}}`, []string{"spec.gates.maxErrorRate", "name workload.command.json.operations and failures"}},
 		{"nodes of no OpenSearch", `spec: {` + command + `}, opensearch: null, baseline: a, variants: [{name: a, architecture: arm64}]}`, []string{"spec.variants", "the variant has none: leave them out"}},
 		{"placements of no OpenSearch", `spec: {` + command + `}` + nothing + `, final: {placements: 2}}`, []string{"spec.final.placements", "has no OpenSearch"}},
-		{"rejections of no OpenSearch", `spec: {` + command + `}` + nothing + `, gates: {maxRejections: 0}}`, []string{"spec.gates.maxRejections", "of Knee's own beside the command"}},
+		{"rejections of no OpenSearch", `spec: {` + command + `}` + nothing + `, gates: {maxRejections: 0}}`, []string{"spec.gates.maxRejections", "that Knee runs beside the command"}},
 		{"gates on nodes of no OpenSearch", `spec: {` + command + `}` + nothing + `, gates: {maxCPUPercent: 90}}`, []string{"spec.gates", "a variant has none"}},
 
 		{"matrix with a variant that is none", `spec: {matrix: {include: [{variant: amd}]}}`, []string{"spec.matrix.include", "must name variants and topologies"}},
 		{"matrix with a topology that is none", `spec: {matrix: {exclude: [{variant: arm, topology: t}]}}`, []string{"spec.matrix.exclude", "must name variants and topologies"}},
 		{"matrix with a selector of nothing", `spec: {matrix: {include: [{}]}}`, []string{"spec.matrix.include[0]", "name a variant, a topology, or both"}},
-		{"matrix of no cell", `spec: {matrix: {exclude: [{topology: 6p0r}]}}`, []string{"spec.matrix", "matrix leaves no cell"}},
+		{"matrix of no cell", `spec: {matrix: {exclude: [{topology: 6p0r}]}}`, []string{"spec.matrix", "matrix has no cell"}},
 		{"matrix without the baseline", `spec: {matrix: {include: [{variant: arm}]}}`, []string{"spec.baseline", "matrix leaves the baseline no cell"}},
 		{"comparison of a cell that is left out", `spec: {matrix: {exclude: [{variant: intel, topology: two}]}, ` + two + `, comparisons: [{cell: {variant: intel, topology: two}, baseline: {variant: arm, topology: two}}]}`, []string{"spec.comparisons", "cells that the matrix leaves in"}},
 		{"comparison against a cell that is left out", `spec: {matrix: {include: [{variant: arm}, {topology: 6p0r}]}, ` + two + `, comparisons: [{cell: {variant: arm, topology: two}, baseline: {variant: intel, topology: two}}]}`, []string{"spec.comparisons", "cells that the matrix leaves in"}},

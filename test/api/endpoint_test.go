@@ -2,13 +2,15 @@ package api
 
 import "testing"
 
-// A change that makes the sample arm-vs-intel.yaml one whose variant a is at an endpoint, begun.
+// atEndpoint is the beginning of a change to the sample arm-vs-intel.yaml. The change gives the campaign a variant
+// named "a" at an endpoint. The caller adds the rest of the variant and the closing brackets.
 const atEndpoint = `baseline: a, gates: {maxIOWaitPercent: null, maxThrottledPercent: null}, variants: [{name: a, `
 
-// threeNodes is the part of a change that gives a campaign a topology which the operator can bootstrap.
+// threeNodes is the part of a change that gives a campaign a topology of three nodes. The opensearch-k8s-operator can
+// only bootstrap a cluster with at least three nodes.
 const threeNodes = `topologies: [{name: a, nodes: 3, primaries: 1}], `
 
-func TestEndpointsAdmitted(t *testing.T) {
+func TestEndpoints_legal_areAdmitted(t *testing.T) {
 	for name, change := range map[string]string{
 		"all Secrets":                      `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org:9200", credentialsSecret: a, caSecret: b, clientCertificateSecret: c, allowIndexDeletion: true}}]}`,
 		"signed":                           `spec: {` + atEndpoint + `endpoint: {url: "https://search.example.org", sigV4: {region: us-gov-west-1, credentialsSecret: a}, caSecret: b, allowIndexDeletion: true}}]}`,
@@ -35,7 +37,7 @@ func TestEndpointsAdmitted(t *testing.T) {
 	}
 }
 
-func TestEndpointsRefused(t *testing.T) {
+func TestEndpoints_illegal_areRefused(t *testing.T) {
 	const endpoint = `endpoint: {url: "https://h", allowIndexDeletion: true}`
 	gate := func(name string) string {
 		return `spec: {gates: {maxIOWaitPercent: null, maxThrottledPercent: null, ` + name + `: 50}, baseline: a, variants: [{name: a, ` + endpoint + `}, {name: b}]}`

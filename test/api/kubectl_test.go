@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestExplain: every field of the spec and of a cell's status has its words in kubectl.
+// TestExplain checks that `kubectl explain` describes every field of the spec and of a cell's status.
 func TestExplain(t *testing.T) {
 	awaitExplain(t)
 	text := kubectl(t, "explain", "benchmarkcampaign.spec")
@@ -32,7 +32,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestColumns: what people see of a campaign at a glance.
+// TestColumns checks the columns that `kubectl get` prints for a campaign.
 func TestColumns(t *testing.T) {
 	campaign := merged(t, read(t, "arm-vs-intel.yaml"), `{}`)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -85,7 +85,8 @@ conditions:
 	}
 }
 
-// awaitExplain waits until the API server has published the new kind's OpenAPI, which it does on its own time.
+// awaitExplain waits until the API server has published the OpenAPI of the new kind. The server does this some time
+// after the CRD is created.
 func awaitExplain(t *testing.T) {
 	t.Helper()
 	var last error

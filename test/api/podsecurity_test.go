@@ -21,7 +21,7 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// beyondSamples are changes to the largest sample that bring in what no sample has.
+// beyondSamples are changes to the sample arm-vs-intel.yaml. They add features that no sample has.
 var beyondSamples = map[string]string{
 	"workload from an image":     `spec: {workload: {osb: {from: {image: {image: "example.com/w@sha256:00"}}}}}`,
 	"workload from a volume":     `spec: {workload: {osb: {from: {volume: {claimName: w, path: a/b}}}}}`,
@@ -44,9 +44,10 @@ var beyondSamples = map[string]string{
 	"command without OpenSearch": `spec: {` + command + `}` + nothing + `}`,
 }
 
-// Every pod that Knee makes passes the restricted Pod Security Standard, and has no way to the API server or the node. A
-// sysctl init is the one exception: it takes the manager's flag and the campaign's word, one of them changes nothing.
-func TestPodsAreRestricted(t *testing.T) {
+// TestPods_meetRestrictedSecurityStandard checks that every pod that Knee makes passes the restricted Pod Security Standard and has no
+// access to the API server or the node. The only exception is the sysctl init container. It exists only if the
+// manager's flag allows it and the campaign requests it.
+func TestPods_meetRestrictedSecurityStandard(t *testing.T) {
 	campaigns := map[string]*v1alpha1.BenchmarkCampaign{}
 	files, err := filepath.Glob("../../config/samples/*.yaml")
 	if err != nil {
@@ -75,7 +76,7 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// admitted is a sample with a change, its defaults filled in by the API server.
+// admitted returns a sample with a change. The API server has filled in its defaults.
 func admitted(t *testing.T, sample []byte, change string) *v1alpha1.BenchmarkCampaign {
 	t.Helper()
 	object := merged(t, sample, change)
@@ -89,17 +90,17 @@ func admitted(t *testing.T, sample []byte, change string) *v1alpha1.BenchmarkCam
 	return &c
 }
 
-// podsOf are the templates of all kinds of pods of a campaign.
+// podsOf returns the templates of all kinds of pods of a campaign.
 func podsOf(t *testing.T, c *v1alpha1.BenchmarkCampaign, o resources.Options) []corev1.PodTemplateSpec {
 	t.Helper()
 	var pods []corev1.PodTemplateSpec
 	p := plan.Build(c)
 	for _, cell := range p.Cells {
 		if cell.Provisioned() {
-			pods = append(pods, resources.StatefulSet(c, cell, resources.Placement{}, o, time.Minute, time.Now()).Spec.Template)
+			pods = append(pods, resources.StatefulSet(c, cell, resources.Placement{Number: 1}, o, time.Minute, time.Now()).Spec.Template)
 		}
 		for _, phase := range []record.Phase{record.Warmup, record.Sweep, record.Final, record.OpenLoop} {
-			job, err := resources.Job(c, p, cell, record.Trial{Phase: phase, Clients: 8, Repetition: 1, Attempt: 1}, resources.Running{}, o)
+			job, err := resources.Job(c, p, cell, record.Attempt{Trial: record.Trial{Phase: phase, Clients: 8, Repetition: 1, Placement: 1}, N: 1}, resources.Running{}, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +113,8 @@ func podsOf(t *testing.T, c *v1alpha1.BenchmarkCampaign, o resources.Options) []
 	return pods
 }
 
-// writableRoots are the containers whose program writes beside its own files: see internal/resources.
+// writableRoots are the containers whose root file system is writable, because their program writes files next to the
+// program's own files; see internal/resources.
 var writableRoots = []string{resources.ContainerOpenSearch, resources.ContainerTrial}
 
 func checkPod(t *testing.T, pod corev1.PodTemplateSpec, privileged bool) {
@@ -154,8 +156,8 @@ func checkPod(t *testing.T, pod corev1.PodTemplateSpec, privileged bool) {
 	}
 }
 
-// Images may be pinned by digest wherever a campaign names one.
-func TestImagesByDigest(t *testing.T) {
+// TestImages_pinnedByDigest_areAdmitted checks that every image that a campaign names may be pinned by digest.
+func TestImages_pinnedByDigest_areAdmitted(t *testing.T) {
 	digest := "registry.example.com:5000/a/b@sha256:" + strings.Repeat("0123456789abcdef", 4)
 	c := admitted(t, read(t, "arm-vs-intel.yaml"), `spec: {opensearch: {image: "`+digest+`"}, variants: [
   {name: arm}, {name: intel, opensearch: {image: "`+digest+`"}}],

@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// refused is a change that makes the sample arm-vs-intel.yaml a campaign that the API server must refuse.
+// refused is a change to the sample arm-vs-intel.yaml. The API server must refuse the changed campaign.
 type refused struct {
 	name   string
 	change string   // a JSON merge patch, as YAML
-	want   []string // each must be in the API server's message
+	want   []string // the API server's message must contain each of these texts
 }
 
 var refusals = []refused{
@@ -139,7 +139,7 @@ var refusals = []refused{
 
 	{"second stage below the first", `spec: {final: {repetitions: 5, maxRepetitions: 4}}`, []string{"spec.final", "maxRepetitions must be at least repetitions"}},
 	{"second stage below the default first", `spec: {final: {repetitions: null, maxRepetitions: 3}}`, []string{"spec.final", "maxRepetitions must be at least repetitions"}},
-	{"first stage that tells no noise", `spec: {final: {repetitions: 1, maxRepetitions: 4}}`, []string{"spec.final", "these at least 2"}},
+	{"first stage that tells no noise", `spec: {final: {repetitions: 1, maxRepetitions: 4}}`, []string{"spec.final", "repetitions at least 2"}},
 	{"stages and placements", `spec: {final: {maxRepetitions: 8, placements: 2}}`, []string{"spec.final", "placements and maxRepetitions exclude each other"}},
 	{"no placement", `spec: {final: {placements: 0}}`, []string{"spec.final.placements", "greater than or equal to 1"}},
 	{"17 placements", `spec: {final: {placements: 17}}`, []string{"spec.final.placements", "less than or equal to 16"}},
@@ -196,13 +196,13 @@ var refusals = []refused{
 	{"retain that is none", `spec: {retain: Sometimes}`, []string{"spec.retain", `supported values: "Never", "OnFailure", "Always"`}},
 }
 
-func TestRefused(t *testing.T) {
+func TestAdmission_illegalCampaign_isRefused(t *testing.T) {
 	for _, test := range refusals {
 		t.Run(test.name, test.check)
 	}
 }
 
-// check says whether the API server refuses the change with the words that it should.
+// check checks that the API server refuses the change with the expected message.
 func (r refused) check(t *testing.T) {
 	err := create(t, merged(t, read(t, "arm-vs-intel.yaml"), r.change))
 	if err == nil {
@@ -235,7 +235,7 @@ func read(t *testing.T, sample string) []byte {
 	return b
 }
 
-// merged is a campaign of the default namespace with a JSON merge patch laid over it.
+// merged applies a JSON merge patch to a campaign and puts it into the default namespace.
 func merged(t *testing.T, campaign []byte, change string) *unstructured.Unstructured {
 	t.Helper()
 	original, err := yaml.YAMLToJSON(campaign)
@@ -258,7 +258,7 @@ func merged(t *testing.T, campaign []byte, change string) *unstructured.Unstruct
 	return object
 }
 
-// many writes a list of n objects; % in their text is the index.
+// many returns a YAML list of n objects. Each % in object is replaced by the index.
 func many(field string, n int, object string) string {
 	items := make([]string, n)
 	for i := range items {

@@ -12,7 +12,7 @@ import (
 // rights are the roles and bindings of an overlay.
 type rights struct {
 	roles    map[string][]rbacv1.PolicyRule // by kind and name
-	bindings []rbacv1.ClusterRoleBinding    // RoleBindings too, which look alike
+	bindings []rbacv1.ClusterRoleBinding    // also RoleBindings, which have the same fields
 }
 
 func rightsOf(t *testing.T, overlay string) rights {
@@ -37,7 +37,8 @@ func rightsOf(t *testing.T, overlay string) rights {
 	return r
 }
 
-// most is the most that the rules of a manager may hold, by group and resource.
+// most maps a group and resource to the verbs that the rules of a manager may contain. A rule with any other verb is an
+// error.
 var most = map[string]string{
 	"knee.dev benchmarkcampaigns":               "list watch",
 	"knee.dev benchmarkcampaigns/status":        "update",
@@ -47,21 +48,22 @@ var most = map[string]string{
 	" services":                                 "get list watch create delete",
 	" configmaps":                               "get list watch create update delete",
 	" persistentvolumeclaims":                   "get list watch create delete",
-	" secrets":                                  "create",            // of secured clusters; never read
-	" pods":                                     "list watch create", // made for trial only (dry run): why does a Job have no pod
+	" secrets":                                  "create", // for secured clusters; the manager never reads a Secret
+	" pods":                                     "list watch",
 	"networking.k8s.io networkpolicies":         "get list watch create delete",
 	"opensearch.org opensearchclusters":         "get list watch create delete",
-	"opensearch.opster.io opensearchclusters":   "get list watch create delete", // the operator's group of before
+	"opensearch.opster.io opensearchclusters":   "get list watch create delete", // the earlier API group of the opensearch-k8s-operator
 	"events.k8s.io events":                      "create patch",
-	" events":                                   "create patch", // of the election
+	" events":                                   "create patch list", // create, patch: events of the leader election; list: why a Job has no pod
 	"coordination.k8s.io leases":                "get create update",
-	"authentication.k8s.io tokenreviews":        "create", // of who reads metrics
-	"authorization.k8s.io subjectaccessreviews": "create", // and whether they may
+	"authentication.k8s.io tokenreviews":        "create", // authenticates clients that read metrics
+	"authorization.k8s.io subjectaccessreviews": "create", // checks that these clients may read metrics
 }
 
-// The roles that are bound to a manager hold nothing beyond what is written above: no reading of Secrets, no nodes, logs, exec, roles,
-// nothing by "*". A manager of one namespace has no role of the cluster at all.
-func TestManagersRights(t *testing.T) {
+// TestManagerRoles_haveOnlyAllowedVerbs checks that the roles bound to a manager contain only the verbs that the map "most" allows. They
+// allow no reading of Secrets, no access to nodes, logs, exec or roles, and no "*". A manager of one namespace has no
+// ClusterRole.
+func TestManagerRoles_haveOnlyAllowedVerbs(t *testing.T) {
 	for _, overlay := range []string{"default", "embedded", "namespaced"} {
 		r := rightsOf(t, overlay)
 		if len(r.bindings) < 2 {

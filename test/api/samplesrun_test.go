@@ -14,7 +14,8 @@ import (
 	"github.com/knee-bench/knee/test/samplesrun"
 )
 
-// Every sample has an overlay that scales it down, and every overlay's campaigns pass admission in the overlay's namespace.
+// TestSamplesRun_overlaysAreAdmitted checks that every sample has an overlay that scales it down, and that the API
+// server admits all objects of the overlay.
 func TestSamplesRun_overlaysAreAdmitted(t *testing.T) {
 	const root = "../.."
 	samples, err := samplesrun.Samples(root)

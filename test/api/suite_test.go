@@ -1,4 +1,5 @@
-// Package api tests the CRD on a real API server: what it admits, what it refuses, and with which words.
+// Package api tests the CRD on a real API server: which objects the server admits, which it refuses, and with which
+// message.
 package api
 
 import (
@@ -13,7 +14,7 @@ import (
 var (
 	// server is a client of the API server that the tests share.
 	server client.Client
-	// environment is that API server.
+	// environment runs the API server of server.
 	environment *envtest.Environment
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// result is what of opensearch-benchmark's own file is held against a record. It is read here once more, not by the
-// parser that made the record.
+// result holds the part of opensearch-benchmark's result file that is compared with a record. The test reads the file
+// with its own code, not with the parser that made the record.
 type result struct {
 	Run     string         `json:"test-run-id"`
 	Params  map[string]any `json:"workload-params"`
@@ -37,29 +37,29 @@ type result struct {
 	} `json:"results"`
 }
 
-// checkRecords holds every valid record against the files of its attempt, and counts those that are wrong.
+// checkRecords compares every valid record with the files of its attempt. It returns the number of wrong records.
 func checkRecords(t *testing.T, records []record.Record, folder string, c *v1alpha1.BenchmarkCampaign) int {
 	t.Helper()
 	wrong := 0
 	for _, r := range records {
 		if r.Error != nil {
-			t.Logf("%s: %s: %.200s", name(r.Trial), r.Error.Reason, r.Error.Message)
+			t.Logf("%s: %s: %.200s", name(r.Attempt), r.Error.Reason, r.Error.Message)
 			continue
 		}
 		problems := account(r, folder, c)
 		if len(problems) > 0 {
 			wrong++
-			t.Errorf("%s is wrong: %s", name(r.Trial), strings.Join(problems, "; "))
+			t.Errorf("%s is wrong: %s", name(r.Attempt), strings.Join(problems, "; "))
 		}
 	}
 	return wrong
 }
 
-func name(r record.Trial) string {
-	return fmt.Sprintf("%s %s c%d r%d a%d", r.Variant, r.Phase, r.Clients, r.Repetition, r.Attempt)
+func name(r record.Attempt) string {
+	return fmt.Sprintf("%s %s c%d r%d a%d", r.Variant, r.Phase, r.Clients, r.Repetition, r.N)
 }
 
-// account says what of a record cannot be so.
+// account returns the errors of a record: figures that contradict each other, the campaign or the attempt's files.
 func account(r record.Record, root string, c *v1alpha1.BenchmarkCampaign) []string {
 	var problems []string
 	claim := func(holds bool, format string, args ...any) {
@@ -71,7 +71,7 @@ func account(r record.Record, root string, c *v1alpha1.BenchmarkCampaign) []stri
 	if in == nil {
 		return []string{"it has no load"}
 	}
-	claim(r.Trial.Campaign == string(c.UID), "it is of campaign %s", r.Trial.Campaign)
+	claim(r.Attempt.Campaign == string(c.UID), "it is of campaign %s", r.Attempt.Campaign)
 	claim(r.Rejections.Total() == 0, "%d requests were refused by a queue that holds far more clients", r.Rejections.Total())
 	claim(in.Corpus == corpus && in.Count == corpus && in.TotalIndexed == corpus && in.Documents == corpus,
 		"corpus %d, counted %d, indexed %d, within the window %d: each must be %d", in.Corpus, in.Count, in.TotalIndexed, in.Documents, corpus)
@@ -84,14 +84,16 @@ func account(r record.Record, root string, c *v1alpha1.BenchmarkCampaign) []stri
 	return append(problems, againstReadings(*in, filepath.Join(folder, "documents.csv"))...)
 }
 
-// OSB's duration of a load ends with the last answer, Knee's window with the last document that the counters show; both
-// begin with the first bulk request, but Knee sees only its documents.
+// margin and leastMargin bound the difference between opensearch-benchmark's duration of a load and Knee's window; the
+// larger bound applies. opensearch-benchmark's duration ends with the last answer. Knee's window ends with the last
+// document that the counters show. Both begin with the first bulk request, but Knee only sees the documents of this
+// request.
 const (
-	margin      = 0.15 // of the duration
+	margin      = 0.15 // share of the duration
 	leastMargin = 0.25 // s
 )
 
-// againstResult holds a record against what opensearch-benchmark says of the same run.
+// againstResult compares a record with the result file of opensearch-benchmark of the same run.
 func againstResult(r record.Record, path string) (problems []string) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -104,10 +106,11 @@ func againstResult(r record.Record, path string) (problems []string) {
 	if osb.Run != r.Driver.RunID {
 		problems = append(problems, fmt.Sprintf("the result is of run %s, the record of %s", osb.Run, r.Driver.RunID))
 	}
-	if got := fmt.Sprint(osb.Params["bulk_indexing_clients"]); got != strconv.Itoa(int(r.Trial.Clients)) {
+	if got := fmt.Sprint(osb.Params["bulk_indexing_clients"]); got != strconv.Itoa(int(r.Attempt.Clients)) {
 		problems = append(problems, fmt.Sprintf("opensearch-benchmark ran with %s clients", got))
 	}
-	// It counts what is visible as its load ends: the last documents may wait for a refresh.
+	// opensearch-benchmark counts the documents that are visible at the end of its load; the last documents may wait
+	// for a refresh.
 	if d := osb.Results.Documents; d <= 0 || d > r.Ingest.Count {
 		problems = append(problems, fmt.Sprintf("opensearch-benchmark counts %d documents, the record %d", osb.Results.Documents, r.Ingest.Count))
 	}
@@ -131,8 +134,9 @@ func againstResult(r record.Record, path string) (problems []string) {
 	return append(problems, "opensearch-benchmark has no figures of the task index")
 }
 
-// againstReadings holds a load against every reading of the cluster's counter: it lasted at least from the first to the
-// last reading within it, and at most from the reading before to the one after.
+// againstReadings compares the length of a load with the readings of the document counter. The load is at least as long
+// as the time between the first and the last reading during the load. It is at most as long as the time from the last
+// reading before the load to the first reading after the load.
 func againstReadings(in record.Ingest, path string) []string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -143,7 +147,7 @@ func againstReadings(in record.Ingest, path string) []string {
 	if err != nil || len(rows) < 4 {
 		return []string{fmt.Sprintf("%s: %d rows, %v", path, len(rows), err)}
 	}
-	var before, first, last, after int64 // Unix ms
+	var before, first, last, after int64 // times of readings, Unix ms
 	end := rows[len(rows)-1][1]
 	for _, row := range rows[1:] {
 		at, err := strconv.ParseInt(row[0], 10, 64)
@@ -175,7 +179,7 @@ func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// checkDisturbed counts the valid records in whose load a fault took away OpenSearch or the loader.
+// checkDisturbed counts the valid records of trials in which a fault hit OpenSearch or the loader during the load.
 func checkDisturbed(t *testing.T, records []record.Record, done []fault) int {
 	t.Helper()
 	wrong := 0
@@ -185,12 +189,12 @@ func checkDisturbed(t *testing.T, records []record.Record, done []fault) int {
 		}
 		for _, f := range done {
 			within := f.At.UnixMilli() >= r.Ingest.From && f.At.UnixMilli() < r.Ingest.To
-			if f.Hits == hitsNothing || f.Cell != r.Trial.Cell || !within {
+			if f.Hits == hitsNothing || f.Cell != r.Attempt.Cell || !within {
 				continue
 			}
 			wrong++
 			t.Errorf("%s counts as measured, though its load had lasted %d of %d ms when this happened: %s (%s)",
-				name(r.Trial), f.At.UnixMilli()-r.Ingest.From, r.Ingest.To-r.Ingest.From, f.Kind, f.Target)
+				name(r.Attempt), f.At.UnixMilli()-r.Ingest.From, r.Ingest.To-r.Ingest.From, f.Kind, f.Target)
 		}
 	}
 	return wrong

@@ -28,11 +28,11 @@ import (
 
 const (
 	artifactsClaim = "artifacts"
-	corpus         = 100_000 // documents of the workload, each indexed once a trial
+	corpus         = 100_000 // documents of the workload; each trial indexes each document once
 	trials         = 12      // two variants: four client counts and two Final repetitions each
 )
 
-// create starts the campaign: two variants that take turns on the only node, so that OpenSearch starts and stops often.
+// create creates the campaign. Its two variants take turns on the only node, so OpenSearch starts and stops often.
 func (c *cluster) create(ctx context.Context, t *testing.T, ns string) *v1alpha1.BenchmarkCampaign {
 	w := wrappers.MakeCampaign("chaos").Namespace(ns).VariantOnAnyNode("small").VariantOnAnyNode("large").
 		Clients(1, 2, 3, 4).Repetitions(2).Retries(10)
@@ -43,9 +43,10 @@ func (c *cluster) create(ctx context.Context, t *testing.T, ns string) *v1alpha1
 	w.Spec.Workload.OSB.Workload = "nyc_taxis_mini"
 	w.Spec.Workload.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "knee.local/workload-nyc-taxis-mini:1"}}
 	w.Spec.Workload.OSB.TestProcedure = "index-only"
-	w.Spec.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"bulk_size": "100"} // small, so that a load lasts long enough to be hit
+	w.Spec.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"bulk_size": "100"} // small, so that a load lasts long enough for a fault to hit it
 	w.Spec.Artifacts = &v1alpha1.Artifacts{ClaimName: artifactsClaim}
-	// A machine that the cluster's own daemons start on says nothing of OpenSearch: only the counts are looked at.
+	// The daemons of the cluster restart on the same machine, which can slow down OpenSearch. So the test checks only
+	// the counts, not the rates, and the campaign has no gates.
 	w.Spec.Gates = v1alpha1.Gates{}
 	w.Spec.Timeouts = v1alpha1.Timeouts{
 		ProvisioningSeconds: ptr.To[int32](300), TrialSeconds: ptr.To[int32](150), SettleSeconds: ptr.To[int32](10),
@@ -69,7 +70,7 @@ func (c *cluster) claim(ctx context.Context, t *testing.T, ns string) {
 	})
 }
 
-// await waits for the verdict.
+// await waits until the campaign is Ready, and returns it.
 func (c *cluster) await(ctx context.Context, t *testing.T, campaign *v1alpha1.BenchmarkCampaign) *v1alpha1.BenchmarkCampaign {
 	t.Helper()
 	tick := time.NewTicker(time.Second)
@@ -99,7 +100,7 @@ func (c *cluster) await(ctx context.Context, t *testing.T, campaign *v1alpha1.Be
 	}
 }
 
-// records are the campaign's records.
+// records returns the campaign's records.
 func (c *cluster) records(ctx context.Context, t *testing.T, ns string) []record.Record {
 	t.Helper()
 	var list corev1.ConfigMapList
@@ -120,7 +121,7 @@ func (c *cluster) listRecords(ctx context.Context, ns string, into *corev1.Confi
 	return c.List(ctx, into, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: resources.ComponentRecord})
 }
 
-// artifacts is the folder of the claim.
+// artifacts returns the folder of the artifacts claim on this machine.
 func (c *cluster) artifacts(ctx context.Context, t *testing.T, ns string) string {
 	t.Helper()
 	var claim corev1.PersistentVolumeClaim
@@ -138,8 +139,8 @@ func (c *cluster) artifacts(ctx context.Context, t *testing.T, ns string) string
 	return folder
 }
 
-// deleteAndLook deletes the campaign and waits until its namespace holds nothing but the claim of the artifacts and what
-// Kubernetes itself puts into every namespace.
+// deleteAndLook deletes the campaign. Then it waits until the namespace holds only the artifacts claim and the objects
+// that Kubernetes itself puts into every namespace.
 func (c *cluster) deleteAndLook(ctx context.Context, t *testing.T, campaign *v1alpha1.BenchmarkCampaign) {
 	t.Helper()
 	must(ctx, t, "delete the campaign", func(ctx context.Context) error {

@@ -1,6 +1,5 @@
-// Package chaos is a soak on the embedded cluster: a campaign of real trials runs to its verdict while a seeded monkey
-// kills whatever a cluster can lose, and every figure is held against opensearch-benchmark's own files. `make
-// test-chaos` does the set-up.
+// Package chaos runs a campaign of real trials on the embedded cluster while pods and daemons are killed at random. It
+// compares every figure with the files of opensearch-benchmark. `make test-chaos` does the set-up.
 package chaos_test
 
 import (
@@ -20,7 +19,7 @@ var (
 	faults = flag.Int("chaos.faults", 18, "how many faults, spread over the campaign; at least 15")
 )
 
-// fewestFaults is what a run must have seen to prove anything.
+// fewestFaults is the lowest number of faults that a run must inject to be valid.
 const fewestFaults = 15
 
 // deadline bounds the campaign.
@@ -62,7 +61,7 @@ func TestChaos(t *testing.T) {
 	summary(t, monkey.done, records, wrong, time.Since(began))
 }
 
-// summary prints what the run was.
+// summary logs the faults, the records and the trials of the run.
 func summary(t *testing.T, done []fault, records []record.Record, wrong int, took time.Duration) {
 	kinds := map[string]int{}
 	for _, f := range done {
@@ -80,12 +79,12 @@ func summary(t *testing.T, done []fault, records []record.Record, wrong int, too
 	t.Logf("seed %d, %s", *seed, took.Round(time.Second))
 }
 
-// measured are the trials with a valid measurement, Warmups aside.
+// measured returns the trials with a valid measurement, without Warmups.
 func measured(records []record.Record) map[record.Trial]bool {
 	out := map[record.Trial]bool{}
 	for _, r := range records {
-		if r.Error == nil && r.Trial.Phase != record.Warmup {
-			out[withoutAttempt(r.Trial)] = true
+		if r.Error == nil && r.Attempt.Phase != record.Warmup {
+			out[r.Attempt.Trial] = true
 		}
 	}
 	return out
@@ -95,16 +94,11 @@ func measured(records []record.Record) map[record.Trial]bool {
 func retried(records []record.Record) int {
 	again := map[record.Trial]bool{}
 	for _, r := range records {
-		if r.Trial.Attempt > 1 {
-			again[withoutAttempt(r.Trial)] = true
+		if r.Attempt.N > 1 {
+			again[r.Attempt.Trial] = true
 		}
 	}
 	return len(again)
-}
-
-func withoutAttempt(t record.Trial) record.Trial {
-	t.Attempt = 0
-	return t
 }
 
 func checkVerdict(t *testing.T, c *v1alpha1.BenchmarkCampaign, records []record.Record) {

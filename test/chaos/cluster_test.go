@@ -32,20 +32,21 @@ func connect(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	klog.SetLogger(logr.Discard()) // the client libraries complain of each outage of the API server
+	klog.SetLogger(logr.Discard()) // the client libraries log each outage of the API server
 	log.SetLogger(logr.Discard())
 	c := &cluster{Cluster: here}
 	if c.config, err = clientcmd.BuildConfigFromFlags("", here.Kubeconfig()); err != nil {
 		t.Fatalf("the embedded cluster: run `make test-chaos`: %v", err)
 	}
-	c.config.Timeout = 15 * time.Second // of one request: an API server that was killed answers none
+	c.config.Timeout = 15 * time.Second // per request: an API server that was killed never answers
 	if c.Client, err = client.New(c.config, client.Options{Scheme: scheme.New()}); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// until asks again until there is an answer, through every outage of the API server that the supervisor mends.
+// until calls the function ask again and again, for at most 5 minutes, until ask returns no error. During this time the
+// supervisor restarts an API server that was killed.
 func until(ctx context.Context, what string, ask func(context.Context) error) error {
 	const enough, again = 5 * time.Minute, 500 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, enough)
@@ -65,7 +66,7 @@ func until(ctx context.Context, what string, ask func(context.Context) error) er
 	}
 }
 
-// must is until for the test itself.
+// must calls the function until, and ends the test if it returns an error.
 func must(ctx context.Context, t *testing.T, what string, ask func(context.Context) error) {
 	t.Helper()
 	if err := until(ctx, what, ask); err != nil {
@@ -73,7 +74,8 @@ func must(ctx context.Context, t *testing.T, what string, ask func(context.Conte
 	}
 }
 
-// namespace makes a namespace of the strictest pod security, and deletes it unless the test failed.
+// namespace makes a namespace that enforces the restricted Pod Security Standard. It is deleted at the end of the test
+// unless the test failed.
 func (c *cluster) namespace(ctx context.Context, t *testing.T) string {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 		Name:   fmt.Sprintf("knee-chaos-%d", time.Now().UnixNano()),
@@ -96,7 +98,7 @@ func (c *cluster) namespace(ctx context.Context, t *testing.T) string {
 	return ns.Name
 }
 
-// ignoreExists: a request that timed out may have been heard.
+// ignoreExists ignores AlreadyExists errors: the API server may have executed an earlier request that timed out.
 func ignoreExists(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

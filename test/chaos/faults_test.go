@@ -14,13 +14,13 @@ import (
 	"github.com/knee-bench/knee/test/embedded"
 )
 
-// sight is what the monkey sees before it chooses.
+// sight holds the processes and pods that exist before the monkey chooses a fault.
 type sight struct {
 	daemons    map[string]embedded.Daemon
 	manager    *corev1.Pod
-	loader     *corev1.Pod // of a trial that runs
-	trial      *record.Trial
-	openSearch *corev1.Pod // that runs, ready or not
+	loader     *corev1.Pod // pod of a running trial
+	attempt    *record.Attempt
+	openSearch *corev1.Pod // running pod, ready or not
 }
 
 func (s sight) cell(h hits) string {
@@ -34,7 +34,7 @@ func decode(cm corev1.ConfigMap) (record.Record, error) {
 	return record.Decode([]byte(cm.Data[resources.RecordKey]))
 }
 
-// look takes in what there is to break.
+// look finds the processes and pods that a fault can hit.
 func (m *monkey) look(ctx context.Context) (sight, error) {
 	var s sight
 	var err error
@@ -69,15 +69,15 @@ func (m *monkey) look(ctx context.Context) (sight, error) {
 		if err := m.cluster.Get(ctx, key, &job); err != nil {
 			return s, err
 		}
-		s.trial = &record.Trial{}
-		if err := json.Unmarshal([]byte(job.Annotations[resources.AnnotationTrial]), s.trial); err != nil {
+		s.attempt = &record.Attempt{}
+		if err := json.Unmarshal([]byte(job.Annotations[resources.AnnotationTrial]), s.attempt); err != nil {
 			return s, err
 		}
 	}
 	return s, nil
 }
 
-// running says whether a pod's container runs and nobody has asked for its end.
+// running reports whether a container of a pod runs and the pod is not being deleted.
 func running(pod corev1.Pod, container string) bool {
 	for _, s := range pod.Status.ContainerStatuses {
 		if s.Name == container && s.State.Running != nil {
@@ -87,7 +87,7 @@ func running(pod corev1.Pod, container string) bool {
 	return false
 }
 
-// kind is a kind of fault. inject says whom it hit.
+// kind is a kind of fault. inject returns the name of the pod or process that it hit.
 type kind struct {
 	name     string
 	hits     hits
@@ -119,7 +119,7 @@ func deletePod(choose func(sight) *corev1.Pod, options ...client.DeleteOption) f
 	}
 }
 
-// killContainer kills the first process of a container, as the kernel's OOM killer would.
+// killContainer kills the first process of a container, as the kernel's OOM killer does.
 func killContainer(container string, choose func(sight) *corev1.Pod) func(context.Context, *cluster, sight) (string, error) {
 	return func(ctx context.Context, c *cluster, s sight) (string, error) {
 		pod := choose(s)

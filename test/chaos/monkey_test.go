@@ -12,26 +12,26 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// fault is one thing that the monkey did.
+// fault is one injected fault.
 type fault struct {
-	Kind   string
-	At     time.Time     // when it was asked for
-	Target string        // whom it hit
-	Hits   hits          // what of a trial that runs it disturbs
-	Cell   string        // hash of the cell that it hit; empty: none
-	Trial  *record.Trial // the attempt that ran then
+	Kind    string
+	At      time.Time       // just before the injection
+	Target  string          // the pod or process that it hit
+	Hits    hits            // the part of a running trial that the fault disturbs
+	Cell    string          // hash of the cell that the fault hit; empty: no cell
+	Attempt *record.Attempt // the attempt that ran at that time; nil: none
 }
 
-// hits says what of a trial a fault takes away.
+// hits names the part of a running trial that a fault disturbs.
 type hits int
 
 const (
 	hitsNothing    hits = iota // neither OpenSearch nor the loader
-	hitsOpenSearch             // of the cell
-	hitsLoader                 // of the attempt
+	hitsOpenSearch             // the cell's OpenSearch
+	hitsLoader                 // the attempt's loader pod
 )
 
-// monkey injects faults one after another.
+// monkey injects faults, one after the other.
 type monkey struct {
 	cluster   *cluster
 	namespace string
@@ -41,12 +41,13 @@ type monkey struct {
 	done []fault
 }
 
-// maxDelay bounds the pause between a trial's start and a fault: a trial takes about this long.
+// maxDelay bounds the random pause before a fault: a trial takes about this long.
 const maxDelay = 18 * time.Second
 
-// run injects n faults, spread over the campaign by its progress, so that it comes to its end whatever happens: the
-// i-th is due when i/n of the trials are measured. The deck has each kind in turn, shuffled; of those that are possible
-// when a fault is due, the first is played.
+// run injects n faults, spread over the campaign: fault i is due when i/n of the trials are measured. The number of
+// faults is limited, so the campaign ends in any case. The deck contains all kinds of faults in random order, several
+// times if necessary, so that it has at least n entries. When a fault is due, run injects the first fault of the deck
+// that is possible at that moment.
 func (m *monkey) run(ctx context.Context, n int) {
 	var deck []kind
 	for len(deck) < n {
@@ -55,7 +56,8 @@ func (m *monkey) run(ctx context.Context, n int) {
 		deck = append(deck, all...)
 	}
 	for i := range n {
-		// Drawn before anything is waited for, so that the seed decides and not the weather.
+		// Both random numbers are drawn before any wait, so they depend only on the seed, not on the timing of the
+		// cluster.
 		duringTrial, delay := m.random.IntN(4) > 0, time.Duration(m.random.Int64N(int64(maxDelay)))
 		if until(ctx, "progress", func(ctx context.Context) error { return m.due(ctx, i*trials/n) }) != nil && ctx.Err() != nil {
 			return
@@ -74,7 +76,7 @@ func (m *monkey) run(ctx context.Context, n int) {
 	}
 }
 
-// due says whether so many trials are measured.
+// due returns an error if fewer than want trials are measured.
 func (m *monkey) due(ctx context.Context, want int) error {
 	var list corev1.ConfigMapList
 	if err := m.cluster.listRecords(ctx, m.namespace, &list); err != nil {
@@ -111,7 +113,7 @@ func (m *monkey) play(ctx context.Context, deck *[]kind) error {
 		return fmt.Errorf("none of the deck is possible")
 	}
 	k := (*deck)[i]
-	f := fault{Kind: k.name, At: time.Now(), Hits: k.hits, Trial: s.trial}
+	f := fault{Kind: k.name, At: time.Now(), Hits: k.hits, Attempt: s.attempt}
 	if k.hits != hitsNothing {
 		f.Cell = s.cell(k.hits)
 	}
@@ -121,8 +123,8 @@ func (m *monkey) play(ctx context.Context, deck *[]kind) error {
 	*deck = slices.Delete(*deck, i, i+1)
 	m.done = append(m.done, f)
 	during := "while no trial ran"
-	if s.trial != nil {
-		during = fmt.Sprintf("during %s %s c%d r%d a%d", s.trial.Variant, s.trial.Phase, s.trial.Clients, s.trial.Repetition, s.trial.Attempt)
+	if s.attempt != nil {
+		during = fmt.Sprintf("during %s %s c%d r%d a%d", s.attempt.Variant, s.attempt.Phase, s.attempt.Clients, s.attempt.Repetition, s.attempt.N)
 	}
 	m.log("%s fault %d: %s (%s) %s", f.At.Format("15:04:05"), len(m.done), f.Kind, f.Target, during)
 	return nil

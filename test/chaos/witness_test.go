@@ -19,19 +19,19 @@ import (
 	"github.com/knee-bench/knee/internal/scheme"
 )
 
-// witness remembers every Job and every loader's pod that there ever was, through outages of the API server: its watch
-// begins anew with a list, and nobody makes a Job while the server is away.
+// witness remembers every Job and every loader pod that ever existed. It misses none during an outage of the API
+// server: its watch starts again with a list, and no Job can be created while the server is down.
 type witness struct {
 	mu   sync.Mutex
-	jobs map[string]map[types.UID]bool    // UIDs by the attempt's JSON
-	pods map[types.UID]map[types.UID]bool // UIDs of pods by that of their Job
+	jobs map[string]map[types.UID]bool    // UIDs of Jobs by the attempt's JSON
+	pods map[types.UID]map[types.UID]bool // UIDs of pods by the UID of their Job
 	ran  map[types.UID]bool               // pods whose container started
 }
 
 func (c *cluster) watch(ctx context.Context, t *testing.T, ns string) *witness {
 	t.Helper()
 	config := rest.CopyConfig(c.config)
-	config.Timeout = 0 // a watch is a request that lasts
+	config.Timeout = 0 // a watch is a request without end
 	all, err := cache.New(config, cache.Options{Scheme: scheme.New(), DefaultNamespaces: map[string]cache.Config{ns: {}}})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func add[K comparable](to map[K]map[types.UID]bool, key K, uid types.UID) {
 	to[key][uid] = true
 }
 
-// check says whether each attempt had one Job, each Job one pod, and each record one Job.
+// check checks that each attempt had one Job, each Job one pod, and each Job one record.
 func (w *witness) check(t *testing.T, records []record.Record) {
 	t.Helper()
 	w.mu.Lock()
@@ -102,12 +102,12 @@ func (w *witness) check(t *testing.T, records []record.Record) {
 			t.Errorf("Job %s had %d pods", job, len(pods))
 		}
 	}
-	seen := map[record.Trial]bool{}
+	seen := map[record.Attempt]bool{}
 	for _, r := range records {
-		if seen[r.Trial] {
-			t.Errorf("attempt %+v has two records", r.Trial)
+		if seen[r.Attempt] {
+			t.Errorf("attempt %+v has two records", r.Attempt)
 		}
-		seen[r.Trial] = true
+		seen[r.Attempt] = true
 	}
 	if len(w.jobs) != len(records) {
 		t.Errorf("%d Jobs were seen, and %d records", len(w.jobs), len(records))

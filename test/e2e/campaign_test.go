@@ -19,7 +19,7 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// campaign is a small real campaign on the embedded cluster: seconds of load a trial.
+// campaign returns a small real campaign for the embedded cluster. A trial loads for a few seconds.
 func campaign(name, ns string) *wrappers.Campaign {
 	c := wrappers.MakeCampaign(name).Namespace(ns).Clients(1, 2).Repetitions(0).Retries(0)
 	c.Spec.OpenSearch.Heap = "512Mi"
@@ -49,7 +49,7 @@ func get(ctx context.Context, c *v1alpha1.BenchmarkCampaign) *v1alpha1.Benchmark
 	return &out
 }
 
-// condition is a condition as "Status/Reason: message".
+// condition returns a function that formats a condition as "Status/Reason: message".
 func condition(ctx context.Context, c *v1alpha1.BenchmarkCampaign, kind string) func() string {
 	return func() string {
 		cond := meta.FindStatusCondition(get(ctx, c).Status.Conditions, kind)
@@ -64,7 +64,7 @@ func ready(ctx context.Context, c *v1alpha1.BenchmarkCampaign) func() string {
 	return condition(ctx, c, v1alpha1.ConditionReady)
 }
 
-// records are the campaign's records by their ConfigMaps.
+// records returns the campaign's records, by the name of their ConfigMap.
 func records(ctx context.Context, ns string) []record.Record {
 	GinkgoHelper()
 	var list corev1.ConfigMapList
@@ -78,7 +78,7 @@ func records(ctx context.Context, ns string) []record.Record {
 	return out
 }
 
-// left counts what a campaign has made in a namespace, but for records and reports.
+// left returns a function that counts the objects that a campaign has made in a namespace, without records and reports.
 func left(ctx context.Context, ns string) func() map[string]int {
 	return func() map[string]int {
 		out := map[string]int{}
@@ -108,7 +108,7 @@ var _ = Describe("a real campaign", func() {
 		Expect(cell.NotMeasured).To(ContainElement(And(HavePrefix("16"), ContainSubstring("maxRejections"))))
 		rejected := 0
 		for _, r := range records(ctx, ns) {
-			if r.Trial.Clients == 16 && r.Trial.Phase == record.Sweep {
+			if r.Attempt.Clients == 16 && r.Attempt.Phase == record.Sweep {
 				rejected++
 				Expect(r.Error).To(BeNil(), "rejections are a measurement, not an error")
 				Expect(r.Driver.ExitCode).To(BeZero(), "opensearch-benchmark calls it a success")

@@ -21,23 +21,23 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// fakes is the image of test/fakes.
+// fakes is the container image of the programs in test/fakes.
 const fakes = "knee.local/fakes:1"
 
-// fixed is a campaign without a sweep: each client count is measured in each Final repetition.
+// fixed returns a campaign without a sweep. Each Final repetition measures each client count.
 func fixed(name, ns string, clients ...int32) *wrappers.Campaign {
 	c := campaign(name, ns).Clients(clients...).Repetitions(1)
 	c.Spec.Sweep.Mode = v1alpha1.SweepFixed
 	return c
 }
 
-// finals are the records of the Final phase, all of which must be valid.
+// finals returns the records of the Final phase. All of them must be valid.
 func finals(all []record.Record) []record.Record {
 	GinkgoHelper()
 	var out []record.Record
 	for _, r := range all {
-		Expect(r.Error).To(BeNil(), "%+v", r.Trial)
-		if r.Trial.Phase == record.Final {
+		Expect(r.Error).To(BeNil(), "%+v", r.Attempt)
+		if r.Attempt.Phase == record.Final {
 			out = append(out, r)
 		}
 	}
@@ -63,7 +63,7 @@ var _ = Describe("the bulk driver", func() {
 		w.Spec.Workload = v1alpha1.Workload{
 			Index:         v1alpha1.Index{Name: "logs-knee", DataStream: ptr.To(true)},
 			ClientsPerPod: ptr.To[int32](1),
-			Bulk:          &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, DocumentsPerClient: ptr.To[int64](each), FlushDocuments: ptr.To[int32](500)},
+			Drivers:       v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, DocumentsPerClient: ptr.To[int64](each), FlushDocuments: ptr.To[int32](500)}},
 		}
 		c := start(ctx, w)
 		pods := map[string]bool{}
@@ -80,7 +80,7 @@ var _ = Describe("the bulk driver", func() {
 		Expect(len(pods)).To(Equal(clients*len(all)), "each trial had a pod for each client")
 		var cells []string
 		for _, r := range finals(all) {
-			cells = append(cells, r.Trial.Variant+"/"+r.Trial.Topology)
+			cells = append(cells, r.Attempt.Variant+"/"+r.Attempt.Topology)
 			Expect(r.Driver.Name).To(Equal("bulk"))
 			Expect(r.Rejections.Total()).To(BeZero())
 			Expect(r.Ingest.Corpus).To(BeEquivalentTo(clients * each))
@@ -88,7 +88,7 @@ var _ = Describe("the bulk driver", func() {
 			Expect(r.Tasks[0].ServiceTime).NotTo(BeNil(), "merged histograms")
 			Expect(r.Tasks[0].ServiceTime.P99).To(BeNumerically(">=", r.Tasks[0].ServiceTime.P50))
 			Expect(r.Loader.UtilizationOfTime).To(BeNumerically(">", 0))
-			nodes := map[string]int32{"1n": 1, "3n": 3}[r.Trial.Topology]
+			nodes := map[string]int32{"1n": 1, "3n": 3}[r.Attempt.Topology]
 			Expect(r.Ingest.Primaries).To(Equal(nodes))
 			Expect(r.Nodes).To(HaveLen(int(nodes)), "all nodes' telemetry")
 			for _, n := range r.Nodes {
@@ -113,8 +113,8 @@ var _ = Describe("a topology with an ISM policy", func() {
 		w.Spec.OpenSearch.Heap = "384Mi"
 		w.Spec.Topologies[0].ISMPolicyFrom = &v1alpha1.ConfigMapKey{Name: "policies", Key: "rollover.json"}
 		w.Spec.Workload = v1alpha1.Workload{
-			Index: v1alpha1.Index{Name: "logs-knee", DataStream: ptr.To(true)},
-			Bulk:  &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, Documents: ptr.To[int64](1000)},
+			Index:   v1alpha1.Index{Name: "logs-knee", DataStream: ptr.To(true)},
+			Drivers: v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, Documents: ptr.To[int64](1000)}},
 		}
 		c := start(ctx, w)
 		Eventually(ready(ctx, c)).Should(And(HavePrefix("False/PluginMissing"), ContainSubstring("index-management")))
@@ -123,7 +123,7 @@ var _ = Describe("a topology with an ISM policy", func() {
 		for _, r := range all {
 			Expect(r.Error).NotTo(BeNil())
 			Expect(r.Error.Reason).To(Equal(record.ReasonPluginMissing))
-			Expect(r.Trial.Attempt).To(BeEquivalentTo(1))
+			Expect(r.Attempt.N).To(BeEquivalentTo(1))
 		}
 	}, SpecTimeout(6*time.Minute))
 })
@@ -134,12 +134,12 @@ var _ = Describe("the command driver", func() {
 		w := wrappers.MakeCampaign("freon").Namespace(ns).VariantOnAnyNode("old").VariantOnAnyNode("new").Clients(10, 20).Repetitions(2)
 		w.Spec.OpenSearch = v1alpha1.OpenSearch{}
 		w.Spec.Topologies = nil
-		w.Spec.Workload = v1alpha1.Workload{Command: &v1alpha1.Command{
+		w.Spec.Workload = v1alpha1.Workload{Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{
 			Image: fakes, Parser: v1alpha1.ParserFreon,
 			Command: []string{"/bin/freon"},
 			Args:    []string{"ockrw", "-n", "$(calls)", "-t", "$(KNEE_CLIENTS)", "--rate", "$(rate)"},
 			Params:  map[string]v1alpha1.ParamValue{"calls": "2000", "rate": "100"},
-		}}
+		}}}
 		w.Spec.Variants[1].Params = map[string]v1alpha1.ParamValue{"rate": "150"}
 		c := start(ctx, w)
 		Eventually(ready(ctx, c)).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
@@ -166,7 +166,7 @@ var _ = Describe("the stream driver", func() {
 		sample, err := os.ReadFile(filepath.Join(root, "config", "samples", "stream-transport.yaml"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(yaml.UnmarshalStrict(sample, &w.BenchmarkCampaign)).To(Succeed())
-		small := campaign(w.Name, ns) // what every campaign of these tests has: any disk, short timeouts
+		small := campaign(w.Name, ns) // for the settings that all campaigns of these tests share: any disk, short timeouts
 		w.Namespace(ns).Clients(4).Repetitions(2).Retries(0)
 		w.Spec.OpenSearch.Image, w.Spec.OpenSearch.Heap, w.Spec.OpenSearch.Resources = "knee.local/opensearch:3.8.0", "512Mi", small.Spec.OpenSearch.Resources
 		maps.Copy(w.Spec.OpenSearch.Settings, small.Spec.OpenSearch.Settings)
@@ -187,7 +187,8 @@ var _ = Describe("the stream driver", func() {
 			for _, n := range r.Nodes {
 				received += n.Network.ReceiveMiBs
 			}
-			// The probe's window is longer than the load. A node that streams to itself receives nothing.
+			// The probe's window is longer than the load, so the limit is only a tenth of the rate. A node that streams
+			// to itself would receive nothing.
 			Expect(received).To(BeNumerically(">", r.Load.MiBs/10), "the rows cross the network of the pods")
 		}
 		files := report(ctx, c)

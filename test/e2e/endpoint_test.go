@@ -22,7 +22,7 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// serve runs a container in a pod of its own behind a Service of the same name, and waits until it is ready.
+// serve runs a container in its own pod behind a Service of the same name, and waits until the pod is ready.
 func serve(ctx context.Context, ns, name string, container corev1.Container, port int32, secrets ...string) {
 	GinkgoHelper()
 	container.Name = "main"
@@ -69,13 +69,13 @@ func secret(ctx context.Context, ns, name string, kind corev1.SecretType, data m
 	Expect(cluster.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}, Type: kind, Data: data})).To(Succeed())
 }
 
-// basicAuth makes a Secret of a user and a password.
+// basicAuth makes a Secret with a user and a password.
 func basicAuth(ctx context.Context, ns, name, user, password string) {
 	GinkgoHelper()
 	secret(ctx, ns, name, corev1.SecretTypeBasicAuth, map[string][]byte{"username": []byte(user), "password": []byte(password)})
 }
 
-// securityFile is a file of the security plugin's configuration.
+// securityFile returns a configuration file of the security plugin.
 func securityFile(kind string, entries map[string]any) []byte {
 	GinkgoHelper()
 	entries["_meta"] = map[string]any{"type": kind, "config_version": 2}
@@ -84,8 +84,8 @@ func securityFile(kind string, entries map[string]any) []byte {
 	return out
 }
 
-// serveSecured runs the real OpenSearch with the real security plugin, TLS and two users: bench may do what
-// docs/endpoints.md lists and no more, guest may do nothing. It makes the Secret search-ca.
+// serveSecured runs the real OpenSearch with the real security plugin, TLS and two users. User bench has exactly the
+// permissions that docs/endpoints.md lists; user guest has none. serveSecured also makes the Secret search-ca.
 func serveSecured(ctx context.Context, ns, name string, passwords map[string]string) {
 	GinkgoHelper()
 	bundle, err := security.Generate(time.Now(), name+"."+ns+".svc")
@@ -102,7 +102,7 @@ func serveSecured(ctx context.Context, ns, name string, passwords map[string]str
 			"cluster_permissions": []string{
 				"cluster:monitor/health", "cluster:monitor/state", "cluster:monitor/nodes/info", "cluster:monitor/nodes/stats", "cluster:monitor/main",
 				"indices:admin/template/put", "indices:admin/template/delete", "indices:data/write/bulk",
-				"indices:admin/template/get", "cluster:monitor/stats", // opensearch-benchmark's own
+				"indices:admin/template/get", "cluster:monitor/stats", // needed by opensearch-benchmark itself
 			},
 			"index_permissions": []any{map[string]any{
 				"index_patterns": []string{"nyc_taxis"}, "allowed_actions": []string{"indices_all", "cluster:monitor/state"},
@@ -139,7 +139,8 @@ func serveSecured(ctx context.Context, ns, name string, passwords map[string]str
 	}, 9200, "node")
 }
 
-// Two real OpenSearch that no campaign made: an open one, and one with the real security plugin.
+// These specs use two real OpenSearch clusters that no campaign made: one without security, and one with the real
+// security plugin.
 var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 	passwords := map[string]string{"bench": `Hidden "k3epM3" of-bench`, "guest": `Hidden "k3epM3" of-guest`}
 	var ns string
@@ -163,7 +164,7 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 		}, 9200)
 	}, NodeTimeout(5*time.Minute))
 
-	// at is a campaign of one variant an endpoint.
+	// at returns a campaign with one variant per endpoint.
 	at := func(name string, endpoints map[string]v1alpha1.Endpoint) *wrappers.Campaign {
 		w := fixed(name, ns, 2).Parallelism(1)
 		w.Spec.OpenSearch = v1alpha1.OpenSearch{}
@@ -179,8 +180,8 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 		return v1alpha1.Endpoint{URL: "https://search." + ns + ".svc:9200", CredentialsSecret: login, CASecret: ca}
 	}
 	bulk := v1alpha1.Workload{
-		Index: v1alpha1.Index{Name: "nyc_taxis"},
-		Bulk:  &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"},
+		Index:   v1alpha1.Index{Name: "nyc_taxis"},
+		Drivers: v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"}},
 	}
 	hidden := func(ctx context.Context) {
 		GinkgoHelper()
@@ -226,8 +227,8 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 		for _, r := range records(ctx, ns) {
 			if r.Error != nil {
 				Expect(r.Error.Reason).To(Equal(record.ReasonClusterNotReady))
-				said[r.Trial.Variant] = r.Error.Message
-				AddReportEntry(r.Trial.Variant, r.Error.Message)
+				said[r.Attempt.Variant] = r.Error.Message
+				AddReportEntry(r.Attempt.Variant, r.Error.Message)
 			}
 		}
 		Expect(said).To(HaveKeyWithValue("password", And(ContainSubstring("status 401"),

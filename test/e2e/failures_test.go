@@ -23,7 +23,7 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// pod is the namespace's only running pod of a component; nil when there is none.
+// pod returns the first running pod of a component in the namespace, or nil if there is none.
 func pod(ctx context.Context, ns, component string) *corev1.Pod {
 	GinkgoHelper()
 	var pods corev1.PodList
@@ -36,8 +36,9 @@ func pod(ctx context.Context, ns, component string) *corev1.Pod {
 	return nil
 }
 
-// load waits until an attempt other than those given has OpenSearch take documents, and gives it with its pod.
-func load(ctx context.Context, ns string, not ...record.Trial) (attempt record.Trial, loader *corev1.Pod) {
+// load waits until OpenSearch indexes documents of an attempt, and returns the attempt and its pod. It ignores Warmups
+// and the attempts in the parameter named not.
+func load(ctx context.Context, ns string, not ...record.Attempt) (attempt record.Attempt, loader *corev1.Pod) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		loader = pod(ctx, ns, resources.ComponentLoader)
@@ -54,7 +55,8 @@ func load(ctx context.Context, ns string, not ...record.Trial) (attempt record.T
 	return attempt, loader
 }
 
-// documents is how many OpenSearch counts in the index; 0 while it has none or does not answer.
+// documents returns the number of documents in the index that OpenSearch reports. It returns 0 if the index does not
+// exist or OpenSearch does not answer.
 func documents(ctx context.Context, target *corev1.Pod) int {
 	path := fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:%d/proxy/nyc_taxis/_stats/indexing", target.Namespace, target.Name, resources.HTTPPort)
 	out, err := kubectlOutput(ctx, "get", "--raw", path)
@@ -76,13 +78,13 @@ func documents(ctx context.Context, target *corev1.Pod) int {
 	return stats.All.Primaries.Indexing.Total
 }
 
-// recorded waits for an attempt's record.
-func recorded(ctx context.Context, ns string, attempt record.Trial) (out record.Record) {
+// recorded waits for the record of an attempt and returns it.
+func recorded(ctx context.Context, ns string, attempt record.Attempt) (out record.Record) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		var found []record.Record
 		for _, r := range records(ctx, ns) {
-			if r.Trial == attempt {
+			if r.Attempt == attempt {
 				found = append(found, r)
 			}
 		}
@@ -92,7 +94,7 @@ func recorded(ctx context.Context, ns string, attempt record.Trial) (out record.
 	return out
 }
 
-// leader is the pod of the manager that holds the lease.
+// leader returns the name of the manager's pod that holds the lease.
 func leader(ctx context.Context) string {
 	GinkgoHelper()
 	var leases coordinationv1.LeaseList
@@ -102,7 +104,7 @@ func leader(ctx context.Context) string {
 	return holder
 }
 
-// replicas sets how many managers there are and waits for them.
+// replicas sets the number of manager pods and waits until they are available.
 func replicas(ctx context.Context, n int32) {
 	GinkgoHelper()
 	kubectl(ctx, "-n", "knee-system", "scale", "deployment/knee-manager", fmt.Sprintf("--replicas=%d", n))
@@ -113,17 +115,18 @@ func replicas(ctx context.Context, n int32) {
 	}).Should(Equal(n))
 }
 
-// One campaign, on which everything happens that a trial can meet.
+// These specs inject every fault that can hit a trial into one campaign.
 var _ = Describe("a campaign that has bad luck", Ordered, func() {
 	var (
 		ns   string
 		c    *v1alpha1.BenchmarkCampaign
-		seen []record.Trial // attempts that something was done to
+		seen []record.Attempt // attempts that a spec disturbed
 	)
 
 	BeforeAll(func(ctx SpecContext) {
 		ns = newNamespace(ctx)
-		// One retry: a trial whose OpenSearch is killed and whose pod is deleted after that is measured all the same.
+		// The campaign allows one retry. Deleting a trial's pod must not use up this retry: a trial is still measured
+		// if its OpenSearch is killed first and its pod is deleted later.
 		w := campaign("unlucky", ns).VariantOnAnyNode("a").Clients(1, 2).Retries(1)
 		w.Spec.Workload.OSB.Params["time_period"] = "15"
 		w.Spec.OpenSearch.Storage.Size, w.Spec.Loader.Cache.Size = "1Gi", "1Gi"
@@ -147,7 +150,7 @@ var _ = Describe("a campaign that has bad luck", Ordered, func() {
 	It("measures a trial again whose pod was deleted under its load, and does not charge it", func(ctx SpecContext) {
 		attempt, loader := load(ctx, ns, seen...)
 		seen = append(seen, attempt)
-		Expect(attempt.Attempt).To(BeEquivalentTo(2), "the only retry")
+		Expect(attempt.N).To(BeEquivalentTo(2), "the only retry")
 		Expect(cluster.Delete(ctx, loader)).To(Succeed())
 		r := recorded(ctx, ns, attempt)
 		Expect(r.Error).NotTo(BeNil())
@@ -159,7 +162,7 @@ var _ = Describe("a campaign that has bad luck", Ordered, func() {
 		DeferCleanup(func(ctx SpecContext) { replicas(ctx, 1) })
 		attempt, _ := load(ctx, ns, seen...)
 		seen = append(seen, attempt)
-		Expect(attempt.Attempt).To(BeEquivalentTo(3), "what was deleted was not charged")
+		Expect(attempt.N).To(BeEquivalentTo(3), "what was deleted was not charged")
 		old := leader(ctx)
 		kubectl(ctx, "-n", "knee-system", "delete", "pod", old, "--wait=false")
 		Expect(recorded(ctx, ns, attempt).Error).To(BeNil(), "no trial was disturbed")
@@ -204,7 +207,7 @@ var _ = Describe("two campaigns for one node", func() {
 	It("run one after the other, and the younger says whom it waits for; one whose loader has no memory says that", func(ctx SpecContext) {
 		ns, other := newNamespace(ctx), newNamespace(ctx)
 		w := campaign("elder", ns).VariantOnAnyNode("a").Clients(1)
-		w.Spec.Loader.Resources.Memory = "96Mi" // opensearch-benchmark takes about 250 MB
+		w.Spec.Loader.Resources.Memory = "96Mi" // too little: opensearch-benchmark needs about 250 MB
 		elder := start(ctx, w)
 		Eventually(func() *corev1.Pod { return pod(ctx, ns, resources.ComponentOpenSearch) }).ShouldNot(BeNil())
 		younger := start(ctx, campaign("younger", other).VariantOnAnyNode("a").Clients(1))

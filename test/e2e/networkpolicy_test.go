@@ -27,11 +27,11 @@ var _ = Describe("the network of a campaign", func() {
 		}
 		ns := newNamespace(ctx)
 		w := campaign("shut", ns).VariantOnAnyNode("one").Clients(1, 2)
-		w.Spec.Workload.OSB.Params["time_period"] = "90" // seconds, so that OpenSearch stands while all below is tried
+		w.Spec.Workload.OSB.Params["time_period"] = "90" // seconds; OpenSearch must still run when the last check below runs
 		c := start(ctx, w)
 		stranger := knocker(ctx, newNamespace(ctx), nil)
 
-		// While a trial loads it: the trial reaches it, or there would be no documents.
+		// A trial loads OpenSearch now. So the loader pod can reach OpenSearch; otherwise there would be no documents.
 		_, loader := load(ctx, ns)
 		target := pod(ctx, ns, resources.ComponentOpenSearch)
 		Expect(target).NotTo(BeNil())
@@ -40,7 +40,8 @@ var _ = Describe("the network of a campaign", func() {
 		}
 		neighbour := knocker(ctx, ns, nil)
 		Expect(knock(ctx, neighbour, target.Status.PodIP, resources.HTTPPort)()).To(Equal("silence"), "of the same namespace, not of the campaign")
-		// That it is the policy: with the loader's labels, which whoever makes pods in the namespace may give, it answers.
+		// Check that the policy is the reason: a pod with the loader's labels gets an answer. Every user who may create
+		// pods in the namespace may set these labels.
 		own := map[string]string{}
 		for key, value := range loader.Labels {
 			if strings.HasPrefix(key, "knee.dev/") || strings.HasPrefix(key, "app.kubernetes.io/") {
@@ -53,7 +54,7 @@ var _ = Describe("the network of a campaign", func() {
 	}, SpecTimeout(10*time.Minute))
 })
 
-// knocker is a running pod that can try connections.
+// knocker makes a pod that can try connections, and waits until it runs.
 func knocker(ctx context.Context, ns string, labels map[string]string) *corev1.Pod {
 	GinkgoHelper()
 	p := &corev1.Pod{
@@ -81,7 +82,8 @@ func knocker(ctx context.Context, ns string, labels map[string]string) *corev1.P
 	return p
 }
 
-// knock tells what a connection from a pod meets: an answer, a refusal (nobody listens), or silence.
+// knock returns a function that reports the result of a connection from a pod: an answer, a refusal (no process
+// listens), or silence.
 func knock(ctx context.Context, from *corev1.Pod, address string, port int) func() string {
 	script := fmt.Sprintf(`import socket
 try:

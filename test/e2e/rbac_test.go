@@ -17,7 +17,7 @@ import (
 
 const managerUser = "system:serviceaccount:knee-system:knee-manager"
 
-// notAlways are rights that the manager has to have although a run of the suite may go without a request that uses them.
+// notAlways lists rights that the manager needs although a run of the suite may make no request that uses them.
 var notAlways = map[rights.Right]string{
 	{Group: "knee.dev", Resource: "benchmarkcampaigns/finalizers", Verb: "update"}: "to own objects that block the owner's deletion, where that is enforced at admission",
 	{Resource: "events", Verb: "patch"}:                                            "an election that is told of again",
@@ -28,7 +28,7 @@ var notAlways = map[rights.Right]string{
 	{Group: "networking.k8s.io", Resource: "networkpolicies", Verb: "get"}:         "the same",
 }
 
-// The opensearch-k8s-operator cannot be had on the embedded cluster: only its absence is looked for.
+// The embedded cluster has no opensearch-k8s-operator. The suite only tests that the manager notices its absence.
 func init() {
 	for _, group := range resources.OpenSearchClusterGroups {
 		for _, verb := range []string{"get", "list", "watch", "create", "delete"} {
@@ -37,15 +37,15 @@ func init() {
 	}
 }
 
-// auditSince is when the manager that the suite runs with was started.
+// auditSince is the start time of the manager that the suite uses.
 var auditSince time.Time
 
-// watchRights starts the manager anew, with the roles that are deployed now, so that all it asks for from its first
-// request on is in the audit log after auditSince.
+// watchRights restarts the manager with the deployed roles. So the audit log after auditSince contains every request of
+// the manager, from its first one.
 func watchRights(ctx context.Context) {
 	GinkgoHelper()
 	auditSince = time.Now()
-	// Kept from an earlier manager, it would not have to be made.
+	// Delete the leases. Otherwise the manager would use the lease of an earlier manager and would not create one.
 	kubectl(ctx, "-n", "knee-system", "delete", "leases", "--all")
 	kubectl(ctx, "-n", "knee-system", "delete", "pods", "-l", "app.kubernetes.io/component=manager", "--timeout=60s")
 	kubectl(ctx, "-n", "knee-system", "rollout", "status", "deployment/knee-manager", "--timeout=120s")
@@ -74,7 +74,7 @@ var _ = ReportAfterSuite("the manager's roles are what it uses, and no less", fu
 	fmt.Printf("%d rights, each used or excepted with its reason; 0 requests denied.\n", len(role))
 }, NodeTimeout(time.Minute))
 
-// boundRights are those of every role that the cluster binds to the manager's service account.
+// boundRights returns the rights of every role that is bound to the manager's service account.
 func boundRights(ctx context.Context) []rights.Right {
 	GinkgoHelper()
 	var rules []rbacv1.PolicyRule

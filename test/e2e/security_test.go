@@ -18,10 +18,10 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// securedVersion is the OpenSearch image with the real security plugin.
+// securedVersion is the version of the OpenSearch image that contains the real security plugin.
 const securedVersion = "3.4.0"
 
-// securityCost is the sample of that name, scaled down to one node and a few seconds a trial.
+// securityCost returns the sample security-cost.yaml, scaled down to one node and a few seconds per trial.
 func securityCost(ns string) *wrappers.Campaign {
 	GinkgoHelper()
 	text, err := os.ReadFile(filepath.Join(root, "config", "samples", "security-cost.yaml"))
@@ -37,8 +37,8 @@ func securityCost(ns string) *wrappers.Campaign {
 	w.Spec.Retries = small.Spec.Retries
 	w.Spec.Timeouts.ProvisioningSeconds = ptr.To[int32](300)
 	w.Spec.Workload = v1alpha1.Workload{
-		Index: v1alpha1.Index{Name: "small"},
-		Bulk:  &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"},
+		Index:   v1alpha1.Index{Name: "small"},
+		Drivers: v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"}},
 	}
 	return w
 }
@@ -51,7 +51,7 @@ var _ = Describe("what security costs", func() {
 		Expect(ready(ctx, c)()).To(HavePrefix("True/Finished"))
 		byVariant := map[string]int{}
 		for _, r := range finals(records(ctx, ns)) {
-			byVariant[r.Trial.Variant]++
+			byVariant[r.Attempt.Variant]++
 			Expect(r.Ingest.Count).To(Equal(r.Ingest.TotalIndexed))
 			Expect(r.Nodes).To(HaveLen(1))
 			Expect(r.Nodes[0].CPU).NotTo(BeNil(), "the probe runs beside a secured node, too")

@@ -1,5 +1,5 @@
-// Package e2e runs campaigns on the embedded cluster: a real kubelet and containerd, the real OpenSearch, the
-// real opensearch-benchmark, and Knee as it is deployed. `make test-e2e` does the set-up.
+// Package e2e runs campaigns on the embedded cluster. The kubelet, containerd, OpenSearch and opensearch-benchmark are
+// the real programs, and Knee is deployed as in production. `make test-e2e` does the set-up.
 package e2e_test
 
 import (
@@ -48,7 +48,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	watchRights(ctx)
 })
 
-// kubectl runs the real kubectl and gives what it prints.
+// kubectl runs the real kubectl and returns its output.
 func kubectl(ctx context.Context, args ...string) string {
 	GinkgoHelper()
 	out, err := kubectlOutput(ctx, args...)
@@ -60,8 +60,8 @@ func kubectlOutput(ctx context.Context, args ...string) ([]byte, error) {
 	return exec.CommandContext(ctx, filepath.Join(root, "bin", "k8s", "kubectl"), args...).CombinedOutput()
 }
 
-// newNamespace makes a namespace that enforces the restricted pod security standard, and deletes it, with what
-// is in it told first if the spec failed.
+// newNamespace makes a namespace that enforces the restricted Pod Security Standard, and deletes it at the end of the
+// spec. If the spec failed, newNamespace first prints the objects in the namespace.
 func newNamespace(ctx context.Context) string {
 	GinkgoHelper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{

@@ -23,7 +23,7 @@ import (
 
 const artifactsClaim = "artifacts"
 
-// newClaim makes a volume claim for raw files.
+// newClaim makes the volume claim for the campaign's artifacts.
 func newClaim(ctx context.Context, ns string) {
 	GinkgoHelper()
 	Expect(cluster.Create(ctx, &corev1.PersistentVolumeClaim{
@@ -35,7 +35,7 @@ func newClaim(ctx context.Context, ns string) {
 	})).To(Succeed())
 }
 
-// artifactsFolder is the claim's folder on this machine.
+// artifactsFolder returns the folder of the artifacts claim on this machine.
 func artifactsFolder(ctx context.Context, ns string) string {
 	GinkgoHelper()
 	var claim corev1.PersistentVolumeClaim
@@ -47,7 +47,7 @@ func artifactsFolder(ctx context.Context, ns string) string {
 	return folder
 }
 
-// report is every file of a campaign's report.
+// report returns every file of a campaign's report, by name.
 func report(ctx context.Context, c *v1alpha1.BenchmarkCampaign) map[string]string {
 	GinkgoHelper()
 	out := map[string]string{}
@@ -61,7 +61,7 @@ func report(ctx context.Context, c *v1alpha1.BenchmarkCampaign) map[string]strin
 	return out
 }
 
-// plugin runs the kubectl plugin and gives what it prints.
+// plugin runs the kubectl plugin and returns its output.
 func plugin(ctx context.Context, args ...string) string {
 	GinkgoHelper()
 	out, err := exec.CommandContext(ctx, filepath.Join(root, "bin", "kubectl-knee"), args...).CombinedOutput()
@@ -69,7 +69,7 @@ func plugin(ctx context.Context, args ...string) string {
 	return string(out)
 }
 
-// rows are a CSV's rows by column name.
+// rows returns the rows of a CSV file by column name.
 func rows(text string) []map[string]string {
 	GinkgoHelper()
 	all, err := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -85,7 +85,7 @@ func rows(text string) []map[string]string {
 	return out
 }
 
-// One campaign with everything asked for; each spec looks at another side of what came of it.
+// These specs check one campaign that uses all features. Each spec checks another part of its results.
 var _ = Describe("a whole campaign", Ordered, ContinueOnFailure, func() {
 	var (
 		ns  string
@@ -129,13 +129,13 @@ var _ = Describe("a whole campaign", Ordered, ContinueOnFailure, func() {
 		Expect(all).NotTo(BeEmpty())
 		sweep := map[int32]int{}
 		for _, r := range all {
-			Expect(r.Error).To(BeNil(), "%+v", r.Trial)
+			Expect(r.Error).To(BeNil(), "%+v", r.Attempt)
 			Expect(r.Rejections.Total()).To(BeZero())
 			Expect(r.Ingest.Count).To(Equal(r.Ingest.TotalIndexed), "documents in the index are those the counters saw")
-			if r.Trial.Phase == record.Sweep {
-				sweep[r.Trial.Repetition]++
+			if r.Attempt.Phase == record.Sweep {
+				sweep[r.Attempt.Repetition]++
 			}
-			if r.Trial.Phase != record.Warmup { // OSB's mean of a load of 5 s is rough: it weighs the start as much as the rest
+			if r.Attempt.Phase != record.Warmup { // the mean of opensearch-benchmark is rough for a load of 5 s: its start has the same weight as the rest
 				Expect(r.Ingest.OSBDocsPerSecond/r.Ingest.DocsPerSecond).To(BeNumerically("~", 1, 0.5), "docs/s beside OSB's own figure")
 			}
 		}
@@ -183,7 +183,7 @@ var _ = Describe("a whole campaign", Ordered, ContinueOnFailure, func() {
 					searches[t.Name] = t
 				}
 			}
-			if r.Trial.Phase != record.Final {
+			if r.Attempt.Phase != record.Final {
 				Expect(searches).To(BeEmpty())
 				continue
 			}
@@ -249,7 +249,7 @@ var _ = Describe("a whole campaign", Ordered, ContinueOnFailure, func() {
 		Expect(err).NotTo(HaveOccurred(), "%s", out)
 	}, SpecTimeout(5*time.Minute))
 
-	// Last: it changes the campaign.
+	// This spec must be the last one, because it changes the campaign.
 	It("is judged anew when a gate changes, and measures nothing again", func(ctx SpecContext) {
 		const gate = `{"spec":{"gates":{"expressions":[{"name":"no-finals","expression":"trial.phase != 'Final'","message":"this one is never good enough"}]}}}`
 		kubectl(ctx, "-n", ns, "patch", "bcamp", c.Name, "--type=merge", "-p", gate)

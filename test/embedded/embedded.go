@@ -1,6 +1,6 @@
-// Package embedded reaches what of the embedded cluster no API server tells: its daemons, the processes of its
-// containers, its volumes. Whatever is signalled is found by the cluster's own word and reached through the cluster's own
-// process namespace, so that no other process of the machine can be hit.
+// Package embedded gives tests access to the daemons, the container processes and the volumes of the embedded cluster.
+// It finds processes by the status of the cluster and signals them in the cluster's process namespace. So it can never
+// signal another process of the machine.
 package embedded
 
 import (
@@ -17,13 +17,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Cluster is the embedded cluster of a checkout.
+// Cluster is the embedded cluster of a working copy.
 type Cluster struct {
-	Root   string // of the checkout
-	Folder string // of the cluster's state
+	Root   string // of the working copy
+	Folder string // state directory of the cluster
 }
 
-// Find is the embedded cluster of the checkout that a test lies in, two folders down, or that of the Makefile's CLUSTER_DIR.
+// Find returns the embedded cluster of the Makefile's CLUSTER_DIR, or else that of the working copy. The working
+// directory of the test must be two folders below the root of the working copy.
 func Find() (Cluster, error) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	c := Cluster{Root: root, Folder: filepath.Join(root, ".cluster")}
@@ -33,17 +34,17 @@ func Find() (Cluster, error) {
 	return c, err
 }
 
-// Kubeconfig leads to the cluster's API server.
+// Kubeconfig returns the path of the kubeconfig of the cluster's API server.
 func (c Cluster) Kubeconfig() string { return filepath.Join(c.Folder, "kubeconfig") }
 
-// Daemon is one of the cluster's processes, which its supervisor starts again when they end.
+// Daemon is one process of the cluster. The supervisor restarts it when it ends.
 type Daemon struct {
 	Name     string `json:"name"`
-	PID      int    `json:"pid"` // in the cluster's process namespace; 0 while it does not run
+	PID      int    `json:"pid"` // in the cluster's process namespace; 0 if the daemon does not run
 	Restarts int    `json:"restarts"`
 }
 
-// Daemons are the cluster's processes, by name.
+// Daemons returns the cluster's daemons by name.
 func (c Cluster) Daemons(ctx context.Context) (map[string]Daemon, error) {
 	data, err := c.run(ctx, "status", "--output=json")
 	if err != nil {
@@ -68,7 +69,8 @@ func (c Cluster) Signal(ctx context.Context, signal string, pids ...string) erro
 	return err
 }
 
-// Processes are those of a pod's container, its first process first, by the node's runtime.
+// Processes returns the ids of the processes of a pod's container, the first process first. It asks the container
+// runtime of the node.
 func (c Cluster) Processes(ctx context.Context, pod corev1.Pod, container string) ([]string, error) {
 	at := slices.IndexFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == container })
 	if at < 0 {
@@ -86,7 +88,7 @@ func (c Cluster) Processes(ctx context.Context, pod corev1.Pod, container string
 				return nil, err
 			}
 			out := []string{task[1]}
-			for _, process := range all[1:] { // below the heading
+			for _, process := range all[1:] { // without the heading
 				if process[0] != task[1] {
 					out = append(out, process[0])
 				}
@@ -97,7 +99,8 @@ func (c Cluster) Processes(ctx context.Context, pod corev1.Pod, container string
 	return nil, fmt.Errorf("container %s of pod %s does not run", container, pod.Name)
 }
 
-// VolumeFolder is where a volume's files are on this machine: what the node has at /run/knee is the cluster's folder.
+// VolumeFolder returns the folder of a volume's files on this machine. The path /run/knee of the node is the cluster's
+// folder.
 func (c Cluster) VolumeFolder(volume corev1.PersistentVolume) (string, error) {
 	if volume.Spec.Local == nil {
 		return "", fmt.Errorf("volume %s is not a folder of the node", volume.Name)
@@ -106,7 +109,7 @@ func (c Cluster) VolumeFolder(volume corev1.PersistentVolume) (string, error) {
 	return filepath.Join(c.Folder, inside), err
 }
 
-// tasks asks the node's runtime, and gives the fields of each line.
+// tasks runs `ctr tasks` on the node and returns the fields of each line.
 func (c Cluster) tasks(ctx context.Context, args ...string) ([][]string, error) {
 	out, err := c.run(ctx, append([]string{"exec", "--", "ctr", "-a", "/run/knee/containerd.sock", "-n", "k8s.io", "tasks"}, args...)...)
 	if err != nil {
@@ -124,7 +127,7 @@ func (c Cluster) tasks(ctx context.Context, args ...string) ([][]string, error) 
 	return lines, nil
 }
 
-// run runs the cluster's own program.
+// run runs knee-cluster for this cluster and returns its output.
 func (c Cluster) run(ctx context.Context, args ...string) ([]byte, error) {
 	var out, words bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "knee-cluster"), append([]string{"--dir", c.Folder}, args...)...)

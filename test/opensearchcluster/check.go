@@ -23,17 +23,18 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// defaultVersion is that of cells whose campaign names only an image.
+// defaultVersion is the version of cells whose campaign names only an image.
 const defaultVersion = "3.1.0"
 
-// Emitted is one OpenSearchCluster that Knee emits for a cell of a campaign, or the reason why there is none.
+// Emitted is the OpenSearchCluster that Knee makes for a cell of a campaign. If the cell has no OpenSearchCluster,
+// Skipped is the reason; otherwise Skipped is empty.
 type Emitted struct {
 	Campaign, Cell string
 	Object         *unstructured.Unstructured
 	Skipped        string
 }
 
-// ReadCampaigns reads the campaigns of a folder. The API server fills the defaults in.
+// ReadCampaigns reads the campaigns of a folder. The API server fills in their defaults.
 func ReadCampaigns(ctx context.Context, api client.Client, folder string) ([]*v1alpha1.BenchmarkCampaign, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
 	if err != nil {
@@ -61,8 +62,9 @@ func ReadCampaigns(ctx context.Context, api client.Client, folder string) ([]*v1
 	return out, nil
 }
 
-// Emit returns what Knee emits for a campaign's cells in a group. Cells of another provisioner are emitted as if they had
-// this one: with at least as many nodes as the operator needs, and a version.
+// Emit returns the OpenSearchClusters that Knee makes for a campaign's cells, in the given API group. Cells of another
+// provisioner are treated as if they had provisioner OpenSearchCluster: with a version, and with at least as many nodes
+// as the opensearch-k8s-operator needs.
 func Emit(c *v1alpha1.BenchmarkCampaign, group schema.GroupVersion) []Emitted {
 	var out []Emitted
 	for _, cell := range plan.Build(c).Cells {
@@ -86,14 +88,15 @@ func Emit(c *v1alpha1.BenchmarkCampaign, group schema.GroupVersion) []Emitted {
 	return out
 }
 
-// Check asks the API server, by a dry run with strict field validation, whether it takes an object.
+// Check checks that the API server accepts an object. It uses a dry run with strict field validation.
 func Check(ctx context.Context, api client.Client, o *unstructured.Unstructured) error {
 	o = o.DeepCopy()
-	o.SetOwnerReferences(nil) // the campaign is not there
+	o.SetOwnerReferences(nil) // the campaign does not exist on this server
 	return api.Create(ctx, o, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
 }
 
-// Install creates a definition of the operator's kind and waits until the kind is served. It returns the group.
+// Install creates a CustomResourceDefinition of the kind OpenSearchCluster and waits until the API server serves the
+// kind. It returns the API group.
 func Install(ctx context.Context, api client.Client, crd client.Object) (schema.GroupVersion, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(crd)
 	if err != nil {
@@ -112,7 +115,7 @@ func Install(ctx context.Context, api client.Client, crd client.Object) (schema.
 	return of, waitServed(ctx, api, of, true)
 }
 
-// Remove deletes a definition and waits until its kind is no longer served.
+// Remove deletes a CustomResourceDefinition and waits until the API server no longer serves its kind.
 func Remove(ctx context.Context, api client.Client, crd client.Object, of schema.GroupVersion) error {
 	if err := api.Delete(ctx, crd); err != nil {
 		return err

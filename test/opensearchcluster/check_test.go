@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// everyField is a campaign that sets every field that reaches the operator's object.
+// everyField returns a campaign that sets every field that Knee copies to the OpenSearchCluster.
 func everyField() *v1alpha1.BenchmarkCampaign {
 	w := wrappers.MakeCampaign("every-field").Namespace("default").Variant("a")
 	w.Spec.OpenSearch = v1alpha1.OpenSearch{
@@ -45,8 +45,8 @@ func everyField() *v1alpha1.BenchmarkCampaign {
 	return shared
 }
 
-// TestEmitted_isTakenByEachRelease holds what Knee emits against the fields of each release of the operator, and every
-// wrong field must be refused.
+// TestEmitted_isTakenByEachRelease checks that each release of the opensearch-k8s-operator has all fields of the
+// objects that Knee makes. It also checks that a wrong field is refused.
 func TestEmitted_isTakenByEachRelease(t *testing.T) {
 	campaigns, err := opensearchcluster.ReadCampaigns(t.Context(), api, "../../config/samples")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestEmitted_isTakenByEachRelease(t *testing.T) {
 	}
 }
 
-// refuseWrongFields changes one field of a good object at a time.
+// refuseWrongFields checks that the API server refuses a good object after a change of one field.
 func refuseWrongFields(t *testing.T, good *unstructured.Unstructured, release opensearchcluster.Release) {
 	for _, wrong := range []struct {
 		name  string

@@ -1,4 +1,4 @@
-// Package opensearchcluster holds what Knee emits for the opensearch-k8s-operator against schemas of its kind
+// Package opensearchcluster checks Knee's objects for the opensearch-k8s-operator against schemas of its kind
 // OpenSearchCluster, on a real API server.
 package opensearchcluster
 
@@ -15,13 +15,14 @@ import (
 //go:embed testdata/fields.txt
 var fields string
 
-// Release is a release of the operator, and one of the API groups in which its kind is served.
+// Release is a release of the opensearch-k8s-operator and an API group in which the release serves the kind
+// OpenSearchCluster.
 type Release struct {
-	Name  string // such as 2.8; compared as text
+	Name  string // for example 2.8; compared as text
 	Group string
 }
 
-// Releases are those whose fields are known.
+// Releases are the releases whose fields are listed in fields.txt.
 var Releases = []Release{
 	{"2.7", "opensearch.opster.io"},
 	{"2.8", "opensearch.opster.io"},
@@ -29,7 +30,7 @@ var Releases = []Release{
 	{"3.0", "opensearch.org"},
 }
 
-// CRD returns a definition of the operator's kind with the fields that Knee writes or reads, and no others.
+// CRD returns a definition of the kind OpenSearchCluster. It has only the fields that Knee writes or reads.
 func CRD(r Release) (*apiextensionsv1.CustomResourceDefinition, error) {
 	root := apiextensionsv1.JSONSchemaProps{Type: "object"}
 	for i, line := range strings.Split(fields, "\n") {
@@ -65,7 +66,7 @@ func CRD(r Release) (*apiextensionsv1.CustomResourceDefinition, error) {
 	}, nil
 }
 
-// flagsOf reads the flags of a field: whether a release has it, and whether it is required.
+// flagsOf reads the flags of a field. It returns whether the release has the field, and whether the field is required.
 func flagsOf(r Release, flags []string) (applies, required bool, err error) {
 	applies = true
 	for _, flag := range flags {
@@ -86,8 +87,8 @@ func flagsOf(r Release, flags []string) (applies, required bool, err error) {
 	return applies, required, nil
 }
 
-// addField adds a field below a schema. A step that ends with [] is a list. All but the last step must be there, unless
-// they are lists of objects, which the first of their fields makes.
+// addField adds a field below a schema. A step of the path that ends with [] is a list. All steps except the last must
+// exist.
 func addField(parent *apiextensionsv1.JSONSchemaProps, path []string, kind string, required bool) error {
 	name, isList := strings.CutSuffix(path[0], "[]")
 	if len(path) > 1 {
@@ -122,7 +123,7 @@ func addField(parent *apiextensionsv1.JSONSchemaProps, path []string, kind strin
 	return nil
 }
 
-// schemaOf returns the schema of a type's word in fields.txt.
+// schemaOf returns the schema of a type name in fields.txt.
 func schemaOf(kind string) (apiextensionsv1.JSONSchemaProps, error) {
 	values := func(s apiextensionsv1.JSONSchemaProps) apiextensionsv1.JSONSchemaProps {
 		return apiextensionsv1.JSONSchemaProps{Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &s}}

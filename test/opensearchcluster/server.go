@@ -12,8 +12,8 @@ import (
 	"github.com/knee-bench/knee/internal/scheme"
 )
 
-// StartServer starts a real API server that knows campaigns. The environment KUBEBUILDER_ASSETS names the folder of its
-// programs. The caller ends it by stop.
+// StartServer starts a real API server with the CRD of campaigns. The environment variable KUBEBUILDER_ASSETS names the
+// folder of its programs. The caller stops the server with stop.
 func StartServer() (api client.Client, stop func() error, err error) {
 	var campaigns apiextensionsv1.CustomResourceDefinition
 	if err := yaml.Unmarshal(crd.BenchmarkCampaigns, &campaigns); err != nil {

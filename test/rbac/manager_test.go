@@ -14,17 +14,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// manager is the program, run as a Deployment's service account with its flags.
+// manager is the manager's program. It runs with the service account and the flags of the Deployment.
 type manager struct {
 	user    string
 	health  string // URL
-	metrics string // host:port
+	metrics string // host:port; empty: no metrics are served
 	ended   chan error
 	command *exec.Cmd
 }
 
-// startManager runs the program as the kubelet would for the Deployment of a namespace, but on ports of its own. What it
-// cannot have outside of a pod (its own namespace) it is told.
+// startManager runs the program like the kubelet does for the Deployment in a namespace, but on free ports. It passes
+// the namespace as a flag, because outside of a pod the program cannot find its own namespace.
 func startManager(namespace string) *manager {
 	GinkgoHelper()
 	var deployment appsv1.Deployment
@@ -66,7 +66,7 @@ func (m *manager) ready() error {
 	return nil
 }
 
-// stop asks the program to end, as the kubelet does; it has to.
+// stop sends SIGTERM, as the kubelet does, and checks that the program ends without an error.
 func (m *manager) stop() {
 	GinkgoHelper()
 	if m.command == nil {
@@ -83,6 +83,6 @@ func freeAddress() string {
 	GinkgoHelper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	Expect(err).NotTo(HaveOccurred())
-	defer func() { _ = l.Close() }() // it was for its port alone
+	defer func() { _ = l.Close() }() // only its port is needed
 	return l.Addr().String()
 }

@@ -17,7 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// checkMetrics reads metrics as nobody, as somebody without the right, and as somebody with it.
+// checkMetrics reads the metrics without an account, with an account that lacks the right, and with an account that has
+// it.
 func checkMetrics(m *manager) {
 	GinkgoHelper()
 	Expect(m.metrics).NotTo(BeEmpty(), "config/default serves metrics")
@@ -33,10 +34,10 @@ func checkMetrics(m *manager) {
 	Eventually(func() int { return get(m, prometheus) }).Should(Equal(http.StatusOK), "at once, unless the role was not known yet: a refusal holds for 30 s")
 }
 
-// get reads the metrics with a token and gives the answer's status.
+// get reads the metrics with a token and returns the status of the answer.
 func get(m *manager, token string) int {
 	GinkgoHelper()
-	insecure := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true} // it signed its certificate itself
+	insecure := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true} // the manager signs its own certificate
 	defer insecure.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+m.metrics+"/metrics", nil)
 	Expect(err).NotTo(HaveOccurred())
@@ -57,7 +58,7 @@ func get(m *manager, token string) int {
 	return response.StatusCode
 }
 
-// tokenOf makes a service account and gives a token of it.
+// tokenOf creates a service account and returns a token of it.
 func tokenOf(name string) string {
 	GinkgoHelper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
@@ -67,7 +68,7 @@ func tokenOf(name string) string {
 	return request.Status.Token
 }
 
-// holder is who holds the election's lease.
+// holder returns the holder of the leader election's lease.
 func holder(namespace string) string {
 	GinkgoHelper()
 	return ptr.Deref(lease(namespace).Spec.HolderIdentity, "")
@@ -80,12 +81,12 @@ func lease(namespace string) *coordinationv1.Lease {
 	return &l
 }
 
-// takeLease makes somebody else the leader.
+// takeLease gives the lease to another identity.
 func takeLease(namespace string) {
 	GinkgoHelper()
 	Eventually(func() error {
 		l := lease(namespace)
-		l.Spec.HolderIdentity = ptr.To("somebody else")
+		l.Spec.HolderIdentity = ptr.To("another-manager")
 		l.Spec.RenewTime = ptr.To(metav1.NowMicro())
 		l.Spec.LeaseDurationSeconds = ptr.To[int32](3600)
 		return cluster.Update(ctx, l)

@@ -22,13 +22,13 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// campaign starts one that uses every kind of object: two variants of one pool, which take turns, volumes, a loader's
-// cache, and what it mounts.
+// campaign starts a campaign that uses every kind of object: two variants that take turns in one pool, volumes, a
+// loader cache, and mounted objects.
 func campaign(namespace string) *v1alpha1.BenchmarkCampaign {
 	GinkgoHelper()
 	w := wrappers.MakeCampaign("small").Namespace(namespace).VariantOnAnyNode("a").VariantOnAnyNode("b").Clients(1).Repetitions(1)
 	w.Spec.OpenSearch.Storage.Size = "1Gi"
-	w.Spec.OpenSearch.Security = ptr.To(true) // its Secret is created for each of the two, and read for none
+	w.Spec.OpenSearch.Security = ptr.To(true) // creates a Secret for each of the two variants; the manager never reads it
 	w.Spec.Loader.Cache.Size = "1Gi"
 	w.Spec.Workload.Index.BodyFrom = &v1alpha1.ConfigMapKey{Name: "body", Key: "index.json"}
 	w.Spec.Artifacts = &v1alpha1.Artifacts{ClaimName: "artifacts"}
@@ -60,7 +60,7 @@ func readiness(c *v1alpha1.BenchmarkCampaign) func() string {
 	}
 }
 
-// left is how much of what Knee made for campaigns there is in a namespace, records and reports aside.
+// left returns a function that counts the objects in a namespace that Knee created for campaigns, except records and reports.
 func left(namespace string) func() int {
 	return func() int {
 		n := 0
@@ -80,19 +80,19 @@ func newNamespace(name string) {
 	Expect(cluster.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
 }
 
-// rarely are the rights that campaigns without trouble do not use, and what they are for.
+// rarely lists the rights that a campaign without problems does not use, with their purpose.
 var rarely = map[rights.Right]string{
-	{Resource: "pods", Verb: "create"}:                                             "tried only (dry run) when a Job or a StatefulSet has no pod: the answer says why",
-	{Resource: "events", Verb: "patch"}:                                            "an election that is told of again",
-	{Group: "events.k8s.io", Resource: "events", Verb: "patch"}:                    "an event that is told again within minutes",
-	{Group: "knee.dev", Resource: "benchmarkcampaigns/finalizers", Verb: "update"}: "never asked for itself: OwnerReferencesPermissionEnforcement looks for it",
-	{Group: "apps", Resource: "statefulsets", Verb: "get"}:                         "to tell whose an object is whose name is taken",
+	{Resource: "events", Verb: "list"}:                                             "only for a Job or a StatefulSet that has no pod: the Events say why",
+	{Resource: "events", Verb: "patch"}:                                            "repeated Event of the leader election",
+	{Group: "events.k8s.io", Resource: "events", Verb: "patch"}:                    "Event that is repeated within minutes",
+	{Group: "knee.dev", Resource: "benchmarkcampaigns/finalizers", Verb: "update"}: "no request needs it: the admission plugin OwnerReferencesPermissionEnforcement does",
+	{Group: "apps", Resource: "statefulsets", Verb: "get"}:                         "to name the owner of an object whose name is taken",
 	{Group: "batch", Resource: "jobs", Verb: "get"}:                                "the same",
 	{Resource: "services", Verb: "get"}:                                            "the same",
 	{Group: "networking.k8s.io", Resource: "networkpolicies", Verb: "get"}:         "the same",
 }
 
-func init() { // the opensearch-k8s-operator's kind is not here: only its absence is looked for
+func init() { // the opensearch-k8s-operator's kind is not installed: only its absence is tested
 	for _, group := range resources.OpenSearchClusterGroups {
 		for _, verb := range []string{"get", "list", "watch", "create", "delete"} {
 			rarely[rights.Right{Group: group.Group, Resource: "opensearchclusters", Verb: verb}] = "of clusters by the opensearch-k8s-operator"
@@ -100,8 +100,7 @@ func init() { // the opensearch-k8s-operator's kind is not here: only its absenc
 	}
 }
 
-// checkRequests holds what a manager asked of the API server against the rules that bind it: it asked for nothing that
-// it may not, and it may nothing that it does not ask for.
+// checkRequests compares the requests of a manager with its roles: no request was refused, and each right was used.
 func checkRequests(user string, rules []rbacv1.PolicyRule) {
 	GinkgoHelper()
 	given, err := rights.Of(rules)
@@ -112,17 +111,17 @@ func checkRequests(user string, rules []rbacv1.PolicyRule) {
 	GinkgoWriter.Print(rights.Table(given, uses, rarely))
 	verdict := rights.Judge(given, uses, nil)
 	Expect(verdict.Denied).To(BeEmpty(), "the manager was refused")
-	Expect(verdict.Outside).To(BeEmpty(), "the manager asked for what its roles do not say")
+	Expect(verdict.Outside).To(BeEmpty(), "the manager made requests that its roles do not allow")
 	for _, right := range verdict.Unused {
 		watch := rights.Right{Group: right.Group, Resource: right.Resource, Verb: "watch"}
 		if right.Verb == "list" && uses.Allowed[watch] > 0 {
-			continue // a cache lists first where the API server does not stream lists
+			continue // a cache lists before it watches if the API server does not stream lists
 		}
-		Expect(rarely).To(HaveKey(right), "no request needed it: take it from the roles, or say what it is for")
+		Expect(rarely).To(HaveKey(right), "no request needed it: remove it from the roles, or say what it is for")
 	}
 }
 
-// rules are those of a namespace's Roles of the given names, or without one of ClusterRoles.
+// rules returns the rules of Roles in a namespace, or of ClusterRoles if the namespace is empty.
 func rules(namespace string, names ...string) []rbacv1.PolicyRule {
 	GinkgoHelper()
 	var out []rbacv1.PolicyRule
@@ -156,7 +155,7 @@ var _ = Describe("the manager of a whole cluster", Ordered, func() {
 		Eventually(left("team")).Should(BeZero())
 	})
 
-	It("tells its metrics to those who may read them", func() { checkMetrics(m) })
+	It("shows its metrics to accounts with the right to read them", func() { checkMetrics(m) })
 
 	It("hands over to a second replica, and ends when its lease is taken", func() {
 		second := startManager("knee-system")
@@ -170,18 +169,18 @@ var _ = Describe("the manager of a whole cluster", Ordered, func() {
 
 		takeLease("knee-system")
 		var err error
-		Eventually(second.ended).Should(Receive(&err), "a manager without the lease must not go on")
-		Expect(err).To(HaveOccurred(), "so that the kubelet starts it anew")
+		Eventually(second.ended).Should(Receive(&err), "a manager without the lease must end")
+		Expect(err).To(HaveOccurred(), "so that the kubelet restarts it")
 		second.command = nil
 	})
 
-	It("has asked for what its roles say, and for nothing else", func() {
+	It("has used exactly the rights of its roles", func() {
 		checkRequests(m.user, append(rules("", "knee-manager", "knee-metrics-auth"), rules("knee-system", "knee-leader-election")...))
 	})
 })
 
 var _ = Describe("the manager of one namespace", Ordered, func() {
-	It("brings its campaigns to their verdict with the rights of its namespace alone, and leaves others alone", func() {
+	It("brings its campaigns to their verdict with rights in its namespace only, and ignores other namespaces", func() {
 		kubectl("apply", "--server-side", "-k", "../../config/crd")
 		kubectl("wait", "--for=condition=Established", "--timeout=30s", "crd/benchmarkcampaigns.knee.dev")
 		newNamespace("knee")
@@ -193,6 +192,6 @@ var _ = Describe("the manager of one namespace", Ordered, func() {
 		c := campaign("knee")
 		Eventually(readiness(c)).Should(Equal("True/Finished"))
 		Expect(readiness(other)()).To(BeEmpty())
-		checkRequests(m.user, rules("knee", "knee-manager", "knee-leader-election")) // a refusal elsewhere would be one, too
+		checkRequests(m.user, rules("knee", "knee-manager", "knee-leader-election")) // a refused request in another namespace would fail, too
 	})
 })

@@ -1,5 +1,5 @@
-// Package rbac runs the real manager, as a process of its own, with exactly the rights and the flags that the manifests
-// in config give it, against a real API server that keeps an audit log.
+// Package rbac tests the rights of the real manager. The manager runs as a process with the rights and the flags of the
+// manifests in config, and a real API server writes an audit log.
 package rbac_test
 
 import (
@@ -19,13 +19,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/test/kubernetes"
 )
 
 var (
 	ctx         context.Context
 	environment *envtest.Environment
-	cluster     client.Client // of an administrator
-	folder      string        // of this run's files
+	cluster     client.Client // with the rights of an administrator
+	folder      string        // for the files of this run
 )
 
 func TestRBAC(t *testing.T) {
@@ -57,26 +58,29 @@ var _ = BeforeSuite(func() {
 	environment.ControlPlane.GetAPIServer().Configure().
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", auditLog()).
-		Set("audit-log-mode", "blocking"). // what has been answered has been written
-		// Clusters that have it let only those who may finalize an owner make what blocks its deletion.
+		Set("audit-log-mode", "blocking"). // a request is logged before it is answered
+		// With this plugin, only an account that may update the owner's finalizers can create objects that block the
+		// owner's deletion.
 		Append("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
 	config, err := environment.Start()
 	Expect(err).NotTo(HaveOccurred(), "a real API server: `make test` sets KUBEBUILDER_ASSETS")
 	DeferCleanup(environment.Stop)
-	startControllerManager()
+	stopControllers, err := kubernetes.StartControllers(environment, folder, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(stopControllers)
 
 	cluster, err = client.New(config, client.Options{Scheme: scheme.New()})
 	Expect(err).NotTo(HaveOccurred())
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme.New(), Metrics: server.Options{BindAddress: "0"}})
 	Expect(err).NotTo(HaveOccurred())
-	Expect((&fakeNode{mgr.GetClient()}).SetupWithManager(mgr)).To(Succeed())
+	Expect((&kubernetes.Node{Client: mgr.GetClient()}).SetupWithManager(mgr)).To(Succeed())
 	stopped := make(chan struct{})
 	go func() {
 		defer GinkgoRecover()
 		defer close(stopped)
 		Expect(mgr.Start(ctx)).To(Succeed())
 	}()
-	DeferCleanup(func() { // before the API server stops, which waits for open watches
+	DeferCleanup(func() { // runs before the API server stops, because its stop waits for open watches
 		cancel()
 		Eventually(stopped).Should(BeClosed(), "the fake node ends")
 	})
@@ -85,7 +89,8 @@ var _ = BeforeSuite(func() {
 func program() string  { return filepath.Join(folder, "manager") }
 func auditLog() string { return filepath.Join(folder, "audit.log") }
 
-// kubeconfigOf gives a user's way to the API server. A certificate's name stands for a service account's token.
+// kubeconfigOf returns a kubeconfig for a user. A client certificate with the user's name replaces the token of a
+// service account.
 func kubeconfigOf(name string, groups ...string) string {
 	GinkgoHelper()
 	user, err := environment.AddUser(envtest.User{Name: name, Groups: groups}, nil)
@@ -98,21 +103,6 @@ func kubeconfigOf(name string, groups ...string) string {
 	_, err = f.Write(kubeconfig)
 	Expect(err).NotTo(HaveOccurred())
 	return f.Name()
-}
-
-// startControllerManager runs Kubernetes' own controllers of StatefulSets, Jobs, volumes and garbage.
-func startControllerManager() {
-	GinkgoHelper()
-	kcm := exec.Command(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kube-controller-manager"),
-		"--kubeconfig="+kubeconfigOf("kcm", "system:masters"), "--leader-elect=false", "--secure-port=0",
-		"--kube-api-qps=500", "--kube-api-burst=1000",
-		"--controllers=statefulset-controller,job-controller,garbage-collector-controller,persistentvolumeclaim-protection-controller")
-	kcm.Stdout, kcm.Stderr = GinkgoWriter, GinkgoWriter
-	Expect(kcm.Start()).To(Succeed())
-	DeferCleanup(func() {
-		Expect(kcm.Process.Kill()).To(Succeed())
-		_ = kcm.Wait() // it was killed: its error says just that
-	})
 }
 
 // kubectl runs the real kubectl as an administrator.

@@ -1,5 +1,4 @@
-// Package rights compares what the roles of a service account allow with what it asked of an API server, by the
-// server's audit log.
+// Package rights compares the roles of a service account with its requests in the audit log of an API server.
 package rights
 
 import (
@@ -19,24 +18,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Right is to do one thing with one resource: the least that a rule of a role allows.
-type Right struct{ Group, Resource, Verb string } // Resource with its subresource, as in pods/log
+// Right is the permission for one verb on one resource. Every rule of a role is a set of rights.
+type Right struct{ Group, Resource, Verb string } // Resource includes the subresource, for example pods/log
 
 func (r Right) String() string {
 	return strings.TrimSuffix(r.Resource+"."+r.Group, ".") + " " + r.Verb
 }
 
-// Compare orders rights by resource and verb.
+// Compare orders rights by group, resource and verb.
 func Compare(a, b Right) int {
 	return cmp.Or(strings.Compare(a.Group, b.Group), strings.Compare(a.Resource, b.Resource), strings.Compare(a.Verb, b.Verb))
 }
 
-// Of lists what rules allow, each right once. Wildcards, names and URLs are errors: a least role has none.
+// Of lists the rights that rules allow, each right once. Wildcards, resource names and URLs are errors: a minimal role
+// has none.
 func Of(rules []rbacv1.PolicyRule) ([]Right, error) {
 	var rights []Right
 	for _, rule := range rules {
 		if len(rule.ResourceNames) > 0 || len(rule.NonResourceURLs) > 0 {
-			return nil, fmt.Errorf("rule %v: names and URLs are not compared", rule)
+			return nil, fmt.Errorf("rule %v: resourceNames and nonResourceURLs are not supported", rule)
 		}
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
@@ -53,7 +53,7 @@ func Of(rules []rbacv1.PolicyRule) ([]Right, error) {
 	return slices.Compact(rights), nil
 }
 
-// OfFiles lists what the Roles and ClusterRoles in manifests allow.
+// OfFiles lists the rights that the Roles and ClusterRoles in manifests allow.
 func OfFiles(files ...string) ([]Right, error) {
 	var rules []rbacv1.PolicyRule
 	for _, file := range files {
@@ -62,7 +62,7 @@ func OfFiles(files ...string) ([]Right, error) {
 			return nil, err
 		}
 		for decoder := yaml.NewYAMLOrJSONDecoder(bufio.NewReader(f), 4096); ; {
-			var object rbacv1.ClusterRole // a Role has the same fields
+			var object rbacv1.ClusterRole // also used for Roles, which have the same fields
 			if err = decoder.Decode(&object); err != nil {
 				break
 			}
@@ -78,24 +78,24 @@ func OfFiles(files ...string) ([]Right, error) {
 	return Of(rules)
 }
 
-// Uses are what an account asked for.
+// Uses are the requests of an account.
 type Uses struct {
-	Allowed map[Right]int // times
+	Allowed map[Right]int // number of requests
 	Denied  map[Right]int
 }
 
-// event is what is looked at of one of audit.k8s.io/v1.
+// event holds the fields of an audit event (audit.k8s.io/v1) that this package uses.
 type event struct {
 	Stage     string
 	Verb      string
 	User      struct{ Username string }
 	ObjectRef *struct{ APIGroup, Resource, Subresource string }
-	// Since this is when the request came, a watch counts from its beginning.
+	// RequestReceivedTimestamp is the start of the request. So a watch counts from its start.
 	RequestReceivedTimestamp time.Time
 	Annotations              map[string]string
 }
 
-// ReadAudit reads what user asked for since a time in the audit logs of a pattern, rotated ones among them.
+// ReadAudit reads the requests of a user since a time. pattern matches the audit logs, including rotated ones.
 func ReadAudit(pattern, user string, since time.Time) (Uses, error) {
 	uses := Uses{Allowed: map[Right]int{}, Denied: map[Right]int{}}
 	files, err := filepath.Glob(pattern)
@@ -118,7 +118,7 @@ func (u Uses) read(file, user string, since time.Time) error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			return nil // a last line without its end is being written
+			return nil // a last line without a line break is still being written
 		}
 		if err != nil {
 			return err
@@ -127,7 +127,8 @@ func (u Uses) read(file, user string, since time.Time) error {
 		if err := json.Unmarshal(line, &e); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		// One event a request: that of its end, or for a watch also that of its answer's beginning.
+		// Count one event per request. An allowed watch has two events: at the start and at the end of its answer. Only
+		// the first one counts.
 		if e.User.Username != user || e.ObjectRef == nil || e.RequestReceivedTimestamp.Before(since) ||
 			e.Stage == "ResponseComplete" && e.Verb == "watch" && e.Annotations["authorization.k8s.io/decision"] == "allow" {
 			continue
@@ -136,7 +137,8 @@ func (u Uses) read(file, user string, since time.Time) error {
 		if e.ObjectRef.Subresource != "" {
 			right.Resource += "/" + e.ObjectRef.Subresource
 		}
-		// The status code would not do: a namespace that ends forbids what a role allows, by 403 as well.
+		// The status code is not enough: a namespace that is being deleted also answers 403 to requests that the role
+		// allows.
 		if e.Annotations["authorization.k8s.io/decision"] == "allow" {
 			u.Allowed[right]++
 		} else {
@@ -145,16 +147,17 @@ func (u Uses) read(file, user string, since time.Time) error {
 	}
 }
 
-// Verdict is what is wrong with a role, by what was asked for.
+// Verdict lists the errors of a role, found by comparing it with the requests.
 type Verdict struct {
-	Unused  []Right // allowed, never asked for, and not excepted
-	Outside []Right // asked for and allowed by something else
-	Denied  []Right // asked for and refused
-	Stale   []Right // excepted, but not in the role
+	Unused  []Right // allowed, but never requested and not an exception
+	Outside []Right // requested and allowed, but not by this role
+	Denied  []Right // requested and refused
+	Stale   []Right // listed as an exception, but not in the role
 }
 
-// Judge compares a role with what was asked for. Exceptions are rights that are needed but may go without a request. To
-// list is used by whoever watches: a cache lists first where the API server does not stream lists, and after some errors.
+// Judge compares a role with the requests. exceptions are rights that the role needs although a test may make no such
+// request. The right to list counts as used if the resource is watched. A cache lists before it watches if the API
+// server does not stream lists, and it lists again after some errors.
 func Judge(role []Right, uses Uses, exceptions map[Right]string) Verdict {
 	var v Verdict
 	for _, right := range role {
@@ -184,7 +187,8 @@ func Judge(role []Right, uses Uses, exceptions map[Right]string) Verdict {
 	return v
 }
 
-// Table shows the rights of a role with how often each was used.
+// Table returns a table of the rights of a role with the number of requests for each. Requests outside of the role and
+// denied requests follow.
 func Table(role []Right, uses Uses, exceptions map[Right]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-24s %-28s %-8s %8s\n", "GROUP", "RESOURCE", "VERB", "REQUESTS")

@@ -22,7 +22,7 @@ const log = `{"stage":"ResponseComplete","verb":"list","user":{"username":"m"},"
 {"stage":"ResponseComplete","verb":"patch","user":{"username":"m"},"objectRef":{"resource":"nodes"},"requestReceivedTimestamp":"2026-01-01T09:59:59.000000Z","annotations":{"authorization.k8s.io/decision":"allow"}}
 {"stage":"Response`
 
-func TestRolesAreComparedWithTheAuditLog(t *testing.T) {
+func TestJudge_roleAndAuditLog_findsDeviations(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"audit.jsonl":                         log,
@@ -74,7 +74,7 @@ rules:
 	}
 }
 
-func TestAMissingLogOrAWildcardIsAnError(t *testing.T) {
+func TestRights_missingLogOrWildcard_fails(t *testing.T) {
 	if _, err := ReadAudit(filepath.Join(t.TempDir(), "audit*.jsonl"), "m", time.Time{}); err == nil {
 		t.Error("there was no log, and no error")
 	}

@@ -1,5 +1,5 @@
-// Package samplesrun builds the samples as `make samples-run` runs them: config/samples, scaled down by an overlay each in
-// config/samples-run so that they fit on one small machine.
+// Package samplesrun builds the samples for `make samples-run`. An overlay in config/samples-run scales each sample of
+// config/samples down for one small machine.
 package samplesrun
 
 import (
@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Samples are the names of the files of config/samples that have a campaign, without their extension.
+// Samples returns the names of the files in config/samples that contain a campaign, without their extension.
 func Samples(root string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(root, "config", "samples", "*.yaml"))
 	if err != nil {
@@ -39,7 +39,7 @@ func Samples(root string) ([]string, error) {
 	return out, nil
 }
 
-// Overlays are the names of the folders of config/samples-run.
+// Overlays returns the names of the folders in config/samples-run.
 func Overlays(root string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(root, "config", "samples-run"))
 	if err != nil {
@@ -55,13 +55,13 @@ func Overlays(root string) ([]string, error) {
 	return out, nil
 }
 
-// Namespace is where a sample runs.
+// Namespace returns the namespace that a sample runs in.
 func Namespace(sample string) string { return "samples-run-" + sample }
 
 // Build returns the objects of a sample, scaled down.
 func Build(root, sample string) ([]*unstructured.Unstructured, error) {
 	options := krusty.MakeDefaultOptions()
-	options.LoadRestrictions = types.LoadRestrictionsNone // an overlay names a file of another folder
+	options.LoadRestrictions = types.LoadRestrictionsNone // an overlay refers to a file in another folder
 	resources, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), filepath.Join(root, "config", "samples-run", sample))
 	if err != nil {
 		return nil, fmt.Errorf("config/samples-run/%s: %w", sample, err)

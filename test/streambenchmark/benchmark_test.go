@@ -14,20 +14,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/drivers/stream/streamapi"
 	"github.com/knee-bench/knee/test/fakes/benchmarkapi"
 )
 
 const streamFlag = "opensearch.experimental.feature.transport.stream.enabled=true"
 
-// benchmark calls the API, as "rows=10&columns=5", and returns the reply, checked as Knee checks it.
-func benchmark(t *testing.T, base, query string) driver.StreamReply {
+// benchmark calls the API with a query such as "rows=10&columns=5". It returns the reply after the same checks as in
+// Knee.
+func benchmark(t *testing.T, base, query string) streamapi.Reply {
 	t.Helper()
 	var raw json.RawMessage
-	if err := call(t.Context(), http.MethodPost, base+driver.StreamPath+"?"+query, &raw); err != nil {
+	if err := call(t.Context(), http.MethodPost, base+streamapi.Path+"?"+query, &raw); err != nil {
 		t.Fatal(err)
 	}
-	reply, err := driver.ParseStreamReply(raw)
+	reply, err := streamapi.ParseReply(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func benchmark(t *testing.T, base, query string) driver.StreamReply {
 	return reply
 }
 
-func parameters(t *testing.T, query string) driver.StreamParams {
+func parameters(t *testing.T, query string) streamapi.Params {
 	t.Helper()
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -51,18 +52,18 @@ func parameters(t *testing.T, query string) driver.StreamParams {
 	for name := range values {
 		params[name] = values.Get(name)
 	}
-	out, err := driver.ParseStreamParams(params)
+	out, err := streamapi.ParseParams(params)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-// refused calls the API and returns the type and the reason of the error, which must have this status.
+// refused calls the API and checks the status of the error. It returns the type and the reason of the error.
 func refused(t *testing.T, base, query string, status int) (kind, reason string) {
 	t.Helper()
 	var r *refusal
-	if err := call(t.Context(), http.MethodPost, base+driver.StreamPath+"?"+query, new(any)); !errors.As(err, &r) || r.status != status {
+	if err := call(t.Context(), http.MethodPost, base+streamapi.Path+"?"+query, new(any)); !errors.As(err, &r) || r.status != status {
 		t.Fatalf("%s: %v, not status %d", query, err, status)
 	}
 	var body struct {
@@ -77,7 +78,7 @@ func refused(t *testing.T, base, query string, status int) (kind, reason string)
 	return body.Error.Type, body.Error.Reason + ": " + body.Error.Cause.Reason
 }
 
-// wrongParameters are calls that OpenSearch answers with 400, and the words of the answer.
+// wrongParameters are queries that OpenSearch refuses with status 400, with a part of the reason.
 var wrongParameters = map[string]string{
 	"rows=0":                       "[rows] must be a whole number from 1",
 	"rows=-1":                      "[rows]",
@@ -94,7 +95,7 @@ var wrongParameters = map[string]string{
 	"rows=1000000&use_stream_transport=false":     "set [use_stream_transport] to true",
 }
 
-// TestBenchmark has the cases that the API's document lists, and those of its limits, on two nodes.
+// TestBenchmark runs the cases in the API's document and the cases at its limits, on two nodes.
 func TestBenchmark(t *testing.T) {
 	home := unpackedHome(t)
 	nodes := startNodes(t, home, []string{"first", "second"}, streamFlag, "arrow.flight.channel.outbound_buffer_threshold=4mb")
@@ -110,7 +111,7 @@ func TestBenchmark(t *testing.T) {
 	})
 	t.Run("human", func(t *testing.T) {
 		var reply map[string]any
-		if err := call(t.Context(), http.MethodPost, base+driver.StreamPath+"?rows=10&human=true&pretty", &reply); err != nil || reply["total_size"] != "9.7kb" {
+		if err := call(t.Context(), http.MethodPost, base+streamapi.Path+"?rows=10&human=true&pretty", &reply); err != nil || reply["total_size"] != "9.7kb" {
 			t.Errorf("%v, %v", reply, err)
 		}
 	})
@@ -134,7 +135,7 @@ func TestBenchmark(t *testing.T) {
 				most = max(most, p.Active+p.Queue)
 			}
 		}
-		if most < 16 || most > 20 { // twice parallel_requests; one that ends or begins is in neither
+		if most < 16 || most > 20 { // 2 * parallel_requests = 20; neither Active nor Queue counts a request that just begins or ends
 			t.Errorf("the pool benchmark of the other node had up to %d requests, 20 were in flight", most)
 		}
 		if completed := pool(t, nodes[1].url, "benchmark").Completed - before; completed != 60 {
@@ -196,7 +197,7 @@ func TestBenchmark(t *testing.T) {
 		calling, hangUp := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- call(calling, http.MethodPost, base+driver.StreamPath+"?rows=1000&total_requests=1000000&parallel_requests=2", new(any))
+			ended <- call(calling, http.MethodPost, base+streamapi.Path+"?rows=1000&total_requests=1000000&parallel_requests=2", new(any))
 		}()
 		awaitTasks(t, base, true)
 		if _, reason := refused(t, base, "rows=10", http.StatusTooManyRequests); !strings.Contains(reason, "already") {
@@ -209,11 +210,11 @@ func TestBenchmark(t *testing.T) {
 		awaitTasks(t, base, false)
 		benchmark(t, base, "rows=10")
 	})
-	// The receiver cancels a stream while the sender works on it: at whatever moment that is, no task may stay.
+	// The receiver cancels a stream while the sender works on it. No task may remain, whenever that happens.
 	t.Run("nothing stays of a benchmark whose client goes", func(t *testing.T) {
 		for i := range 30 {
 			calling, hangUp := context.WithTimeout(t.Context(), time.Duration(100+20*i)*time.Millisecond)
-			err := call(calling, http.MethodPost, base+driver.StreamPath+"?rows=1000&total_requests=1000000&parallel_requests=2", new(any))
+			err := call(calling, http.MethodPost, base+streamapi.Path+"?rows=1000&total_requests=1000000&parallel_requests=2", new(any))
 			hangUp()
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatal(err)
@@ -224,7 +225,7 @@ func TestBenchmark(t *testing.T) {
 	t.Run("a request that fails ends the benchmark", func(t *testing.T) {
 		failed := make(chan error, 1)
 		go func() {
-			failed <- call(t.Context(), http.MethodPost, base+driver.StreamPath+"?rows=1000&total_requests=1000000&parallel_requests=2", new(any))
+			failed <- call(t.Context(), http.MethodPost, base+streamapi.Path+"?rows=1000&total_requests=1000000&parallel_requests=2", new(any))
 		}()
 		awaitTasks(t, base, true)
 		if err := nodes[1].process.Signal(syscall.SIGKILL); err != nil {
@@ -240,7 +241,7 @@ func TestBenchmark(t *testing.T) {
 func TestBenchmark_nodeAlone_isRefused(t *testing.T) {
 	alone := startNodes(t, unpackedHome(t), []string{"alone"})[0]
 	kind, reason := refused(t, alone.url, "", http.StatusBadRequest)
-	if kind != driver.NoStreamTransport || !strings.Contains(reason, "[use_stream_transport]") || !strings.Contains(reason, "arrow-flight-rpc") {
+	if kind != streamapi.NoStreamTransport || !strings.Contains(reason, "[use_stream_transport]") || !strings.Contains(reason, "arrow-flight-rpc") {
 		t.Errorf("%s: %s", kind, reason)
 	}
 	if _, reason := refused(t, alone.url, "use_stream_transport=false", http.StatusBadRequest); !strings.Contains(reason, "a data node other than") {
@@ -249,7 +250,8 @@ func TestBenchmark_nodeAlone_isRefused(t *testing.T) {
 }
 
 func TestBenchmark_streamToAnotherNode_isRefused(t *testing.T) {
-	// Both nodes publish the first one's port, as nodes on two hosts publish the same address of localhost.
+	// Both nodes publish the first node's port. This is like two nodes on different hosts that publish the same address
+	// of localhost.
 	nodes := startNodes(t, unpackedHome(t), []string{"itself", "another"}, streamFlag, "arrow.flight.publish_port="+firstStreamPort)
 	if _, reason := refused(t, nodes[0].url, "", http.StatusInternalServerError); !strings.Contains(reason, "arrow.flight.host") {
 		t.Error(reason)
@@ -258,7 +260,7 @@ func TestBenchmark_streamToAnotherNode_isRefused(t *testing.T) {
 
 type poolStats struct{ Active, Queue, Completed int }
 
-// pool returns the figures of a thread pool of the node that is asked.
+// pool returns the figures of a thread pool of the node at base.
 func pool(t *testing.T, base, name string) poolStats {
 	t.Helper()
 	var stats struct {
@@ -275,7 +277,7 @@ func pool(t *testing.T, base, name string) poolStats {
 	return poolStats{}
 }
 
-// received returns the bytes that came to the node over the regular transport.
+// received returns the bytes that the node received over the regular transport.
 func received(t *testing.T, n *node) int64 {
 	t.Helper()
 	var stats struct {
@@ -295,7 +297,8 @@ func received(t *testing.T, n *node) int64 {
 	return total
 }
 
-// awaitTasks waits until nodes work on a benchmark, or until none does any more.
+// awaitTasks waits for the tasks of a benchmark. If some is true, it waits until the nodes have tasks; otherwise it
+// waits until no node has any.
 func awaitTasks(t *testing.T, base string, some bool) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -316,7 +319,8 @@ func awaitTasks(t *testing.T, base string, some bool) {
 	}
 }
 
-// compareWithFake is the contract of test/fakes/benchmarkapi: the same fields of the same kinds, and the same refusals.
+// compareWithFake checks the fake in test/fakes/benchmarkapi against the real plugin: the same fields with the same
+// kinds of values, and the same refusals.
 func compareWithFake(t *testing.T, base string) {
 	t.Helper()
 	cluster := benchmarkapi.Cluster{Nodes: 2, Regular: time.Millisecond, Stream: time.Millisecond, AtOnce: 4}
@@ -325,7 +329,7 @@ func compareWithFake(t *testing.T, base string) {
 	for _, query := range []string{"", "rows=50&parallel_requests=3&use_stream_transport=false", "rows=10&human=true"} {
 		var replies [2]map[string]any
 		for i, at := range []string{server.URL, base} {
-			if err := call(t.Context(), http.MethodPost, at+driver.StreamPath+"?"+query, &replies[i]); err != nil {
+			if err := call(t.Context(), http.MethodPost, at+streamapi.Path+"?"+query, &replies[i]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -340,7 +344,7 @@ func compareWithFake(t *testing.T, base string) {
 	}
 	for query, words := range wrongParameters {
 		if strings.Contains(words, "lower") || strings.Contains(words, "set ") {
-			continue // the fake has no memory to protect
+			continue // the fake has no memory limit
 		}
 		realKind, _ := refused(t, base, query, http.StatusBadRequest)
 		if kind, _ := refused(t, server.URL, query, http.StatusBadRequest); kind != realKind {

@@ -23,7 +23,7 @@ import (
 // imageUser is the user of the image, which owns its files. OpenSearch refuses to run as root.
 const imageUser = 1000
 
-// node is one running OpenSearch.
+// node is a running OpenSearch process.
 type node struct {
 	name, url string
 	transport int
@@ -32,11 +32,11 @@ type node struct {
 	exited    chan struct{}
 }
 
-// streamOptions are the options that Arrow needs of Netty and of the JVM, with a small heap.
+// streamOptions are the JVM options: a small heap and the settings that Arrow needs for Netty and the JVM.
 const streamOptions = "-Xms512m -Xmx512m -Dio.netty.allocator.numDirectArenas=1 -Dio.netty.noUnsafe=false -Dio.netty.tryUnsafe=true " +
 	"-Dio.netty.tryReflectionSetAccessible=true --add-opens=java.base/java.nio=org.apache.arrow.memory.core,ALL-UNNAMED"
 
-// unpackedHome copies the image's OpenSearch to where the image's user can read it.
+// unpackedHome copies the OpenSearch of the image to a folder that the image's user can read.
 func unpackedHome(t *testing.T) string {
 	t.Helper()
 	from := os.Getenv("KNEE_STREAM_OPENSEARCH")
@@ -44,7 +44,7 @@ func unpackedHome(t *testing.T) string {
 		t.Skip("KNEE_STREAM_OPENSEARCH is not set: run make plugin-test")
 	}
 	folder := t.TempDir()
-	for _, f := range []string{filepath.Dir(folder), folder} { // made for this user alone
+	for _, f := range []string{filepath.Dir(folder), folder} { // t.TempDir makes folders that only the current user can read
 		if err := os.Chmod(f, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// freePort returns a port that was free a moment ago.
+// freePort returns a port that was free when freePort checked.
 func freePort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -71,7 +71,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// firstStreamPort stands in a setting for the first node's port of Arrow Flight.
+// firstStreamPort is a placeholder in a setting. It is replaced by the Arrow Flight port of the first node.
 const firstStreamPort = "FIRST"
 
 // startNodes starts a cluster of nodes with these names and waits until all have joined.
@@ -101,7 +101,7 @@ func startNodes(t *testing.T, home string, names []string, settings ...string) [
 	return nodes
 }
 
-// start starts the node with a copy of the home folder of its own; its files are links.
+// start starts the node in its own copy of the home folder. The files in the copy are hard links.
 func (n *node) start(t *testing.T, home string, settings []string) {
 	t.Helper()
 	own := home + "-" + n.name
@@ -164,7 +164,7 @@ func (n *node) await(t *testing.T, size int) {
 	}
 }
 
-// poll waits a moment between two looks at something that OpenSearch reports only when asked.
+// poll is the pause before OpenSearch is asked again.
 func poll() { <-time.After(100 * time.Millisecond) }
 
 func (n *node) get(ctx context.Context, path string, to any) error {
@@ -191,7 +191,7 @@ func call(ctx context.Context, method, url string, to any) error {
 	return json.Unmarshal(data, to)
 }
 
-// refusal is a reply of OpenSearch with another status than 200.
+// refusal is a reply of OpenSearch with a status other than 200.
 type refusal struct {
 	status int
 	body   []byte

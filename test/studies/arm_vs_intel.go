@@ -8,8 +8,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+	"github.com/knee-bench/knee/internal/verdict/sweep"
 )
 
 var armVsIntel = Study{
@@ -37,8 +38,8 @@ func armVsIntelRecord(t record.Trial) (record.Record, error) {
 		if p["variant"] != t.Variant || p["clients"] != strconv.Itoa(int(t.Clients)) {
 			continue
 		}
-		if p["remark"] != t.Again && p["remark"] != "failed" {
-			return record.Record{}, fmt.Errorf("%s at %d clients has the remark %q, and the campaign's token is %q", t.Variant, t.Clients, p["remark"], t.Again)
+		if p["remark"] != t.RerunToken && p["remark"] != "failed" {
+			return record.Record{}, fmt.Errorf("%s at %d clients has the remark %q, and the campaign's token is %q", t.Variant, t.Clients, p["remark"], t.RerunToken)
 		}
 		if p["docs_per_second"] == "" {
 			return failed("the study lists this point as failed, and does not say why"), nil
@@ -102,7 +103,7 @@ func armVsIntelChecks(r *Result) error {
 		spec.Knee.PercentOfPeak = v1alpha1.ToDecimal(c.percent)
 		p := r.input.Plan
 		p.PercentOfPeak = spec.Knee.PercentOfPeak.Float(0)
-		a := analysis.Assess(p, spec, r.input.Records)
+		a := campaign.Assess(p, spec, r.input.Records)
 		r.figure("arm knee at "+c.percent+" %", float64(c.arm), float64(a.Cell("arm", "6p0r").Curve.Knee.Clients), 0)
 		r.figure("intel knee at "+c.percent+" %", float64(c.intel), float64(a.Cell("intel", "6p0r").Curve.Knee.Clients), 0)
 	}
@@ -110,7 +111,7 @@ func armVsIntelChecks(r *Result) error {
 	return nil
 }
 
-func passing(c analysis.Curve) string {
+func passing(c sweep.Curve) string {
 	var out []string
 	for _, n := range c.Passing {
 		out = append(out, strconv.Itoa(int(n)))

@@ -7,11 +7,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
-// mock is the variant of the runs against a server that answers without indexing.
+// mock is the name of the variant for the runs against a mock server. This server answers without indexing.
 const mock = "mock"
 
 var bulkSmall = Study{
@@ -63,7 +63,7 @@ var bulkHTTPLog = Study{
 	},
 }
 
-// adaptBulk leaves one variant, and the documents and runs that the study had.
+// adaptBulk keeps one variant and sets the published number of documents and runs.
 func adaptBulk(c *v1alpha1.BenchmarkCampaign) {
 	c.Spec.Variants, c.Spec.Baseline, c.Spec.Comparisons = c.Spec.Variants[:1], "", nil
 	c.Spec.Workload.Bulk.Documents = ptr.To[int64](bulkDocumentCount)
@@ -71,9 +71,9 @@ func adaptBulk(c *v1alpha1.BenchmarkCampaign) {
 	c.Spec.Final.Repetitions = ptr.To[int32](10)
 }
 
-const bulkDocumentCount = 1_000_000 // of a run
+const bulkDocumentCount = 1_000_000 // per run
 
-// publishedRun is a run of the study.
+// publishedRun is one run in the study.
 type publishedRun struct{ docsPerSecond, requests float64 }
 
 func publishedRuns(dataset string) ([]publishedRun, error) {
@@ -110,7 +110,7 @@ func bulkRecord(dataset string, t record.Trial) (record.Record, error) {
 	return r, nil
 }
 
-// checkRuns checks the ten runs and their summary. The study prints the median as the mean.
+// checkRuns checks the ten runs and their summary. The study prints the median as if it were the mean.
 func (r *Result) checkRuns(dataset string, low, high, mean float64) error {
 	runs, err := publishedRuns(dataset)
 	if err != nil {
@@ -129,17 +129,18 @@ func (r *Result) checkRuns(dataset string, low, high, mean float64) error {
 		sum += f
 	}
 	got := sum / float64(len(reported))
-	median := analysis.Median(reported)
+	median := stats.Median(reported)
 	r.figure("min, docs/s", low, slices.Min(reported), 0)
 	r.figure("max, docs/s", high, slices.Max(reported), 0)
 	r.derived("true mean, docs/s", mean, got, 1)
-	// The table of the Finals: median, mean, lowest, highest.
+	// The row has median, mean, lowest and highest.
 	r.says("the report's row of the runs", fmt.Sprintf("| %s | 8 | 10 of 10 | %.0f | %.0f | %.0f | %.0f |", variant, median, got, low, high))
 	r.correct(fmt.Sprintf("mean: the median, %.1f docs/s, is printed", median), "the true mean is %.1f docs/s; the median is %.2f %% off", got, 100*(median/got-1))
 	return nil
 }
 
-// A document of dataset small is of 90 B; a request has an action line and two lines' ends for each.
+// smallDocument is the size of a document of dataset small, in bytes. A bulk request also has actionLine and two line
+// breaks for each document.
 const (
 	smallDocument = 90
 	actionLine    = `{"index":{}}`

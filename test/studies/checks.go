@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// where names a figure of comparison.csv.
+// where selects a row of comparison.csv.
 type where struct{ variant, at, figure string }
 
-// figure compares a published figure with the one in the report, to so many decimals, or to the six significant digits
-// that a record keeps.
+// figure checks that a published figure equals the figure in the report, rounded to the given number of decimals. A
+// record keeps six significant digits, so figure ignores further digits.
 func (r *Result) figure(name string, published, got float64, decimals int) {
 	tolerance := 0.5 * math.Pow10(-decimals)
 	if published != 0 {
@@ -23,13 +23,13 @@ func (r *Result) figure(name string, published, got float64, decimals int) {
 	})
 }
 
-// derived is figure for one that the study does not print, but that its printed figures come to.
+// derived is like figure, for a figure that the study does not print but that follows from its printed figures.
 func (r *Result) derived(name string, worked, got float64, decimals int) {
 	r.figure(name, worked, got, decimals)
 	r.Checks[len(r.Checks)-1].Derived = true
 }
 
-// within checks that a published figure lies between two figures that follow from published ranges.
+// within checks that a published figure lies between two limits. The limits follow from published ranges.
 func (r *Result) within(name string, published, low, high float64, decimals int) {
 	r.Checks = append(r.Checks, Check{
 		Figure: name, Published: shown(published, decimals), Reproduced: fmt.Sprintf("%s to %s", shown(low, decimals+1), shown(high, decimals+1)),
@@ -42,7 +42,7 @@ func (r *Result) word(name, published, got string) {
 	r.Checks = append(r.Checks, Check{Figure: name, Published: published, Reproduced: got, OK: got == published})
 }
 
-// says checks that the report has a text, which the study does not print.
+// says checks that the report contains a text. The study does not print this text.
 func (r *Result) says(name, text string) {
 	got := "not in report.md"
 	if strings.Contains(r.Files["report.md"], text) {
@@ -63,12 +63,13 @@ func shown(f float64, decimals int) string {
 	return strconv.FormatFloat(f, 'f', decimals, 64)
 }
 
-// compared is a figure of comparison.csv: of the variant, of the baseline, or their ratio.
+// compared returns a figure of comparison.csv: the variant's, the baseline's, or their ratio, depending on the column.
 func (r *Result) compared(at where, column string) float64 {
 	return r.cell("comparison.csv", column, map[string]string{"variant": at.variant, "at": at.at, "figure": at.figure})
 }
 
-// cell is a figure of one of the report's CSV files, in the only row that has these values; NaN where there is none.
+// cell returns a figure of a CSV file of the report. The file must have exactly one row with the values in has;
+// otherwise cell returns NaN.
 func (r *Result) cell(file, column string, has map[string]string) float64 {
 	text := r.text(file, column, has)
 	f, err := strconv.ParseFloat(text, 64)

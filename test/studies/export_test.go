@@ -1,6 +1,6 @@
 package studies
 
-// Recheck checks a result anew with another comparison.csv.
+// Recheck repeats the checks of a result with another comparison.csv.
 func (s Study) Recheck(r *Result, comparison string) (*Result, error) {
 	again := &Result{Study: s, input: r.input, Files: map[string]string{}}
 	for name, text := range r.Files {

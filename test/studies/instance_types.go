@@ -28,19 +28,19 @@ var instanceTypes = Study{
 				return p.record(), nil
 			}
 		}
-		return record.Record{}, fmt.Errorf("nothing published of %s on %s with %d clients", t.Variant, t.Topology, t.Clients)
+		return record.Record{}, fmt.Errorf("the study has no result for %s on %s with %d clients", t.Variant, t.Topology, t.Clients)
 	},
 	checks: instanceTypesChecks,
 }
 
-// What each job sends.
+// jobBulks, bulkDocuments and documentBytes describe the load of each job.
 const (
 	jobBulks      = 750
 	bulkDocuments = 4000
-	documentBytes = 1.6 * 1024 // in the mean
+	documentBytes = 1.6 * 1024 // on average
 )
 
-// shapes are the study's topologies.
+// shapes are the study's topologies: number of nodes and of primary shards.
 var shapes = map[string]struct {
 	nodes     int
 	primaries int32
@@ -48,10 +48,10 @@ var shapes = map[string]struct {
 
 const coresOfNode = 16
 
-// memoryGB is the RAM of each type.
+// memoryGB is the RAM of each instance type, in GB.
 var memoryGB = map[string]int64{"or1": 128, "im4gn": 64, "r6g": 128}
 
-// publishedType is a row of the study's tables.
+// publishedType is a row of the study's tables: one instance type on one topology with one number of jobs.
 type publishedType struct {
 	variant, topology    string
 	clients              int32
@@ -135,7 +135,7 @@ func instanceTypesChecks(r *Result) error {
 	return nil
 }
 
-// ofOR1 is a comparison of or1 on a topology with another cell.
+// ofOR1 returns the comparison of or1 on a topology with a baseline on another topology.
 func ofOR1(topology, baseline, baselineTopology string) v1alpha1.Comparison {
 	cell := func(variant, topology string) v1alpha1.CellName {
 		return v1alpha1.CellName{Variant: v1alpha1.Name(variant), Topology: v1alpha1.Name(topology)}
@@ -143,8 +143,8 @@ func ofOR1(topology, baseline, baselineTopology string) v1alpha1.Comparison {
 	return v1alpha1.Comparison{Cell: cell("or1", topology), Baseline: cell(baseline, baselineTopology)}
 }
 
-// between is the ratio of docs/s of two cells at a client count in comparison.csv: of Measured Finals, or "observed"
-// where a gate leaves none.
+// between returns the ratio of docs/s of two cells at a client count, from comparison.csv. The parameter at selects the
+// row: "final" for Measured Finals, or "observed" if a gate excludes the Finals.
 func (r *Result) between(c v1alpha1.Comparison, clients, at string) float64 {
 	return r.cell("comparison.csv", "ratio", map[string]string{"variant": string(c.Cell.Variant), "topology": string(c.Cell.Topology),
 		"baseline": string(c.Baseline.Variant), "baseline_topology": string(c.Baseline.Topology), "clients": clients, "at": at, "figure": "docs_per_second"})
@@ -164,8 +164,8 @@ func instanceTypesComparisons(r *Result) {
 	}
 }
 
-// instanceTypesSameTopology checks or1 against r6g, the sample's baseline, on each topology at each number of jobs. A gate
-// leaves no ratio where r6g refused requests: what was observed is shown there.
+// instanceTypesSameTopology compares or1 with r6g, the sample's baseline, on each topology and for each number of jobs.
+// If r6g refused requests, a gate excludes its Final. Then the observed ratio is compared.
 func instanceTypesSameTopology(r *Result, of map[string]publishedType) {
 	for _, topology := range []string{"6n12p", "6n48p", "12n96p"} {
 		for _, clients := range []string{"40", "75"} {
@@ -191,7 +191,7 @@ func instanceTypesCorrections(r *Result, of map[string]publishedType) {
 		"75 jobs were too many for. Knee gives no ratio of Gated trials; with 40 jobs it is %.2fx", im4gn.cpuHigh, r6g.cpuHigh, or1.kdocs/im4gn.kdocs,
 		of["or1, 6n12p, 40 jobs"].kdocs/of["im4gn, 6n12p, 40 jobs"].kdocs)
 	perBulk := float64(or1.clients) * bulkDocuments / (1000 * or1.kdocs)
-	r.correct("or1 did 156 kdoc/s", "at %.0f to %.0f %% CPU: it may do more. Each of 75 jobs had a bulk in flight for at most %.2f s (Little's law), and 750 of them are %.1f min",
+	r.correct("or1 did 156 kdoc/s", "or1 was at %.0f to %.0f %% CPU, so its capacity may be higher. A bulk of one of the 75 jobs took at most %.2f s (Little's law), so the 750 bulks of a job took %.1f min",
 		or1.cpuLow, or1.cpuHigh, perBulk, jobBulks*perBulk/60)
 	r.correct("24 min, 156 kdoc/s, 243 MiB/s", "agree within their rounding: %.2f kdoc/s by documents over minutes, %.2f MiB/s by kdoc/s x 1.6 KiB, and %.3f KiB a document by MiB/s over kdoc/s",
 		float64(or1.documents)/(60*or1.minutes)/1000, 1000*or1.kdocs*1.6/1024, or1.mibs*1024/(1000*or1.kdocs))

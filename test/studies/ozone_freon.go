@@ -6,7 +6,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/drivers/command/parser"
+	"github.com/knee-bench/knee/internal/drivers/output"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/test/studies/data"
 )
@@ -39,24 +40,24 @@ var ozoneFreon = Study{
 
 const freonThreads = 100
 
-// publishedFlow is freon's summary of a flow, read by the agent's own parser.
-func publishedFlow(flow string) (driver.Freon, error) {
+// publishedFlow returns freon's published summary of a flow. It uses the agent's parser.
+func publishedFlow(flow string) (parser.Freon, error) {
 	text, err := data.Files.ReadFile("5-ozone-" + flow + "-flow.txt")
 	if err != nil {
-		return driver.Freon{}, err
+		return parser.Freon{}, err
 	}
-	f, err := driver.ParseFreon(string(text))
+	f, err := parser.ParseFreon(string(text))
 	if err != nil {
 		return f, fmt.Errorf("the %s flow: %w", flow, err)
 	}
 	return f, nil
 }
 
-func inFlight(f driver.Freon) driver.Concurrency {
-	return driver.Concurrency{Rate: f.MeanRate, MeanMillis: f.Mean, Resolution: f.Resolution, Clients: freonThreads}
+func inFlight(f parser.Freon) output.Concurrency {
+	return output.Concurrency{Rate: f.MeanRate, MeanMillis: f.Mean, Resolution: f.Resolution, Clients: freonThreads}
 }
 
-// printedFlow is what the study prints of one flow, as far as a report has it.
+// printedFlow holds the figures of one flow that the study prints and a report contains.
 type printedFlow struct {
 	flow                          string
 	rate, mean, median, p99, p999 float64

@@ -9,14 +9,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/drivers/stream/streamapi"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/test/studies/data"
 )
 
 var streamTransport = Study{
 	Number: 2, Name: "the stream transport against the regular one", Sample: "stream-transport.yaml",
-	Left: "One reply of each transport at parallel_requests 10 is published: one run each, and so no interval.",
+	Left: "The study published one reply of the Benchmark API for each transport, at parallel_requests 10. One run gives no interval.",
 	adapt: func(c *v1alpha1.BenchmarkCampaign) {
 		c.Spec.Sweep = v1alpha1.Sweep{Mode: v1alpha1.SweepFixed, Clients: []int32{10}}
 		c.Spec.Final.Repetitions = ptr.To[int32](1)
@@ -31,17 +31,17 @@ var streamTransport = Study{
 	checks: streamTransportChecks,
 }
 
-// streamReply is the published reply of a transport, checked against the request that it answers.
-func streamReply(transport string) (driver.StreamReply, driver.StreamParams, error) {
+// streamReply returns the published reply of a transport and its request. It checks that they match.
+func streamReply(transport string) (streamapi.Reply, streamapi.Params, error) {
 	text, err := data.Files.ReadFile("2-" + transport + "-reply.json")
 	if err != nil {
-		return driver.StreamReply{}, driver.StreamParams{}, err
+		return streamapi.Reply{}, streamapi.Params{}, err
 	}
-	reply, err := driver.ParseStreamReply(text)
+	reply, err := streamapi.ParseReply(text)
 	if err != nil {
-		return reply, driver.StreamParams{}, err
+		return reply, streamapi.Params{}, err
 	}
-	params, err := driver.ParseStreamParams(map[string]string{
+	params, err := streamapi.ParseParams(map[string]string{
 		"rows": "100000", "parallel_requests": "10", "total_requests": "600", "batch_size": "10000", "use_stream_transport": strconv.FormatBool(transport == "stream"),
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func streamReply(transport string) (driver.StreamReply, driver.StreamParams, err
 	return reply, params, reply.Check(params)
 }
 
-// publishedReply is what the study prints of one transport.
+// publishedReply holds the printed figures of one transport.
 type publishedReply struct {
 	transport                                  string
 	seconds, mean, p5, p25, p50, p75, p90, p99 float64
@@ -84,7 +84,7 @@ func (r *Result) checkReply(p publishedReply) error {
 	if p.transport == "stream" {
 		r.figure(at+"rows/s", 1257071.02, of("rate"), 2)
 		r.figure(at+"throughput_mb_per_sec", 1158.28, of("payload_mib_per_second"), 2)
-	} else { // the printed rates are not those of the printed rows, bytes and milliseconds
+	} else { // the printed rates do not match the printed rows, bytes and milliseconds
 		r.derived(at+"rows/s", 60e6/p.seconds, of("rate"), 2)
 		r.derived(at+"MiB/s", 57.97e9/(1<<20)/p.seconds, of("payload_mib_per_second"), 2)
 	}

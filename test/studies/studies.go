@@ -1,5 +1,5 @@
-// Package studies runs the figures that five studies published through Knee's own records, analysis and report, and
-// compares the outcome with what the studies printed. Nothing is measured: data/README.md says where the figures are from.
+// Package studies recomputes five published studies with Knee's records, analysis and report. It compares the results with the
+// printed ones. Nothing is measured: data/README.md names the sources of the figures.
 package studies
 
 import (
@@ -14,21 +14,24 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/summary"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 	"github.com/knee-bench/knee/test/studies/data"
 )
 
-// Study is one of the studies: how its campaign is adapted to what was published, and what its report is compared with.
+// Study is one of the published studies: how its campaign is adapted to the published figures, and which figures its
+// report must contain.
 type Study struct {
 	Number   int
-	Part     string // of a study that has several campaigns; empty for the first
+	Part     string // for studies with several campaigns; empty for the first
 	Name     string
-	Sample   string // below config/samples
-	Campaign string // name of the campaign in the sample; empty for the first
-	Left     string // what the study did not publish, and what stands in its place
+	Sample   string // file in config/samples
+	Campaign string // name of the campaign in the sample; empty: the first campaign
+	Left     string // what the study did not publish, and what replaces it
 
 	adapt  func(*v1alpha1.BenchmarkCampaign)
 	record func(record.Trial) (record.Record, error)
@@ -40,7 +43,7 @@ func All() []Study {
 	return []Study{armVsIntel, streamTransport, instanceTypes, bulkSmall, bulkHTTPLog, ozoneFreon}
 }
 
-// Folder is the name of the folder that the study's report is written to.
+// Folder returns the name of the folder for the study's report.
 func (s Study) Folder() string {
 	if s.Part == "" {
 		return strconv.Itoa(s.Number)
@@ -48,29 +51,29 @@ func (s Study) Folder() string {
 	return fmt.Sprintf("%d-%s", s.Number, s.Part)
 }
 
-// Result is what came of a study.
+// Result is the result of a study.
 type Result struct {
 	Study       Study
-	Files       map[string]string // the report's
+	Files       map[string]string // files of the report, by name
 	Checks      []Check
-	Corrections []Correction // what a reader of the study should know of its figures
+	Corrections []Correction // errors and missing facts in the study's figures
 
-	input report.Input
+	input view.Input
 }
 
-// Check compares a published figure with the one that Knee's report has.
+// Check compares a published figure with the figure in Knee's report.
 type Check struct {
 	Figure, Published, Reproduced string
-	Derived                       bool // Published is not printed, but worked out of figures that are
+	Derived                       bool // Published is not printed, but follows from printed figures
 	OK                            bool
 }
 
-// Correction is a statement of a study beside what its own figures come to.
+// Correction holds two texts: Says is a statement of a study, and Comes is what the study's own figures show.
 type Correction struct{ Says, Comes string }
 
-// Run makes the records and the report of a study, and checks it. samples is the folder of the sample campaigns.
+// Run makes the records and the report of a study and checks the report. samples is the folder of the sample campaigns.
 func (s Study) Run(samples string) (*Result, error) {
-	c, err := campaign(filepath.Join(samples, s.Sample), s.Campaign)
+	c, err := readCampaign(filepath.Join(samples, s.Sample), s.Campaign)
 	if err != nil {
 		return nil, err
 	}
@@ -80,19 +83,19 @@ func (s Study) Run(samples string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := report.NewInput(c, p, records, "")
+	in := view.NewInput(c, p, records, "")
 	in.Published = fmt.Sprintf("Published figures of study %d (%s), not measured here. %s", s.Number, s.Name, s.Left)
 	r := &Result{Study: s, input: in, Files: report.Files(in)}
 	if err := s.checks(r); err != nil {
 		return nil, fmt.Errorf("study %d: %w", s.Number, err)
 	}
 	if !in.Assessment.Finished {
-		return nil, fmt.Errorf("study %d: the campaign is not finished: %s", s.Number, report.Sentence(in))
+		return nil, fmt.Errorf("study %d: the campaign is not finished: %s", s.Number, summary.Sentence(in))
 	}
 	return r, nil
 }
 
-// OK tells whether every figure was reproduced.
+// OK reports whether every figure was reproduced.
 func (r *Result) OK() bool {
 	for _, c := range r.Checks {
 		if !c.OK {
@@ -102,8 +105,9 @@ func (r *Result) OK() bool {
 	return len(r.Checks) > 0
 }
 
-// campaign reads a campaign of a sample: the one of the name, or the first if the name is empty.
-func campaign(path, name string) (*v1alpha1.BenchmarkCampaign, error) {
+// readCampaign reads a campaign of a sample file. It returns the campaign with the given name, or the first one if the
+// name is empty.
+func readCampaign(path, name string) (*v1alpha1.BenchmarkCampaign, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -126,15 +130,15 @@ func campaign(path, name string) (*v1alpha1.BenchmarkCampaign, error) {
 	return nil, fmt.Errorf("%s has no campaign %q", path, name)
 }
 
-// records are those of every trial that the plan asks for, as they would come back from where Knee keeps them. A Warmup's
-// figures are published by nobody.
+// records returns a record for every trial that the plan requests, encoded and decoded as Knee stores it. The figures
+// of Warmups are not published.
 func (s Study) records(c *v1alpha1.BenchmarkCampaign, p plan.Plan) ([]record.Record, error) {
 	var out []record.Record
 	for {
-		a := analysis.Assess(p, c.Spec, out)
+		a := campaign.Assess(p, c.Spec, out)
 		before := len(out)
 		for group := range p.Groups {
-			for _, turn := range p.Turns(group, a.Asked()) {
+			for _, turn := range p.Turns(group, a.Asked) {
 				for _, t := range turn.Trials {
 					if a.Outcomes[t].Done {
 						continue
@@ -143,8 +147,7 @@ func (s Study) records(c *v1alpha1.BenchmarkCampaign, p plan.Plan) ([]record.Rec
 					if err != nil {
 						return nil, err
 					}
-					t.Attempt = 1
-					r.Version, r.Trial = record.Version, t
+					r.Version, r.Attempt = record.Version, record.Attempt{Trial: t, N: 1}
 					if r, err = kept(r); err != nil {
 						return nil, err
 					}
@@ -158,7 +161,7 @@ func (s Study) records(c *v1alpha1.BenchmarkCampaign, p plan.Plan) ([]record.Rec
 	}
 }
 
-// kept is a record as it comes back from its ConfigMap.
+// kept returns the record as Knee reads it back from its ConfigMap.
 func kept(r record.Record) (record.Record, error) {
 	text, err := record.Encode(r)
 	if err != nil {
@@ -167,8 +170,8 @@ func kept(r record.Record) (record.Record, error) {
 	return record.Decode(text)
 }
 
-// ingested is the record of a load that filled an index, of which the rate alone is known. docs/s is the driver's own
-// figure, too: no study counted what the primaries accepted.
+// ingested returns the record of a load that filled an index, if only its rate is known. docs/s is also used as the
+// driver's own figure, because no study counted the documents that the primaries accepted.
 func ingested(docsPerSecond float64, driver string) record.Record {
 	return record.Record{
 		Driver: record.Driver{Name: driver},
@@ -177,12 +180,12 @@ func ingested(docsPerSecond float64, driver string) record.Record {
 	}
 }
 
-// failed is the record of a trial that the study lists without a figure.
+// failed returns the record of a trial that the study lists without a figure.
 func failed(message string) record.Record {
 	return record.Record{Error: &record.Error{Reason: record.ReasonDriverFailed, Message: message}}
 }
 
-// table reads a CSV file of data into a map a row, by column.
+// table reads a CSV file of package data. It returns one map per row, by column.
 func table(name string) ([]map[string]string, error) {
 	text, err := data.Files.ReadFile(name)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 const samples = "../../config/samples"
 
-// Every figure that the studies published is in Knee's report as it was printed.
-func TestPublishedFiguresAreReproduced(t *testing.T) {
+// TestStudies_publishedFigures_areReproduced checks that Knee's report contains every published figure as it was printed.
+func TestStudies_publishedFigures_areReproduced(t *testing.T) {
 	for _, s := range studies.All() {
 		t.Run(s.Folder(), func(t *testing.T) {
 			r, err := s.Run(samples)
@@ -36,7 +36,8 @@ func TestPublishedFiguresAreReproduced(t *testing.T) {
 	}
 }
 
-// The corrections say what a study's figures come to where it contradicts itself or says more than they do.
+// TestCorrections checks that the corrections state the right figures. A correction exists where a study contradicts
+// itself or claims more than its figures show.
 func TestCorrections(t *testing.T) {
 	want := map[string][]string{
 		"1": {"PeakAtRangeEdge", "20 clients fall 3.04 % below 16", "1.4366 for the peaks, which is 1.44 rounded; at the shared 16 clients it is 1.4613", "they are 3935.9 and 2551.1", "manual rerun",
@@ -61,8 +62,8 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// A figure that is not reproduced fails its check, and figures.md says so.
-func TestWrongFigureIsFound(t *testing.T) {
+// TestRecheck_wrongFigure_failsItsCheck checks that a wrong figure in the report fails its check and is marked in figures.md.
+func TestRecheck_wrongFigure_failsItsCheck(t *testing.T) {
 	s := studies.All()[0]
 	r, err := s.Run(samples)
 	if err != nil {
@@ -90,7 +91,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a folder that exists is replaced
+	for range 2 { // the second time the folder exists and is replaced
 		if err := r.Write(dir); err != nil {
 			t.Fatal(err)
 		}

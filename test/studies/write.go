@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Write leaves the report of a study and figures.md in a folder of its own below dir.
+// Write writes the report of a study and figures.md into the study's own folder below dir.
 func (r *Result) Write(dir string) error {
 	folder := filepath.Join(dir, r.Study.Folder())
 	if err := os.RemoveAll(folder); err != nil {
@@ -28,11 +28,11 @@ func (r *Result) Write(dir string) error {
 	return nil
 }
 
-// Markdown is the table of figures and the corrections.
+// Markdown returns the table of figures and the corrections.
 func (r *Result) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Study %d: %s\n\nPublished figures, not measured here, beside those of the report that Knee makes of them (config/samples/%s). "+
-		"A figure that the study does not print, but that its figures come to, is marked as worked out.\n\n",
+	fmt.Fprintf(&b, "# Study %d: %s\n\nThis table compares the figures of a published study with the report that Knee makes from them. The campaign is config/samples/%s. "+
+		"Knee did not measure these figures. A figure that the study does not print, but that follows from its figures, is marked as worked out.\n\n",
 		r.Study.Number, r.Study.Name, r.Study.Sample)
 	b.WriteString("| figure | published | in the report | ok |\n| --- | ---: | ---: | --- |\n")
 	for _, c := range r.Checks {

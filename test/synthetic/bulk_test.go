@@ -17,20 +17,26 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/agent/process"
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
+	"github.com/knee-bench/knee/internal/drivers/bulk/bulkconfig"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/trial"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/gates"
+	"github.com/knee-bench/knee/test/driverconfig"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 )
 
-// agentProgram builds the agent, whose loader a bulk trial runs as a process of its own, into a folder that TestMain removes.
+// agentProgram builds the agent into a folder that TestMain removes. A bulk trial runs this program as its loader, in
+// its own process.
 var agentProgram = sync.OnceValues(func() (path string, err error) {
 	if agentFolder, err = os.MkdirTemp("", "knee-agent-"); err != nil {
 		return "", err
 	}
 	sources, err := filepath.Glob("../../cmd/knee-agent/*.go")
-	for _, source := range sources { // so that a changed one makes go test forget what it remembers of this test
+	for _, source := range sources { // read the sources, so that go test does not use a cached result after they change
 		_, readErr := os.ReadFile(source)
 		err = errors.Join(err, readErr)
 	}
@@ -46,17 +52,17 @@ var agentProgram = sync.OnceValues(func() (path string, err error) {
 
 var agentFolder string
 
-// bulkRate is the docs/s of the synthetic cluster, whatever the clients.
+// bulkRate is the docs/s of the synthetic cluster for any number of clients.
 const bulkRate = 20_000
 
-// bulkStudy is a campaign of Knee's own loader.
+// bulkStudy returns a campaign with Knee's own loader.
 func bulkStudy(bulk v1alpha1.Bulk, clients int32) *v1alpha1.BenchmarkCampaign {
 	c := study([]int32{clients})
 	c.Spec.Workload.OSB, c.Spec.Workload.Bulk = nil, &bulk
 	return c
 }
 
-// bulkTrial is one trial by the real loader, in real time.
+// bulkTrial is one trial with the real loader, in real time.
 type bulkTrial struct {
 	config record.Config
 	output strings.Builder
@@ -68,7 +74,7 @@ func newBulkTrial(t *testing.T, endpoint string, bulk v1alpha1.Bulk) *bulkTrial 
 	t.Helper()
 	c := bulkStudy(bulk, 4)
 	p := plan.Build(c)
-	b := &bulkTrial{config: config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: 4, Repetition: 1, Attempt: 1}), work: t.TempDir()}
+	b := &bulkTrial{config: config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: 4, Repetition: 1, Placement: 1}), work: t.TempDir()}
 	b.config.Endpoint, b.config.SettleSeconds, b.config.ActivitySeconds, b.config.DeadlineSeconds = endpoint, 30, 10, 60
 	return b
 }
@@ -79,17 +85,18 @@ func (b *bulkTrial) run(t *testing.T) record.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.spy.Programs = &ownPrograms{Programs: trial.OwnMachine()}
-	return message(t, trial.Run(t.Context(), trial.Options{Config: b.config, Work: b.work, Program: program, Output: &b.output, Programs: &b.spy}))
+	b.spy.Programs = &ownPrograms{Programs: process.OwnMachine()}
+	return message(t, trial.Run(t.Context(), trial.Options{Drivers: agentside.Drivers(), Config: b.config, Work: b.work, Program: program, Output: &b.output, Programs: &b.spy}))
 }
 
-// ownPrograms ends what was started through it alone: trials run side by side, and an agent's own ends every process below it.
+// ownPrograms ends only the programs that it started. Trials run in parallel in the test process, and Machine.EndAll
+// would kill the programs of all of them.
 type ownPrograms struct {
-	trial.Programs
-	started []trial.Running
+	process.Programs
+	started []process.Running
 }
 
-func (p *ownPrograms) Start(name string, args, env []string, dir string, output io.Writer) (trial.Running, error) {
+func (p *ownPrograms) Start(name string, args, env []string, dir string, output io.Writer) (process.Running, error) {
 	r, err := p.Programs.Start(name, args, env, dir, output)
 	if err == nil {
 		p.started = append(p.started, r)
@@ -108,7 +115,8 @@ func (p *ownPrograms) EndAll(context.Context) (int, error) {
 	return 0, nil
 }
 
-// A bulk trial by the real loader measures what the machine does, and tells what befell its documents.
+// TestBulkTrials checks that a bulk trial with the real loader measures the rate of the synthetic machine, and reports
+// every fault of its documents.
 func TestBulkTrials(t *testing.T) {
 	const documents = 40_000
 	counted := v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](documents), FlushDocuments: ptr.To[int32](100)}
@@ -121,11 +129,11 @@ func TestBulkTrials(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		alone   bool // it is about rates: no other trial runs meanwhile
+		alone   bool // checks rates: no other trial may run at the same time
 		bulk    v1alpha1.Bulk
 		befalls func(*opensearch.Server)
 		config  func(*testing.T, *record.Config)
-		reason  string // empty: valid
+		reason  string // expected reason of the error; empty: the trial must be valid
 		words   string
 		check   func(*testing.T, record.Record)
 	}{
@@ -134,13 +142,14 @@ func TestBulkTrials(t *testing.T) {
 			if in.Count != documents || in.Corpus != documents || in.BulkSize != 100 || in.Window != record.WindowCorpus || r.Rejections.Total() != 0 {
 				t.Errorf("%+v", in)
 			}
-			// A machine that others keep busy does less than the synthetic one would, and never more.
+			// If the test machine is busy, the load is slower than the synthetic machine allows, but never faster.
 			for what, got := range map[string]float64{"accepted": in.DocsPerSecond, "the loader's own": in.OSBDocsPerSecond} {
 				if got < 0.6*bulkRate || got > 1.05*bulkRate {
 					t.Errorf("%s docs/s are %.0f, the machine does %d", what, got, bulkRate)
 				}
 			}
-			// 4 clients, 100 documents a request: each waits for the three before it.
+			// 4 clients send 100 documents per request. Each request waits for the requests of the three other clients,
+			// so it takes about 20 ms.
 			if l := task.ServiceTime; l == nil || l.P50 < 15 || l.P50 > 35 || l.P99 < l.P50 || l.Max < l.P99 || task.Name != "bulk" || task.Unit != "docs/s" {
 				t.Errorf("%+v, %+v", task, task.ServiceTime)
 			}
@@ -163,7 +172,7 @@ func TestBulkTrials(t *testing.T) {
 				if err := os.WriteFile(file, []byte(strings.Repeat("{\"a\":1}\n", 1000)), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				c.Bulk.Files, c.Bulk.FlushBytes, c.Bulk.FlushDocuments = []string{file}, 0, 200
+				driverconfig.Change(c, func(b *bulkconfig.Config) { b.Files, b.FlushBytes, b.FlushDocuments = []string{file}, 0, 200 })
 			},
 			check: func(t *testing.T, r record.Record) {
 				if r.Ingest.Count != documents || r.Ingest.BulkSize != 200 {
@@ -174,12 +183,12 @@ func TestBulkTrials(t *testing.T) {
 			if r.Ingest.Count != documents || r.Rejections.WritePool != 5 || r.Tasks[0].ErrorRate != 0 {
 				t.Errorf("%+v, %+v", r.Ingest, r.Rejections)
 			}
-			if j := analysis.Judge(r, v1alpha1.Gates{MaxRejections: ptr.To[int64](0)}); j.Verdict != analysis.Gated {
+			if j := gates.Judge(r, v1alpha1.Gates{MaxRejections: ptr.To[int64](0)}); j.Verdict != verdict.Gated {
 				t.Errorf("%+v", j)
 			}
 		}},
 		"documents that are refused to the end": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.ActivitySeconds = 60 }, befalls: func(s *opensearch.Server) {
-			s.Judge(func(document int64) int { // one bulk's, each time that they come
+			s.Judge(func(document int64) int { // refuses the first 100 documents, and all documents that are sent again
 				if document < 100 || document >= documents {
 					return 429
 				}
@@ -190,7 +199,7 @@ func TestBulkTrials(t *testing.T) {
 			if in.Count != documents-100 || in.TotalIndexed != in.Count || in.Corpus != documents || r.Rejections.WritePool < 2 || r.Tasks[0].ErrorRate <= 0 {
 				t.Errorf("%+v, %+v, %+v", in, r.Rejections, r.Tasks)
 			}
-			if j := analysis.Judge(r, v1alpha1.Gates{MaxRejections: ptr.To[int64](0)}); j.Verdict != analysis.Gated {
+			if j := gates.Judge(r, v1alpha1.Gates{MaxRejections: ptr.To[int64](0)}); j.Verdict != verdict.Gated {
 				t.Errorf("%+v", j)
 			}
 		}},
@@ -204,11 +213,13 @@ func TestBulkTrials(t *testing.T) {
 		"an OpenSearch that answers nothing": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.ActivitySeconds = 2 }, befalls: func(s *opensearch.Server) {
 			s.Befall(opensearch.Fault{At: documents / 2, Do: (*opensearch.Server).Mute})
 		}, reason: record.ReasonClusterChanged, words: "OpenSearch"},
-		// The loader tells its progress every 5 s: that there is none is no sign of life.
+		// The loader prints its progress every 5 s. A line without new progress is no sign of life.
 		"bulks that are never answered": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.ActivitySeconds = 8 }, befalls: func(s *opensearch.Server) {
 			s.Befall(opensearch.Fault{At: documents / 2, Do: (*opensearch.Server).Stick})
 		}, reason: record.ReasonDriverHung, words: "the loader showed no sign of life"},
-		"a file that is not there": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.Bulk.Dataset, c.Bulk.Files = "", []string{"/nowhere/x.ndjson"} },
+		"a file that is not there": {bulk: counted, config: func(_ *testing.T, c *record.Config) {
+			driverconfig.Change(c, func(b *bulkconfig.Config) { b.Dataset, b.Files = "", []string{"/nowhere/x.ndjson"} })
+		},
 			reason: record.ReasonDriverFailed, words: "spec.workload.bulk.files.names: stat /nowhere/x.ndjson"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -244,8 +255,9 @@ func TestBulkTrials(t *testing.T) {
 	}
 }
 
-// At an endpoint that wants TLS, a client certificate and a password, the loader needs no secret on its command line.
-func TestBulkTrialAtAGuardedEndpoint(t *testing.T) {
+// TestBulkTrial_guardedEndpoint_leaksNoSecret runs a bulk trial against an endpoint that requires TLS, a client certificate and a
+// password. The loader's command line must contain no secret.
+func TestBulkTrial_guardedEndpoint_leaksNoSecret(t *testing.T) {
 	g := newGuarded(t)
 	b := newBulkTrial(t, g.URL, v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, Documents: ptr.To[int64](4000), FlushDocuments: ptr.To[int32](100)})
 	external := g.secretsOf(t)
@@ -259,8 +271,8 @@ func TestBulkTrialAtAGuardedEndpoint(t *testing.T) {
 	e.mustHide(t)
 }
 
-// An end from outside leaves no loader behind.
-func TestABulkTrialThatIsEnded(t *testing.T) {
+// TestBulkTrial_endedFromOutside_leavesNoProcess checks that no loader process remains when a trial is ended from outside.
+func TestBulkTrial_endedFromOutside_leavesNoProcess(t *testing.T) {
 	server := opensearch.New(opensearch.Machine{Curve: func(int) float64 { return bulkRate }, Seed: 1})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -273,14 +285,14 @@ func TestABulkTrialThatIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	r := trial.Run(ctx, trial.Options{Config: b.config, Work: b.work, Program: program, Output: &b.output})
+	r := trial.Run(ctx, trial.Options{Drivers: agentside.Drivers(), Config: b.config, Work: b.work, Program: program, Output: &b.output})
 	if r.Error == nil || r.Error.Reason != record.ReasonInterrupted {
 		t.Errorf("%+v", r.Error)
 	}
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	if left, err := trial.OwnMachine().EndAll(t.Context()); left > 0 || err != nil {
+	if left, err := process.OwnMachine().EndAll(t.Context()); left > 0 || err != nil {
 		t.Errorf("%d processes are left, %v", left, err)
 	}
 }

@@ -13,28 +13,31 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/knee-bench/knee/internal/agent/process"
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/trial"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 	"github.com/knee-bench/knee/test/synthetic/osb"
 )
 
-// twoPrograms are the fake of opensearch-benchmark and the real loader.
+// twoPrograms starts the fake of opensearch-benchmark and the real loader.
 type twoPrograms struct {
 	ownPrograms
 	fake   osb.Programs
-	loader string // its path
+	loader string // path of the loader
 }
 
-func (p *twoPrograms) Start(name string, args, env []string, dir string, output io.Writer) (trial.Running, error) {
+func (p *twoPrograms) Start(name string, args, env []string, dir string, output io.Writer) (process.Running, error) {
 	if name != p.loader {
 		return p.fake.Start(name, args, env, dir, output)
 	}
 	return p.ownPrograms.Start(name, args, env, dir, output)
 }
 
-// onLine calls a function once a line with some words is written.
+// onLine is a writer that keeps the output. When the output contains the text in the field words for the first time,
+// onLine calls the function in the field do.
 type onLine struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -59,16 +62,17 @@ func (w *onLine) String() string {
 	return w.text.String()
 }
 
-// A Final by the fake of opensearch-benchmark, whose clients take their time, is repeated by the real loader.
+// TestClientBoundCheck checks that the real loader repeats the load of a Final. The Final itself is made by the fake of
+// opensearch-benchmark with slow clients.
 func TestClientBoundCheck(t *testing.T) {
 	const documents = 20_000
 	for name, c := range map[string]struct {
 		fake    func(*osb.Programs)
 		config  func(*record.Config)
 		befalls func(*opensearch.Server)
-		agent   string // instead of the real loader
-		cut     string // the trial is ended from outside after a line with these words
-		note    string // empty: the check has figures
+		agent   string // path of a program to use instead of the real loader
+		cut     string // the trial is ended from outside when its output contains this text
+		note    string // expected part of the note; empty: the check must have figures
 	}{
 		"a loader that is the limit":       {},
 		"no corpus that can be sent again": {fake: func(p *osb.Programs) { p.Leaves = false }, note: "the load cannot be repeated: the corpus: stat "},
@@ -98,7 +102,7 @@ func TestClientBoundCheck(t *testing.T) {
 			campaign.Spec.Workload.ClientBoundCheck = ptr.To(true)
 			campaign.Spec.Workload.OSB.Params["bulk_size"] = "100"
 			p := plan.Build(campaign)
-			cfg := config(p, campaign, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Final, Clients: 4, Repetition: 1})
+			cfg := config(p, campaign, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Final, Clients: 4, Repetition: 1, Placement: 1})
 			cfg.Endpoint, cfg.SettleSeconds, cfg.ActivitySeconds, cfg.DeadlineSeconds = web.URL, 30, 20, 180
 			if c.config != nil {
 				c.config(&cfg)
@@ -111,7 +115,7 @@ func TestClientBoundCheck(t *testing.T) {
 				agent = c.agent
 			}
 			w := newWorkshop(t)
-			programs := &twoPrograms{ownPrograms{Programs: trial.OwnMachine()}, osb.Programs{Network: http.DefaultTransport, Corpus: documents, Leaves: true, Think: 40 * time.Millisecond}, agent}
+			programs := &twoPrograms{ownPrograms{Programs: process.OwnMachine()}, osb.Programs{Network: http.DefaultTransport, Corpus: documents, Leaves: true, Think: 40 * time.Millisecond}, agent}
 			if c.fake != nil {
 				c.fake(&programs.fake)
 			}
@@ -122,7 +126,7 @@ func TestClientBoundCheck(t *testing.T) {
 				output.do = cut
 			}
 			var saved []record.Record
-			r := message(t, trial.Run(ctx, trial.Options{Config: cfg, Work: w.work, Program: w.program, Agent: agent, Output: output, Programs: programs,
+			r := message(t, trial.Run(ctx, trial.Options{Drivers: agentside.Drivers(), Config: cfg, Work: w.work, Program: w.program, Agent: agent, Output: output, Programs: programs,
 				Save: func(r record.Record) { saved = append(saved, r) }}))
 
 			in, check := r.Ingest, r.ClientCheck
@@ -140,7 +144,7 @@ func TestClientBoundCheck(t *testing.T) {
 				}
 				return
 			}
-			// 4 clients that think for 40 ms after each 100 documents get less than half of what the machine does.
+			// 4 clients that pause for 40 ms before each 100 documents reach less than half of the machine's rate.
 			if check.Note != "" || check.DocsPerSecond < 1.3*in.DocsPerSecond || check.DocsPerSecond > 1.05*bulkRate || in.DocsPerSecond > 0.5*bulkRate {
 				t.Errorf("%+v beside %+v\n%s", check, in, output)
 			}
@@ -155,21 +159,22 @@ func TestClientBoundCheck(t *testing.T) {
 	}
 }
 
-// Only the first Final of a campaign that asks for it is repeated.
-func TestClientBoundCheckIsAskedOfTheFirstFinal(t *testing.T) {
+// TestClientBoundCheck_onlyFirstFinal_isRepeated checks that only the first Final of a campaign is repeated, and only if
+// the campaign requests the check.
+func TestClientBoundCheck_onlyFirstFinal_isRepeated(t *testing.T) {
 	campaign := study([]int32{4})
 	p := plan.Build(campaign)
-	asked := func(phase record.Phase, repetition, placement int32) bool {
+	asked := func(phase record.Phase, repetition int32, placement record.Placement) bool {
 		return config(p, campaign, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: phase, Clients: 4, Repetition: repetition, Placement: placement}).ClientCheck
 	}
-	if asked(record.Final, 1, 0) {
+	if asked(record.Final, 1, 1) {
 		t.Error("a check that nobody asked for")
 	}
 	campaign.Spec.Workload.ClientBoundCheck = ptr.To(true)
 	if again := plan.Build(campaign); again.Cells[0].Hash != p.Cells[0].Hash {
 		t.Error("asking for a check measures everything anew")
 	}
-	if !asked(record.Final, 1, 0) || !asked(record.Final, 1, 1) || asked(record.Final, 1, 2) || asked(record.Final, 2, 0) || asked(record.Sweep, 1, 0) || asked(record.Warmup, 1, 0) {
+	if !asked(record.Final, 1, 1) || asked(record.Final, 1, 2) || asked(record.Final, 2, 1) || asked(record.Sweep, 1, 1) || asked(record.Warmup, 1, 1) {
 		t.Error("another trial than the first Final is repeated, or this one is not")
 	}
 }

@@ -26,14 +26,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/knee-bench/knee/internal/agent/process"
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/trial"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 	"github.com/knee-bench/knee/test/synthetic/osb"
 )
 
-// What the endpoint wants.
+// user and password are the credentials that the endpoint requires.
 const (
 	user     = "bench"
 	password = `k3epM3-Hidden "quoted"`
@@ -65,7 +67,7 @@ func newAuthority(t *testing.T) authority {
 	return a
 }
 
-// issue gives a certificate and its key in PEM.
+// issue returns a certificate and its key in PEM.
 func (a authority) issue(name string, usage x509.ExtKeyUsage) (cert, key []byte) {
 	a.t.Helper()
 	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -90,14 +92,14 @@ func (a authority) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// guarded is a STAND-IN for a cluster with the security plugin: a reverse proxy with TLS, a client certificate and basic
-// authentication, before the synthetic OpenSearch.
+// guarded is a FAKE of a cluster with the security plugin: a reverse proxy in front of the synthetic OpenSearch. It
+// requires TLS, a client certificate and basic authentication.
 type guarded struct {
 	*httptest.Server
 	behind *opensearch.Server
 	trust  authority
 
-	refuseBulks bool // with status 401
+	refuseBulks bool // bulk requests get status 401
 }
 
 func newGuarded(t *testing.T) *guarded {
@@ -110,7 +112,7 @@ func newGuarded(t *testing.T) *guarded {
 	return g
 }
 
-// guard puts the stand-in before a cluster.
+// guard starts a guarded endpoint in front of a cluster.
 func guard(t *testing.T, cluster string) *guarded {
 	t.Helper()
 	g := &guarded{trust: newAuthority(t)}
@@ -119,11 +121,11 @@ func guard(t *testing.T, cluster string) *guarded {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = log.New(io.Discard, "", 0) // of readings that end with their load
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // otherwise readings that are cancelled at the end of a load would be logged
 	g.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if u, p, ok := r.BasicAuth(); !ok || u != user || p != password {
 			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = w.Write([]byte("Unauthorized: " + r.Header.Get("Authorization"))) // tactless, as some proxies are
+			_, _ = w.Write([]byte("Unauthorized: " + r.Header.Get("Authorization"))) // repeats the secret, as some real proxies do
 			return
 		}
 		if g.refuseBulks && strings.HasSuffix(r.URL.Path, "/_bulk") {
@@ -141,13 +143,13 @@ func guard(t *testing.T, cluster string) *guarded {
 	clients := x509.NewCertPool()
 	clients.AddCert(g.trust.cert)
 	g.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert}
-	g.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are to fail
+	g.Config.ErrorLog = log.New(io.Discard, "", 0) // otherwise handshakes that must fail would be logged
 	g.StartTLS()
 	t.Cleanup(g.Close)
 	return g
 }
 
-// secretsOf lays the endpoint's Secrets out as the kubelet mounts them.
+// secretsOf writes the endpoint's Secrets to files as the kubelet mounts them.
 func (g *guarded) secretsOf(t *testing.T) record.External {
 	t.Helper()
 	dir := t.TempDir()
@@ -168,20 +170,20 @@ func (g *guarded) secretsOf(t *testing.T) record.External {
 		ClientCertificateDir: filepath.Join(dir, "client"), AllowIndexDeletion: true}
 }
 
-// endpointTrial is one trial at the stand-in.
+// endpointTrial is one trial against the fake endpoint (guarded).
 type endpointTrial struct {
 	config record.Config
 	output bytes.Buffer
 	seen   spy
-	dirs   []string // all that the trial writes to
-	strict bool     // the driver's own log is looked at, too
+	dirs   []string // all folders that the trial writes to
+	strict bool     // mustHide also checks the driver's own log
 }
 
 func (g *guarded) trial(t *testing.T) *endpointTrial {
 	t.Helper()
 	c := study([]int32{2})
 	p := plan.Build(c)
-	e := &endpointTrial{config: config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: 2, Repetition: 1, Attempt: 1})}
+	e := &endpointTrial{config: config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: 2, Repetition: 1, Placement: 1})}
 	external := g.secretsOf(t)
 	e.config.Endpoint, e.config.External = g.URL, &external
 	e.config.SettleSeconds, e.config.Measure = 30, "Whole"
@@ -189,13 +191,13 @@ func (g *guarded) trial(t *testing.T) *endpointTrial {
 	return e
 }
 
-// run makes the trial and gives its record as the controller gets it.
+// run runs the trial and returns its record as the controller gets it.
 func (e *endpointTrial) run(t *testing.T) record.Record {
 	t.Helper()
 	w := newWorkshop(t)
 	e.dirs = []string{w.work, e.config.Artifacts}
 	e.seen.Programs = osb.Programs{Network: http.DefaultTransport, Corpus: 4000}
-	r := trial.Run(t.Context(), trial.Options{Config: e.config, Work: w.work, Program: w.program, Output: &e.output, Programs: &e.seen})
+	r := trial.Run(t.Context(), trial.Options{Drivers: agentside.Drivers(), Config: e.config, Work: w.work, Program: w.program, Output: &e.output, Programs: &e.seen})
 	data, err := record.Encode(r)
 	if err != nil {
 		t.Fatal(err)
@@ -204,15 +206,15 @@ func (e *endpointTrial) run(t *testing.T) record.Record {
 	return message(t, r)
 }
 
-// spy keeps what a driver is started with, and the mode of its file of client options.
+// spy keeps the arguments and the environment of all started programs, and the mode of the file of client options.
 type spy struct {
-	trial.Programs
-	command   string // with the environment
+	process.Programs
+	command   string // arguments and environment of all started programs, as one text
 	arguments string
 	mode      fs.FileMode
 }
 
-func (s *spy) Start(name string, args, env []string, dir string, output io.Writer) (trial.Running, error) {
+func (s *spy) Start(name string, args, env []string, dir string, output io.Writer) (process.Running, error) {
 	s.arguments += strings.Join(args, "\n")
 	s.command += strings.Join(args, "\n") + strings.Join(env, "\n")
 	for _, a := range args {
@@ -225,7 +227,7 @@ func (s *spy) Start(name string, args, env []string, dir string, output io.Write
 	return s.Programs.Start(name, args, env, dir, output)
 }
 
-// mustHide looks for the password, in every spelling, in all that a trial leaves.
+// mustHide checks that nothing that a trial writes contains the password, in any encoding.
 func (e *endpointTrial) mustHide(t *testing.T) {
 	t.Helper()
 	config, err := json.Marshal(e.config)
@@ -257,13 +259,14 @@ func (e *endpointTrial) mustHide(t *testing.T) {
 	}
 }
 
-// ownLog tells the driver's own log in the scratch folder, which ends with the pod: only its copy among the artifacts is
-// the agent's doing.
+// ownLog reports whether the file is the driver's own log in the scratch folder. This log is deleted with the pod, and
+// the agent is responsible only for the copy among the artifacts. If strict is set, ownLog returns false for every
+// file.
 func (e *endpointTrial) ownLog(path string) bool {
 	return !e.strict && strings.HasPrefix(path, e.dirs[0]) && strings.HasSuffix(path, ".log")
 }
 
-func TestTrialAtAGuardedEndpoint(t *testing.T) {
+func TestTrial_guardedEndpoint_leaksNoSecret(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
 	e := g.trial(t)
@@ -300,7 +303,7 @@ func TestTrialAtAGuardedEndpoint(t *testing.T) {
 	e.mustHide(t)
 }
 
-func TestEndpointThatRefuses(t *testing.T) {
+func TestTrial_endpointRefuses_reportsCause(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
 	other := newAuthority(t)
@@ -366,8 +369,8 @@ func TestEndpointThatRefuses(t *testing.T) {
 	}
 }
 
-// An index that is there is somebody's, unless the campaign says otherwise.
-func TestIndexThatMayNotGo(t *testing.T) {
+// TestTrial_indexDeletionNotAllowed_keepsIndex checks that a trial does not delete an existing index unless the campaign allows it.
+func TestTrial_indexDeletionNotAllowed_keepsIndex(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
 	first := g.trial(t)

@@ -8,33 +8,34 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/sweep"
 )
 
-// expected is how often the literal rule finds the knee in figures without a cluster and an agent: each the curve's,
-// times the noise of a level and of the bulks of a load.
+// expected returns how often the knee rule finds the true knee in simulated docs/s, without a cluster or an agent. Each
+// value is the curve's docs/s with the noise of one index and of the bulks of one load.
 func expected(s scenario, studies int) float64 {
 	const bulks = corpus / bulkSize
 	cv := math.Hypot(noise, bulkCV/math.Sqrt(bulks))
 	rng := rand.New(rand.NewPCG(1, 2))
 	found := 0
 	for range studies {
-		var points []analysis.Point
+		var points []sweep.Point
 		for _, clients := range s.clients {
 			for range repeats {
 				docs := s.machine.Curve(int(clients)) * math.Exp(cv*rng.NormFloat64())
-				points = append(points, analysis.Point{Clients: clients, DocsPerSecond: docs, Verdict: analysis.Measured})
+				points = append(points, sweep.Point{Clients: clients, DocsPerSecond: docs, Verdict: verdict.Measured})
 			}
 		}
-		if analysis.NewCurve(points, percentOfPeak).Knee.Clients == s.knee {
+		if sweep.NewCurve(points, percentOfPeak).Knee.Clients == s.knee {
 			found++
 		}
 	}
 	return float64(found) / float64(studies)
 }
 
-// surprise is the probability of a count at least as far out as k on its side, of n draws with probability p, both
-// sides together: the exact binomial test, the smaller tail doubled.
+// surprise returns the two-sided p-value of k hits in n draws with probability p. It is the exact binomial test: the
+// smaller tail doubled.
 func surprise(k, n int, p float64) float64 {
 	counts := distuv.Binomial{N: float64(n), P: p}
 	return min(1, 2*min(counts.CDF(float64(k)), 1-counts.CDF(float64(k-1))))
@@ -53,16 +54,17 @@ func TestSurprise(t *testing.T) {
 	}
 }
 
-// Without noise the rule finds the knee that each scenario says is true; with it, less often where it is in doubt.
-func TestScenariosAreWhatTheySay(t *testing.T) {
+// TestScenarios_statedKneeAndDoubt_areTrue checks the scenarios. Without noise the knee rule must find each scenario's knee. In
+// scenarios with doubt, noise must often move the knee.
+func TestScenarios_statedKneeAndDoubt_areTrue(t *testing.T) {
 	for _, s := range scenarios() {
-		var points []analysis.Point
+		var points []sweep.Point
 		for _, clients := range s.clients {
 			if !slices.Contains(s.gated, clients) {
-				points = append(points, analysis.Point{Clients: clients, DocsPerSecond: s.machine.Rate(int(clients)), Verdict: analysis.Measured})
+				points = append(points, sweep.Point{Clients: clients, DocsPerSecond: s.machine.Rate(int(clients)), Verdict: verdict.Measured})
 			}
 		}
-		if c := analysis.NewCurve(points, percentOfPeak); c.Knee.Clients != s.knee {
+		if c := sweep.NewCurve(points, percentOfPeak); c.Knee.Clients != s.knee {
 			t.Errorf("%s: knee %d, want %d", s.name, c.Knee.Clients, s.knee)
 		}
 		if s.doubt && expected(s, 10_000) > least {

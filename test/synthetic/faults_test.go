@@ -9,32 +9,35 @@ import (
 	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/trial"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/gates"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 	"github.com/knee-bench/knee/test/synthetic/osb"
 )
 
-// misfortune is what befalls one trial of eight clients: a load of about 20 s.
+// misfortune describes the faults of one trial of eight clients, whose load takes about 20 s.
 type misfortune struct {
 	faults []opensearch.Fault
-	after  time.Duration // from the trial's start
+	after  time.Duration // time from the trial's start to the call of the function then; 0: the call is before the trial
 	then   func(*opensearch.Server)
-	hangAt int64         // documents that each client of the driver sends before it hangs
-	stop   time.Duration // from the start, until the pod is ended
-	step   time.Duration // of the wall clock, 10 s after the start
+	hangAt int64         // each client of the driver hangs after this many documents
+	stop   time.Duration // when the pod is ended, from the trial's start; 0: never
+	step   time.Duration // jump of the wall clock, 10 s after the trial's start
 }
 
-// whatever befalls a trial, its record tells it, or holds what the machine did.
-func TestTrialsThatGoWrong(t *testing.T) {
+// TestTrialFaults checks that the record of a trial with a fault has the right error, or holds the true rate of
+// the machine.
+func TestTrialFaults(t *testing.T) {
 	half := func(do func(*opensearch.Server)) []opensearch.Fault {
 		return []opensearch.Fault{{At: corpus / 2, Do: do}}
 	}
 	for name, c := range map[string]struct {
 		misfortune
-		reason string // empty: a valid measurement
+		reason string // expected reason of the error; empty: the measurement must be valid
 		words  string
 	}{
 		"nothing": {misfortune{}, "", ""},
@@ -53,7 +56,7 @@ func TestTrialsThatGoWrong(t *testing.T) {
 		"an index that is deleted": {misfortune{faults: half((*opensearch.Server).Forget)},
 			record.ReasonClusterChanged, "the index vanished during the load: "},
 		"an OpenSearch that answers nothing": {misfortune{faults: half((*opensearch.Server).Mute)},
-			record.ReasonClusterChanged, "OpenSearch has told no counters for 1"},
+			record.ReasonClusterChanged, "OpenSearch has reported no counters for 1"},
 		"a driver that hangs": {misfortune{hangAt: 200}, record.ReasonDriverHung, "no sign of life for 1"},
 		"an end from outside": {misfortune{stop: 10 * time.Second}, record.ReasonInterrupted, "ended from outside: deleted, evicted, or its node was drained or shut down, during: load"},
 		"a clock set forward": {misfortune{step: 3 * time.Second}, record.ReasonClockJumped, "the loader's clock was set by +3.00 s"},
@@ -76,8 +79,9 @@ func TestTrialsThatGoWrong(t *testing.T) {
 	}
 }
 
-// A load that is refused altogether is a measurement: of 0 docs/s, shown, Gated whatever the gate allows, and in no peak.
-func TestALoadThatIsRefusedAltogether(t *testing.T) {
+// TestTrial_allRequestsRejected_isGated checks a load whose every request is rejected. The record has 0 docs/s and no error,
+// and is Gated for any value of maxRejections.
+func TestTrial_allRequestsRejected_isGated(t *testing.T) {
 	r := newWorkshop(t).suffer(t, misfortune{after: time.Millisecond, then: (*opensearch.Server).RejectAll})
 	if r.Error != nil {
 		t.Fatalf("%+v", r.Error)
@@ -88,13 +92,13 @@ func TestALoadThatIsRefusedAltogether(t *testing.T) {
 		t.Errorf("%+v, %+v", in, r.Rejections)
 	}
 	for _, limit := range []int64{0, 1 << 40} {
-		if j := analysis.Judge(r, v1alpha1.Gates{MaxRejections: &limit}); j.Verdict != analysis.Gated || !strings.Contains(j.Failures[0].Message, "all requests were rejected") {
+		if j := gates.Judge(r, v1alpha1.Gates{MaxRejections: &limit}); j.Verdict != verdict.Gated || !strings.Contains(j.Failures[0].Message, "all requests were rejected") {
 			t.Errorf("up to %d rejections allowed: %+v", limit, j)
 		}
 	}
 }
 
-// suffer makes one trial.
+// suffer runs one trial with the given faults.
 func (w workshop) suffer(t *testing.T, m misfortune) (r record.Record) {
 	t.Helper()
 	study := study([]int32{8})
@@ -123,9 +127,9 @@ func (w workshop) suffer(t *testing.T, m misfortune) (r record.Record) {
 			}
 			return time.Now().Add(m.step)
 		}
-		cfg := config(p, study, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: 8, Repetition: 1, Attempt: 1})
+		cfg := config(p, study, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: 8, Repetition: 1, Placement: 1})
 		cfg.ActivitySeconds, cfg.SettleSeconds = 15, 60
-		r = message(t, trial.Run(ctx, trial.Options{Config: cfg, Work: w.work, Program: w.program, Output: io.Discard, Network: network, Wall: wall,
+		r = message(t, trial.Run(ctx, trial.Options{Drivers: agentside.Drivers(), Config: cfg, Work: w.work, Program: w.program, Output: io.Discard, Network: network, Wall: wall,
 			Programs: osb.Programs{Network: network, Corpus: corpus, HangAt: m.hangAt}}))
 		if unknown := server.Unknown(); len(unknown) > 0 {
 			t.Errorf("the agent asks what the fake does not know: %q", unknown)

@@ -19,7 +19,7 @@ import (
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 )
 
-// agents are the loader pods of a trial by Knee's own loader, each the real agent in a process of its own.
+// agents are the loader pods of a trial with Knee's own loader. Each is the real agent in its own process.
 type agents struct {
 	config   record.Config
 	messages [pods]string
@@ -32,13 +32,13 @@ func newAgents(t *testing.T, endpoint string, bulk v1alpha1.Bulk) *agents {
 	c := bulkStudy(bulk, clients)
 	c.Spec.Workload.ClientsPerPod = ptr.To[int32](clients / pods)
 	p := plan.Build(c)
-	a := &agents{config: config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: clients, Repetition: 1, Attempt: 1})}
+	a := &agents{config: config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: clients, Repetition: 1, Placement: 1})}
 	a.config.Endpoint, a.config.Coordinator = endpoint, freeAddress(t)
 	a.config.SettleSeconds, a.config.ActivitySeconds, a.config.DeadlineSeconds = 30, 20, 120
 	return a
 }
 
-// run makes the trial and gives its record.
+// run runs the trial and returns its record.
 func (a *agents) run(t *testing.T) record.Record {
 	t.Helper()
 	program, err := agentProgram()
@@ -82,12 +82,12 @@ func (a *agents) run(t *testing.T) record.Record {
 	return r
 }
 
-func TestBulkTrialsOfSeveralLoaderPods(t *testing.T) {
+func TestBulkTrials_severalLoaderPods(t *testing.T) {
 	const documents, seconds = 40_001, 4
 	for name, c := range map[string]struct {
 		bulk     v1alpha1.Bulk
 		corpus   int64
-		expected int64 // documents; 0: what the cluster does in the time
+		expected int64 // number of documents; 0: depends on the cluster's rate
 	}{
 		"counted": {bulk: v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](documents), FlushDocuments: ptr.To[int32](100)},
 			corpus: documents, expected: documents},
@@ -106,20 +106,22 @@ func TestBulkTrialsOfSeveralLoaderPods(t *testing.T) {
 			if in.Corpus != c.corpus || c.expected > 0 && in.Count != c.expected {
 				t.Errorf("%d documents of a corpus of %d, want %d of %d", in.Count, in.Corpus, c.expected, c.corpus)
 			}
-			if c.expected == 0 && (in.Count == 0 || in.Count > bulkRate*seconds*3/2) { // a busy machine sends fewer
+			if c.expected == 0 && (in.Count == 0 || in.Count > bulkRate*seconds*3/2) { // a busy test machine sends fewer
 				t.Errorf("%d documents in %d s of at most %d docs/s", in.Count, seconds, bulkRate)
 			}
 			if ratio := task.Throughput / in.WholeDocsPerSec; ratio < 0.7 || ratio > 1.3 {
 				t.Errorf("the loaders' throughput is %.0f docs/s together, the cluster's %.0f", task.Throughput, in.WholeDocsPerSec)
 			}
-			// Little's law: 8 clients have 100 documents each under way. A client that makes its next bulk has none.
+			// Little's law: 8 clients have 100 documents each in flight. A client that prepares its next bulk has none
+			// in flight.
 			const underWay = 8 * 100
 			if l := task.ServiceTime; l == nil || l.P50 <= 0 || l.P99 < l.P50 || l.Max < l.P99 {
 				t.Errorf("latency %+v, want percentiles", l)
 			} else if documents := task.Throughput * l.Mean / 1000; documents < underWay/2 || documents > underWay*1.3 {
 				t.Errorf("latency %+v at %.0f docs/s: %.0f documents under way, want about %d", l, task.Throughput, documents, underWay)
 			}
-			// The kernel counts CPU time in hundredths of a second: a pod's part of the counted load may take less than one.
+			// The kernel counts CPU time in units of 10 ms. A pod's part of the counted load may take less than one
+			// unit.
 			if l := r.Loader; l.Host != "node-0, node-1, node-2, 1 more" || c.expected == 0 && l.CPUCores <= 0 || l.Cores <= 0 || l.UtilizationOfTime <= 0.5 || l.UtilizationOfTime > 1 {
 				t.Errorf("loader %+v", l)
 			}

@@ -16,20 +16,21 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/trial"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 	"github.com/knee-bench/knee/test/synthetic/osb"
 )
 
-// fleet is a trial of several loader pods, each with a fake of opensearch-benchmark of its own, in this process.
+// fleet is a trial of several loader pods in this process. Each pod has its own fake of opensearch-benchmark.
 type fleet struct {
 	config record.Config
 	server *opensearch.Server
 	corpus int64                              // documents that each pod sends
-	change map[int32]func(*trial.Options)     // of one pod
-	during map[int32]func(context.CancelFunc) // what befalls one pod; given what ends it from outside
+	change map[int32]func(*trial.Options)     // changes the options of a pod, by index
+	during map[int32]func(context.CancelFunc) // adds a fault to a pod, by index; the argument is a function that ends the pod from outside
 	output [pods]bytes.Buffer
 }
 
@@ -43,7 +44,7 @@ func newFleet(t *testing.T, clients int32, machine opensearch.Machine) *fleet {
 	c := study([]int32{clients})
 	c.Spec.Workload.ClientsPerPod = ptr.To((clients + pods - 1) / pods)
 	p := plan.Build(c)
-	f.config = config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: clients, Repetition: 1, Attempt: 1})
+	f.config = config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: clients, Repetition: 1, Placement: 1})
 	if f.config.Loaders != pods || !strings.HasSuffix(f.config.Coordinator, fmt.Sprintf(":%d", record.CoordinatorPort)) {
 		t.Fatalf("%d loader pods, the coordinator is %q", f.config.Loaders, f.config.Coordinator)
 	}
@@ -52,7 +53,7 @@ func newFleet(t *testing.T, clients int32, machine opensearch.Machine) *fleet {
 	return f
 }
 
-// freeAddress is one of loopback on which nobody listens.
+// freeAddress returns an address of the loopback interface with a free port.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	var config net.ListenConfig
@@ -64,23 +65,23 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// ended is how a loader pod of an index above 0 ended.
+// ended is how a loader pod with an index above 0 ended.
 type ended struct {
 	did string
 	err error
 }
 
-// run makes the trial and gives its record and what the other pods say.
+// run runs the trial. It returns its record and the messages of the other pods.
 func (f *fleet) run(t *testing.T) (r record.Record, others map[int32]ended) {
 	t.Helper()
 	others = map[int32]ended{}
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	failed, end := context.WithCancel(t.Context()) // what the Job's controller does when one of its pods fails
+	failed, end := context.WithCancel(t.Context()) // ends all pods, as the Job controller does when one pod fails
 	defer end()
 	for index := range int32(pods) {
 		w := newWorkshop(t)
-		o := trial.Options{Config: f.config, Work: w.work, Program: w.program, Output: &f.output[index],
+		o := trial.Options{Drivers: agentside.Drivers(), Config: f.config, Work: w.work, Program: w.program, Output: &f.output[index],
 			Programs: osb.Programs{Network: http.DefaultTransport, Corpus: f.corpus}}
 		if change := f.change[index]; change != nil {
 			change(&o)
@@ -117,7 +118,7 @@ func (f *fleet) print(t *testing.T) {
 	}
 }
 
-func TestATrialOfSeveralLoaderPods(t *testing.T) {
+func TestTrial_severalLoaderPods_mergesFigures(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 7, opensearch.Machine{Curve: func(n int) float64 { return 800 * float64(n) }, Seed: 1})
 	f.config.Artifacts = filepath.Join(t.TempDir(), "artifacts")
@@ -138,7 +139,7 @@ func TestATrialOfSeveralLoaderPods(t *testing.T) {
 	}
 	for index, clients := range map[int32]string{1: "2 of 7", 2: "2 of 7", 3: "1 of 7"} {
 		want := fmt.Sprintf("loader pod %d of 4 made its part of the load, %s clients, in ", index, clients)
-		if o := others[index]; o.err != nil || !strings.HasPrefix(o.did, want) || !strings.HasSuffix(o.did, "; the record is index 0's") {
+		if o := others[index]; o.err != nil || !strings.HasPrefix(o.did, want) || !strings.HasSuffix(o.did, "; the pod of index 0 writes the record") {
 			t.Errorf("%q, %v, want %q", o.did, o.err, want)
 		}
 	}
@@ -158,9 +159,9 @@ func TestATrialOfSeveralLoaderPods(t *testing.T) {
 	}
 }
 
-func TestTrialsOfSeveralLoaderPodsThatGoWrong(t *testing.T) {
+func TestLoaderPodFaults(t *testing.T) {
 	t.Parallel()
-	const knows = "failed, as index 0 knows: "
+	const knows = "failed and reported it to the pod of index 0: "
 	absent := func(o *trial.Options) { o.Program = "no-such-program" }
 	atHalf := func(f *fleet, index int32) {
 		f.during[index] = func(end context.CancelFunc) {
@@ -171,22 +172,22 @@ func TestTrialsOfSeveralLoaderPodsThatGoWrong(t *testing.T) {
 		befall func(*fleet)
 		reason string
 		words  string
-		others string // what the pods say that nothing befell
+		others string // message of the pods without a fault
 	}{
 		"one has no driver": {func(f *fleet) { f.change[2] = absent }, record.ReasonDriverFailed,
 			"loader pod 2: the loader's image has no no-such-program", "the coordinator ended the load: loader pod 2: the loader's image"},
 		"index 0 has no driver": {func(f *fleet) { f.change[0] = absent }, record.ReasonDriverFailed,
 			"the loader's image has no no-such-program", ""},
 		"one is of another attempt": {func(f *fleet) {
-			f.change[3] = func(o *trial.Options) { o.Config.Trial.Attempt = 2 }
+			f.change[3] = func(o *trial.Options) { o.Config.Attempt.N = 2 }
 			f.config.LoadersReadySeconds = 5
-		}, record.ReasonLoaderLost, "loader pod 3 never came within 5s; one that called itself loader pod 3", ""},
+		}, record.ReasonLoaderLost, "loader pod 3 never came within 5s; a pod that named itself loader pod 3", ""},
 		"one is ended from outside": {func(f *fleet) { atHalf(f, 1) }, record.ReasonInterrupted,
 			"loader pod 1: the pod was ended from outside: deleted, evicted", "the coordinator ended the load: loader pod 1: the pod was ended"},
 		"index 0 is ended from outside": {func(f *fleet) { atHalf(f, 0) }, record.ReasonInterrupted,
 			"the pod was ended from outside: deleted, evicted", "the coordinator ended the load: load: "},
 		"one hangs": {func(f *fleet) {
-			f.config.ActivitySeconds = 5 // the fake prints nothing while it works
+			f.config.ActivitySeconds = 5 // the fake prints nothing during the load
 			f.change[1] = func(o *trial.Options) {
 				o.Programs = osb.Programs{Network: http.DefaultTransport, Corpus: f.corpus, HangAt: 200}
 			}
@@ -205,7 +206,7 @@ func TestTrialsOfSeveralLoaderPodsThatGoWrong(t *testing.T) {
 				if f.change[index] != nil || f.during[index] != nil || c.others == "" {
 					continue
 				}
-				if late := o.err != nil && strings.Contains(o.err.Error(), "the coordinator 127.0.0.1:"); late { // not reached, or refused
+				if late := o.err != nil && strings.Contains(o.err.Error(), "the coordinator 127.0.0.1:"); late { // the pod did not reach the coordinator, or the coordinator refused it
 					continue
 				}
 				if o.err != nil || !strings.Contains(o.did, knows+c.others) {

@@ -16,8 +16,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/knee-bench/knee/internal/analysis"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict"
 )
 
 var (
@@ -26,19 +26,22 @@ var (
 )
 
 const (
-	// least is the share of studies that must find a knee which noise leaves no doubt about.
+	// least is the share of studies that must find the knee in scenarios without doubt.
 	least = 0.95
-	// telling is how many studies say something of a single scenario; fewer are judged together.
+	// telling is the number of studies from which a single scenario without doubt is judged. With fewer studies, only
+	// all these scenarios together are judged.
 	telling = 20
-	// unlikely is the probability below which the share of a scenario in doubt is not what the rule gives.
+	// unlikely is the limit of the p-value in scenarios with doubt. If the p-value is lower, the test fails: the share
+	// of studies that find the knee differs too much from the share that the knee rule finds.
 	unlikely = 0.001
-	// maxBias is how far the mean of the docs/s measured may be from the machine's.
+	// maxBias is the largest allowed deviation of the mean measured docs/s from the machine's, as a share.
 	maxBias = 0.01
-	// percentOfPeak is the default of a campaign: what a knee must reach.
+	// percentOfPeak is a campaign's default for the percentage of the peak that a knee must reach.
 	percentOfPeak = 97
 )
 
-// A study makes much garbage and keeps little: collecting it seldom saves a tenth of the time.
+// TestMain sets a high garbage collection percentage. A study allocates much memory and keeps little, so this saves a
+// tenth of the time.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
 	code := m.Run()
@@ -48,24 +51,25 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// score is how the studies of a scenario ended.
+// score is the result of the studies of a scenario.
 type score struct {
 	Scenario string        `json:"scenario"`
 	Runs     int           `json:"runs"`
 	True     int32         `json:"trueKnee"`
 	Found    int           `json:"found"`
 	Share    float64       `json:"share"`
-	Expected float64       `json:"expected,omitempty"` // share that the literal rule gives without cluster and agent
-	Knees    map[int32]int `json:"knees"`              // how often each was found; 0 for none
-	Bias     float64       `json:"worstBiasPercent"`   // of the docs/s of a client count, over all studies
+	Expected float64       `json:"expected,omitempty"` // share that the knee rule reaches without cluster and agent
+	Knees    map[int32]int `json:"knees"`              // how often each knee was found; 0: no knee
+	Bias     float64       `json:"worstBiasPercent"`   // largest bias of the mean docs/s of a client count, over all studies
 	At       int32         `json:"worstBiasClients"`
 	Seconds  float64       `json:"seconds"`
 }
 
-// The agent, from counters to record, and the analysis, from records to knee, find the known knee in at least 95 % of
-// the seeded studies whose noise leaves little doubt about it. Where noise does, they find it as often as the literal
-// rule finds it in ideal figures. At every client count the docs/s measured are the machine's.
-func TestKnownKneeIsFound(t *testing.T) {
+// TestStudies_knownKnee_isFound runs agent and analysis on simulated studies with a known knee. If noise can hardly move the
+// knee, at least 95 % of the studies must find it. In scenarios with doubt, the share must match that of the knee rule
+// applied to the same noise without cluster and agent. The mean docs/s at every client count must be within 1 % of the
+// simulated machine's.
+func TestStudies_knownKnee_isFound(t *testing.T) {
 	var scores []score
 	var names []string
 	found, decided := 0, 0
@@ -99,7 +103,7 @@ func TestKnownKneeIsFound(t *testing.T) {
 	print(t, scores)
 }
 
-// print tells the scores as a table and as one line of JSON.
+// print prints the scores as a table and as one line of JSON.
 func print(t *testing.T, scores []score) {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{"benchmark": "synthetic", "repeats": repeats, "noisePercent": 100 * noise, "scenarios": scores})
@@ -120,11 +124,11 @@ func print(t *testing.T, scores []score) {
 		fmt.Fprintf(table, "%s\t%d\t%d\t%.1f %%\t%s\t%s\t%+.2f %% at %d\t%.0f s\n",
 			s.Scenario, s.Runs, s.True, 100*s.Share, asked, strings.Join(knees, ", "), s.Bias, s.At, s.Seconds)
 	}
-	_ = table.Flush() // to the test's own output
+	_ = table.Flush() // writes to the standard output of the test
 	fmt.Printf("%s\n", data)
 }
 
-// studies measures a scenario so many times, as many at once as there are processors.
+// studies runs n studies of a scenario. It runs as many studies in parallel as Go uses processors.
 func studies(t *testing.T, s scenario, n int) score {
 	out := score{Scenario: s.name, Runs: n, True: s.knee, Knees: map[int32]int{}}
 	errors := biases{}
@@ -159,19 +163,19 @@ func studies(t *testing.T, s scenario, n int) score {
 	return out
 }
 
-// biases are the log ratios of docs/s measured and true, by client count.
+// biases holds the logarithms of measured docs/s over true docs/s, by client count.
 type biases map[int32][]float64
 
-// add takes in the trials of a sweep that no gate takes out.
+// add adds the trials of the sweep that no gate excludes.
 func (b biases) add(s scenario, f found) {
 	for _, r := range f.records {
-		if c := r.Trial.Clients; r.Trial.Phase == record.Sweep && r.Ingest != nil && !slices.Contains(s.gated, c) {
+		if c := r.Attempt.Clients; r.Attempt.Phase == record.Sweep && r.Ingest != nil && !slices.Contains(s.gated, c) {
 			b[c] = append(b[c], math.Log(r.Ingest.DocsPerSecond/s.machine.Rate(int(c))))
 		}
 	}
 }
 
-// worst is the client count whose mean is farthest from the truth, and how far in percent.
+// worst returns the client count with the largest mean bias, and this bias in percent.
 func (b biases) worst() (clients int32, percent float64) {
 	for c, ratios := range b {
 		sum := 0.0
@@ -185,7 +189,8 @@ func (b biases) worst() (clients int32, percent float64) {
 	return clients, percent
 }
 
-// checkVerdicts holds each trial against what is true of the scenario: what rejects is Gated, all else Measured.
+// checkVerdicts checks the verdict of each trial of the sweep: Gated at the client counts that reject, otherwise
+// Measured.
 func checkVerdicts(t *testing.T, s scenario, f found) {
 	t.Helper()
 	sweep := 0
@@ -194,9 +199,9 @@ func checkVerdicts(t *testing.T, s scenario, f found) {
 			continue
 		}
 		sweep++
-		want := analysis.Measured
+		want := verdict.Measured
 		if slices.Contains(s.gated, trial.Clients) {
-			want = analysis.Gated
+			want = verdict.Gated
 		}
 		if o.Judgement.Verdict != want {
 			t.Errorf("%s: %d clients, repetition %d: %v (%s), want %v", s.name, trial.Clients, trial.Repetition, o.Judgement.Verdict, o.Judgement.Failures, want)

@@ -8,12 +8,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/knee-bench/knee/internal/trial"
+	"github.com/knee-bench/knee/internal/agent/process"
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
+	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
+	"github.com/knee-bench/knee/test/driverconfig"
 	"github.com/knee-bench/knee/test/synthetic/osb"
 )
 
-// realOSB gives the programs of opensearch-benchmark that the images were built from, by version; none where no image was
-// built here.
+// realOSB returns the paths of the real opensearch-benchmark programs that the images were built from, by version. The
+// map is empty if no image was built on this machine.
 func realOSB(t *testing.T) map[string]string {
 	t.Helper()
 	programs := map[string]string{}
@@ -48,10 +52,10 @@ func realOSB(t *testing.T) map[string]string {
 	return programs
 }
 
-// clusterEnv names the real OpenSearch.
+// clusterEnv is the name of the environment variable with the URL of a real OpenSearch.
 const clusterEnv = "KNEE_TEST_OPENSEARCH"
 
-// tinyWorkload is a folder with a workload of 4000 empty documents.
+// tinyWorkload makes a folder with a workload of 4000 empty documents.
 func tinyWorkload(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,10 +80,11 @@ func tinyWorkload(t *testing.T) string {
 	return dir
 }
 
-// The real program, before a real OpenSearch, is given a password, a CA and a client certificate, and nothing of them is
-// found in anything that it or the agent leaves; its own log in the scratch folder is looked at as well. It is run by hand,
-// in namespaces of its own (unshare --net --pid), since two of the program disturb each other on one machine.
-func TestRealOSBAtAGuardedEndpoint(t *testing.T) {
+// TestRealOSB_guardedEndpoint_leaksNoSecret checks that the real opensearch-benchmark leaks no password, CA or client certificate
+// against a real OpenSearch: not in its files, not in its own log, and not through the agent. Run the test by hand in
+// its own namespaces (unshare --net --pid), because two processes of opensearch-benchmark disturb each other on one
+// machine.
+func TestRealOSB_guardedEndpoint_leaksNoSecret(t *testing.T) {
 	cluster := os.Getenv(clusterEnv)
 	if cluster == "" {
 		t.Skipf("%s names no OpenSearch of one node, http://host:port, without security", clusterEnv)
@@ -93,15 +98,15 @@ func TestRealOSBAtAGuardedEndpoint(t *testing.T) {
 			t.Run(fmt.Sprintf("%s refused=%t", version, wrong), func(t *testing.T) {
 				g := guard(t, cluster)
 				e := g.trial(t)
-				e.config.OSB.Path, e.config.OSB.Params["bulk_size"] = tinyWorkload(t), "100"
+				driverconfig.Change(&e.config, func(c *osbconfig.Config) { c.Path, c.Params["bulk_size"] = tinyWorkload(t), "100" })
 				work := t.TempDir()
 				e.dirs = []string{work, e.config.Artifacts}
 				e.strict = true
-				e.seen.Programs = trial.OwnMachine()
+				e.seen.Programs = process.OwnMachine()
 				if wrong {
 					g.refuseBulks = true
 				}
-				r := trial.Run(t.Context(), trial.Options{Config: e.config, Work: work, Program: program, Output: &e.output, Programs: &e.seen})
+				r := trial.Run(t.Context(), trial.Options{Drivers: agentside.Drivers(), Config: e.config, Work: work, Program: program, Output: &e.output, Programs: &e.seen})
 				fmt.Fprintf(&e.output, "%+v", message(t, r))
 				if wrong != (r.Error != nil) {
 					log, _ := os.ReadFile(filepath.Join(work, "home/.benchmark/logs/benchmark.log"))

@@ -15,7 +15,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// ask calls a real OpenSearch beside a trial.
+// ask sends a request to a real OpenSearch, independently of the trial, and returns the status.
 func ask(t *testing.T, method, url string, out any) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -34,9 +34,10 @@ func ask(t *testing.T, method, url string, out any) int {
 	return resp.StatusCode
 }
 
-// A whole trial by the bulk driver fills a data stream of a real OpenSearch, which rolls over in mid-load, under segment
-// replication where there are two nodes; it leaves nothing behind. One with an ISM policy says what the cluster lacks.
-func TestRealDataStreamTrial(t *testing.T) {
+// TestBulkTrial_realDataStream_leavesNothingBehind runs a trial of the bulk driver that fills a data stream of a real OpenSearch. The stream
+// rolls over during the load. With two nodes it has replicas and segment replication. The trial must leave nothing
+// behind. A second trial has an ISM policy. If the cluster has no ISM plugin, the record must say so.
+func TestBulkTrial_realDataStream_leavesNothingBehind(t *testing.T) {
 	endpoint := os.Getenv(clusterEnv)
 	if endpoint == "" {
 		t.Skipf("%s names no OpenSearch, http://host:port, without security", clusterEnv)
@@ -62,7 +63,7 @@ func TestRealDataStreamTrial(t *testing.T) {
 	}
 	b := trialOf()
 	rolled := make(chan int)
-	go func() { // once there are documents
+	go func() { // rolls over as soon as there are documents
 		var stats struct {
 			All struct {
 				Primaries struct {

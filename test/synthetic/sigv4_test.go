@@ -28,12 +28,16 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/agent/process"
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
+	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
 	"github.com/knee-bench/knee/internal/record"
-	"github.com/knee-bench/knee/internal/trial"
+	"github.com/knee-bench/knee/test/driverconfig"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 )
 
-// What a request is signed with.
+// keyID, secretKey and token are the keys that requests are signed with.
 const (
 	keyID       = "AKIDOFATEST"
 	secretKey   = "k3epM3/Hidden+Key"
@@ -41,8 +45,9 @@ const (
 	signingZone = "eu-central-1"
 )
 
-// signedWell says whether a request is signed with the test's keys: it is signed again, of the headers that it says are
-// signed, by another program's code than opensearch-benchmark's.
+// signedWell reports whether a request is signed with the test's keys. It makes its own signature of the headers that
+// the request lists as signed, and compares the two signatures. It uses the AWS SDK, not the code of
+// opensearch-benchmark.
 func signedWell(r *http.Request, body []byte) bool {
 	fields := map[string]string{}
 	for _, field := range strings.Split(strings.TrimPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 "), ",") {
@@ -71,8 +76,8 @@ func signedWell(r *http.Request, body []byte) bool {
 	return strings.HasSuffix(again.Header.Get("Authorization"), "Signature="+fields["Signature"])
 }
 
-// signed is a STAND-IN for a managed domain: TLS, and no request but those that are signed well, before an open cluster. It
-// counts those that it refused.
+// signed starts a FAKE of a managed domain in front of an open cluster. It uses TLS, and refuses and counts requests
+// that are not signed correctly.
 func signed(t *testing.T, cluster string) (g *guarded, refused *atomic.Int64) {
 	t.Helper()
 	g, refused = &guarded{trust: newAuthority(t)}, &atomic.Int64{}
@@ -81,7 +86,7 @@ func signed(t *testing.T, cluster string) (g *guarded, refused *atomic.Int64) {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = log.New(io.Discard, "", 0) // of readings that end with their load
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // otherwise readings that are cancelled at the end of a load would be logged
 	g.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || !signedWell(r, body) {
@@ -105,7 +110,7 @@ func signed(t *testing.T, cluster string) (g *guarded, refused *atomic.Int64) {
 	return g, refused
 }
 
-// sign makes a trial one that signs.
+// sign makes the trial sign its requests with the given secret.
 func (e *endpointTrial) sign(t *testing.T, secret string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -118,7 +123,8 @@ func (e *endpointTrial) sign(t *testing.T, secret string) {
 		SigV4: &record.SigV4{Region: signingZone, Service: "es"}}
 }
 
-// leaks are the places where a trial left what it signs with. The driver has it in its environment, and nowhere else.
+// leaks returns the places where a trial left the key that it signs with. Only the driver's environment may contain the
+// key.
 func (e *endpointTrial) leaks(t *testing.T, r record.Record) []string {
 	t.Helper()
 	texts := map[string]string{"its output": e.output.String(), "its record": fmt.Sprintf("%+v %+v", r, r.Error), "the driver's arguments": e.seen.arguments}
@@ -144,8 +150,8 @@ func (e *endpointTrial) leaks(t *testing.T, r record.Record) []string {
 	return out
 }
 
-// The agent's own requests are signed well, and those of other keys are refused as such.
-func TestAgentSigns(t *testing.T) {
+// TestAgent_sigV4_signsRequests checks that the agent signs its own requests correctly, and that it reports a wrong key as such.
+func TestAgent_sigV4_signsRequests(t *testing.T) {
 	t.Parallel()
 	behind := newGuarded(t).behind
 	open := httptest.NewServer(behind)
@@ -154,7 +160,7 @@ func TestAgentSigns(t *testing.T) {
 		g, refused := signed(t, open.URL)
 		e := (&guarded{Server: g.Server, trust: g.trust}).trial(t)
 		e.sign(t, secret)
-		r := e.run(t) // the fake driver signs nothing: its load is refused
+		r := e.run(t) // the load is refused, because the fake driver does not sign
 		if r.Error == nil || want != "" && (r.Error.Reason != record.ReasonClusterNotReady || !strings.Contains(r.Error.Message, want)) ||
 			want == "" && r.Error.Reason == record.ReasonClusterNotReady {
 			t.Errorf("%s: %+v, %d refused\n%s", secret, r.Error, refused.Load(), e.output.String())
@@ -165,8 +171,8 @@ func TestAgentSigns(t *testing.T) {
 	}
 }
 
-// Knee's own loader signs what it sends, of every worker.
-func TestLoaderSigns(t *testing.T) {
+// TestLoader_sigV4_signsRequests checks that all workers of Knee's own loader sign their requests.
+func TestLoader_sigV4_signsRequests(t *testing.T) {
 	t.Parallel()
 	behind := opensearch.New(opensearch.Machine{Curve: func(int) float64 { return bulkRate }, Seed: 1})
 	open := httptest.NewServer(behind)
@@ -185,9 +191,9 @@ func TestLoaderSigns(t *testing.T) {
 	}
 }
 
-// The real program, before a real OpenSearch, signs what it sends, trusts the authority that it is given, and leaves no key in
-// what it writes. It is run by hand, as TestRealOSBAtAGuardedEndpoint is.
-func TestRealOSBSigns(t *testing.T) {
+// TestRealOSB_sigV4_signsRequests checks that the real opensearch-benchmark signs its requests to a real OpenSearch, trusts the given
+// CA, and leaves no key in its files. Run it by hand like TestRealOSB_guardedEndpoint_leaksNoSecret.
+func TestRealOSB_sigV4_signsRequests(t *testing.T) {
 	cluster := os.Getenv(clusterEnv)
 	if cluster == "" {
 		t.Skipf("%s names no OpenSearch of one node, http://host:port, without security", clusterEnv)
@@ -201,11 +207,11 @@ func TestRealOSBSigns(t *testing.T) {
 			g, refused := signed(t, cluster)
 			e := g.trial(t)
 			e.sign(t, secretKey)
-			e.config.OSB.Path, e.config.OSB.Params["bulk_size"] = tinyWorkload(t), "100"
+			driverconfig.Change(&e.config, func(c *osbconfig.Config) { c.Path, c.Params["bulk_size"] = tinyWorkload(t), "100" })
 			work := t.TempDir()
 			e.dirs = []string{work, e.config.Artifacts}
-			e.seen.Programs = trial.OwnMachine()
-			r := trial.Run(t.Context(), trial.Options{Config: e.config, Work: work, Program: program, Output: &e.output, Programs: &e.seen})
+			e.seen.Programs = process.OwnMachine()
+			r := trial.Run(t.Context(), trial.Options{Drivers: agentside.Drivers(), Config: e.config, Work: work, Program: program, Output: &e.output, Programs: &e.seen})
 			if r.Error != nil || r.Ingest.Count != 4000 || refused.Load() > 0 {
 				log, _ := os.ReadFile(filepath.Join(work, "home/.benchmark/logs/benchmark.log"))
 				t.Errorf("%+v, %d refused\n%s\n%s", r.Error, refused.Load(), e.output.String(), log)
@@ -217,8 +223,9 @@ func TestRealOSBSigns(t *testing.T) {
 	}
 }
 
-// Knee's own loader shows user, password and certificate as the agent does, and hides them likewise.
-func TestLoaderAtAGuardedEndpoint(t *testing.T) {
+// TestLoader_guardedEndpoint_hidesPassword checks that Knee's own loader uses user, password and certificate, and hides the
+// password.
+func TestLoader_guardedEndpoint_hidesPassword(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
 	external := g.secretsOf(t)

@@ -1,5 +1,5 @@
-// Package synthetic_test runs whole sweeps of Knee's agent against a fake OpenSearch whose knee is known, in time that
-// stands still while anything works, and lets the analysis find the knee from the records.
+// Package synthetic_test runs whole sweeps of Knee's agent against a fake OpenSearch with a known knee, in simulated
+// time (testing/synctest). The analysis then finds the knee from the records.
 package synthetic_test
 
 import (
@@ -12,19 +12,21 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
-	"github.com/knee-bench/knee/internal/analysis"
-	"github.com/knee-bench/knee/internal/analysis/analysistest"
+	"github.com/knee-bench/knee/internal/agent/trial"
+	"github.com/knee-bench/knee/internal/drivers/agentside"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
-	"github.com/knee-bench/knee/internal/trial"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+	"github.com/knee-bench/knee/internal/verdict/sweep"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 	"github.com/knee-bench/knee/test/synthetic/osb"
 )
 
-// study is a campaign on one machine: a sweep of some repeats a client count.
+// study returns a campaign on one machine: a sweep with several repeats of each client count.
 func study(clients []int32) *v1alpha1.BenchmarkCampaign {
-	c := analysistest.Campaign([]string{"synthetic"}, []string{"1p0r"}, clients...)
+	c := campaigntest.Campaign([]string{"synthetic"}, []string{"1p0r"}, clients...)
 	c.Spec.Sweep.Repetitions = ptr.To[int32](repeats)
 	c.Spec.Final.Repetitions = ptr.To[int32](0)
 	c.Spec.Retries = ptr.To[int32](0)
@@ -38,15 +40,15 @@ func study(clients []int32) *v1alpha1.BenchmarkCampaign {
 	return c
 }
 
-// found is what a study came to.
+// found is the result of a study.
 type found struct {
 	records    []record.Record
-	assessment analysis.Assessment
+	assessment campaign.Assessment
 }
 
-func (f found) curve() analysis.Curve { return f.assessment.Cells[0].Curve }
+func (f found) curve() sweep.Curve { return f.assessment.Cells[0].Curve }
 
-// knee is the client count found; 0 for none.
+// knee returns the client count of the knee that was found; 0: no knee.
 func (f found) knee() int32 {
 	if k := f.curve().Knee; k != nil {
 		return k.Clients
@@ -54,7 +56,7 @@ func (f found) knee() int32 {
 	return 0
 }
 
-// workshop is where trials work: a scratch folder, and the file that stands for the driver's program.
+// workshop holds a scratch folder for trials, and the file that replaces the driver's program.
 type workshop struct{ work, program string }
 
 func newWorkshop(t *testing.T) workshop {
@@ -66,16 +68,17 @@ func newWorkshop(t *testing.T) workshop {
 	return workshop{t.TempDir(), program}
 }
 
-// measure makes a study of a synthetic machine with the agent's own code.
+// measure runs a study of a synthetic machine with the agent's own code.
 func (w workshop) measure(t *testing.T, m opensearch.Machine, c *v1alpha1.BenchmarkCampaign) (f found) {
 	t.Helper()
 	p := plan.Build(c)
 	synctest.Test(t, func(t *testing.T) {
 		server := opensearch.New(m)
 		network := opensearch.NewNetwork(server)
-		f.records = analysistest.MeasureAll(p, c.Spec, func(next record.Trial) record.Record {
+		f.records = campaigntest.MeasureAll(p, c.Spec, func(next record.Trial) record.Record {
 			r := trial.Run(t.Context(), trial.Options{
-				Config: config(p, c, next), Work: w.work, Program: w.program, Output: io.Discard,
+				Drivers: agentside.Drivers(),
+				Config:  config(p, c, next), Work: w.work, Program: w.program, Output: io.Discard,
 				Network: network, Programs: osb.Programs{Network: network, Corpus: corpus},
 			})
 			return message(t, r)
@@ -87,16 +90,16 @@ func (w workshop) measure(t *testing.T, m opensearch.Machine, c *v1alpha1.Benchm
 			t.Error(err)
 		}
 	})
-	f.assessment = analysis.Assess(p, c.Spec, f.records)
+	f.assessment = campaign.Assess(p, c.Spec, f.records)
 	return f
 }
 
-// config is what the controller tells the agent; the fake has no probe.
+// config returns the agent's configuration as the controller makes it, but without probes, because the fake has no
+// probes.
 func config(p plan.Plan, c *v1alpha1.BenchmarkCampaign, next record.Trial) record.Config {
 	for _, cell := range p.Cells {
 		if cell.Hash == next.Cell {
-			next.Attempt = max(next.Attempt, 1)
-			out := resources.Config(c, p, cell, next, resources.Running{})
+			out := resources.Config(c, p, cell, record.Attempt{Trial: next, N: 1}, resources.Running{})
 			out.Probes = nil
 			return out
 		}
@@ -104,7 +107,7 @@ func config(p plan.Plan, c *v1alpha1.BenchmarkCampaign, next record.Trial) recor
 	panic("a trial of no cell")
 }
 
-// message brings a record to the controller as a termination message does.
+// message encodes and decodes a record, as the termination message does on the way to the controller.
 func message(t *testing.T, r record.Record) record.Record {
 	t.Helper()
 	data, err := record.Encode(r)

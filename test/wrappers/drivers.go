@@ -6,24 +6,24 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
-// Bulk drives the load with Knee's own loader: so many small documents a client.
+// Bulk selects Knee's own loader as driver. Each client sends the given number of small documents.
 func (c *Campaign) Bulk(documentsPerClient int64) *Campaign {
 	c.Spec.Workload.OSB = nil
 	c.Spec.Workload.Bulk = &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, DocumentsPerClient: &documentsPerClient}
 	return c
 }
 
-// Stream drives the load with the stream transport's Benchmark API, on topologies of two nodes.
+// Stream selects the stream transport's Benchmark API as driver, on topologies of two nodes.
 func (c *Campaign) Stream(params map[string]v1alpha1.ParamValue) *Campaign {
-	c.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Stream: &v1alpha1.Stream{Params: params}}
+	c.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Drivers: v1alpha1.Drivers{Stream: &v1alpha1.Stream{Params: params}}}
 	for i := range c.Spec.Topologies {
 		c.Spec.Topologies[i].Nodes, c.Spec.Topologies[i].Primaries = ptr.To[int32](2), 0
 	}
 	return c
 }
 
-// Command drives the load with a program that says what it loads by itself: there is no OpenSearch, and no topology. Its
-// argument is the clients. It comes after the variants.
+// Command selects a program as driver. There is no OpenSearch and no topology. The argument of the program is the
+// client count. Call it after the variants were added.
 func (c *Campaign) Command(image string, command ...string) *Campaign {
 	c.Spec.OpenSearch, c.Spec.Topologies = v1alpha1.OpenSearch{}, nil
 	for i := range c.Spec.Variants {
@@ -31,15 +31,15 @@ func (c *Campaign) Command(image string, command ...string) *Campaign {
 	}
 	c.Spec.Workload = v1alpha1.Workload{
 		Measure: v1alpha1.MeasureWhole,
-		Command: &v1alpha1.Command{Image: image, Command: command, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: v1alpha1.ParserFreon},
+		Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{Image: image, Command: command, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: v1alpha1.ParserFreon}},
 	}
 	return c
 }
 
-// ClientsPerPod parts the clients of a trial among loader pods.
+// ClientsPerPod sets how many clients a loader pod has.
 func (c *Campaign) ClientsPerPod(n int32) *Campaign { c.Spec.Workload.ClientsPerPod = &n; return c }
 
-// Nodes sets how many nodes each topology has.
+// Nodes sets the number of nodes of each topology.
 func (c *Campaign) Nodes(n int32) *Campaign {
 	for i := range c.Spec.Topologies {
 		c.Spec.Topologies[i].Nodes = ptr.To(n)
@@ -47,7 +47,7 @@ func (c *Campaign) Nodes(n int32) *Campaign {
 	return c
 }
 
-// Without leaves the cell of a variant on a topology out.
+// Without excludes the cell of a variant on a topology.
 func (c *Campaign) Without(variant, topology string) *Campaign {
 	if c.Spec.Matrix == nil {
 		c.Spec.Matrix = &v1alpha1.Matrix{}

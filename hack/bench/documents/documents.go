@@ -1,4 +1,5 @@
-// Package documents feeds the bulk indexers of client libraries: documents from memory, over and over, for some time.
+// Package documents passes documents from memory to the bulk indexers of client libraries, again and again for a given
+// time.
 package documents
 
 import (
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-// Load is what a program is told on its command line.
+// Load holds the command line of a program.
 type Load struct {
 	URL        string
 	Index      string
@@ -25,29 +26,30 @@ type Load struct {
 	file string
 }
 
-// Result is what a program prints, as JSON.
+// Result is the output of a program, as JSON.
 type Result struct {
-	Documents uint64  `json:"documents"` // acknowledged
+	Documents uint64  `json:"documents"` // acknowledged documents
 	Failed    uint64  `json:"failed"`
-	Added     uint64  `json:"added"` // given to the indexer
+	Added     uint64  `json:"added"` // documents passed to the indexer
 	Seconds   float64 `json:"seconds"`
 }
 
 // Parse reads the command line.
 func Parse() Load {
 	var l Load
-	flag.StringVar(&l.URL, "url", "http://127.0.0.1:9200", "where the bulk requests go")
-	flag.StringVar(&l.Index, "index", "bench", "the index that they name")
-	flag.StringVar(&l.file, "file", "", "newline-delimited JSON: the documents")
-	flag.IntVar(&l.FlushBytes, "flush-bytes", 2<<20, "size from which on a bulk request is sent")
+	flag.StringVar(&l.URL, "url", "http://127.0.0.1:9200", "URL of the server")
+	flag.StringVar(&l.Index, "index", "bench", "index in the bulk requests")
+	flag.StringVar(&l.file, "file", "", "documents as newline-delimited JSON")
+	flag.IntVar(&l.FlushBytes, "flush-bytes", 2<<20, "least size of a bulk request")
 	flag.IntVar(&l.Workers, "workers", runtime.NumCPU(), "workers of the indexer")
 	flag.DurationVar(&l.Time, "time", 3*time.Second, "how long to add documents")
 	flag.Parse()
 	return l
 }
 
-// Feed reads the file and gives its documents to add, over and over, until the time is over; then it closes.
-// The clock is looked at once in a while: looking costs more than some of the indexers take for a document.
+// Feed reads the file and calls add for its documents, again and again, until the time is over. Then it calls end. It
+// reads the clock only once for many documents, because reading the clock takes longer than some indexers need for a
+// document.
 func (l Load) Feed(add func(document []byte) error, end func() error) (added uint64, seconds float64, err error) {
 	lines, err := l.read()
 	if err != nil {
@@ -79,16 +81,16 @@ func (l Load) read() ([][]byte, error) {
 	return lines, nil
 }
 
-// FirstError keeps the first of the errors that an indexer's workers meet.
+// FirstError keeps the first error of the workers of an indexer.
 type FirstError struct {
 	once sync.Once
 	err  error
 }
 
-// Keep is what an indexer calls on errors.
+// Keep is the indexer's callback for errors. It keeps the first error.
 func (f *FirstError) Keep(_ context.Context, err error) { f.once.Do(func() { f.err = err }) }
 
-// Or gives err, or else what was kept; the workers must have ended.
+// Or returns err if err is not nil, and otherwise the kept error. The workers must have ended.
 func (f *FirstError) Or(err error) error {
 	if err != nil {
 		return err

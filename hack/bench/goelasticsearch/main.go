@@ -1,4 +1,4 @@
-// Command goelasticsearch loads with the BulkIndexer of go-elasticsearch, as its examples do: one goroutine adds.
+// Command goelasticsearch makes a load with the BulkIndexer of go-elasticsearch. As in its examples, one goroutine adds the documents.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command opensearchgo loads with the BulkIndexer of opensearch-go, as its examples do: one goroutine adds.
+// Command opensearchgo makes a load with the BulkIndexer of opensearch-go. As in its examples, one goroutine adds the documents.
 package main
 
 import (

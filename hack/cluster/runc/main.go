@@ -1,5 +1,6 @@
-// Command runc-open-files is runc, but that the containers it creates are told by somebody else how many files they may
-// open; see the package openfiles. Its socket is beside it, under the name "open-files.sock".
+// Command runc-open-files is a wrapper of runc. The containers that it creates get their limit of open files from a
+// socket instead of the kernel; see the package openfiles. The socket "open-files.sock" is in the folder of the
+// program.
 package main
 
 import (
@@ -35,7 +36,7 @@ func run() error {
 	return syscall.Exec(runc, append([]string{"runc"}, args...), os.Environ())
 }
 
-// bundle is the container's directory: `runc create --bundle DIR ID`, as containerd's shim calls it.
+// bundle returns the container's directory. containerd's shim calls `runc create --bundle DIR ID`.
 func bundle(args []string) string {
 	for i, arg := range args {
 		if dir, found := strings.CutPrefix(arg, "--bundle="); found {

@@ -21,9 +21,8 @@ type layerWriter struct {
 	dirs  map[string]bool // folders that exist in the image so far
 }
 
-// copyLayer writes the layer of a COPY step. dirs holds the folders of the
-// layers below and grows: a folder that is already there is not written again,
-// which would change its mode and owner.
+// copyLayer writes the layer of a COPY step. dirs holds the folders of the layers below. copyLayer adds its own folders
+// to dirs. It does not write a folder of a layer below again, because this would change the folder's mode and owner.
 func copyLayer(w io.Writer, context string, s step, mtime time.Time, dirs map[string]bool) error {
 	lw := &layerWriter{tar: tar.NewWriter(w), step: s, mtime: mtime, dirs: dirs}
 	for _, src := range s.sources {
@@ -47,7 +46,7 @@ func (lw *layerWriter) source(context, src string) error {
 	if err := lw.parents(to); err != nil {
 		return err
 	}
-	// WalkDir goes in lexical order, so the layer's order is fixed.
+	// WalkDir reads in lexical order, so the order of the layer's entries is fixed.
 	return filepath.WalkDir(from, func(file string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -60,7 +59,7 @@ func (lw *layerWriter) source(context, src string) error {
 	})
 }
 
-// parents writes the folders above name that no layer has yet, owned by root.
+// parents writes the folders above name that are not in any layer yet. Their owner is root.
 func (lw *layerWriter) parents(name string) error {
 	dir := path.Dir(path.Clean(name))
 	if dir == "/" || lw.dirs[dir] {
@@ -105,7 +104,8 @@ func (lw *layerWriter) entry(file, name string) error {
 	return fmt.Errorf("%s: neither a file, a folder nor a symbolic link", file)
 }
 
-// modeOf normalises as git does, so that a checkout's umask does not show.
+// modeOf returns the mode of the step. If the step sets no mode, modeOf returns 0755 or 0644, as git does. So the
+// result does not depend on the umask with which the files were checked out.
 func (lw *layerWriter) modeOf(info fs.FileInfo) int64 {
 	switch {
 	case lw.step.mode != 0:
@@ -128,8 +128,7 @@ func (lw *layerWriter) content(h *tar.Header, file string) error {
 	return errors.Join(err, f.Close())
 }
 
-// addLayer copies a root file system's tar through, byte for byte, and notes
-// its folders.
+// addLayer copies the tar of a root file system unchanged, and adds its folders to dirs.
 func addLayer(w io.Writer, file string, dirs map[string]bool) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -146,11 +145,11 @@ func addLayer(w io.Writer, file string, dirs map[string]bool) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		// A symbolic link to a folder counts as one: /lib -> usr/lib.
+		// A symbolic link may point to a folder, for example /lib -> usr/lib. So it counts as a folder.
 		if h.Typeflag == tar.TypeDir || h.Typeflag == tar.TypeSymlink {
 			dirs[path.Join("/", h.Name)] = true
 		}
 	}
-	_, err = io.Copy(io.Discard, in) // the padding after the tar's end
+	_, err = io.Copy(io.Discard, in) // read the padding after the end of the tar
 	return err
 }

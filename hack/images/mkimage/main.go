@@ -1,15 +1,13 @@
-// Command mkimage builds a container image from a Dockerfile without a
-// container engine and without a registry, and writes it as a docker-archive
-// that "ctr images import" (and "docker load") read.
+// Command mkimage builds a container image from a Dockerfile without a container engine and without a registry. It
+// writes a docker-archive, which "ctr images import" and "docker load" read.
 //
-// It understands the part of the Dockerfile language that places files and
-// sets the image's configuration: FROM scratch, ARG, ENV, LABEL, ADD of an
-// uncompressed tar onto /, COPY, USER, WORKDIR, VOLUME, EXPOSE, ENTRYPOINT and
-// CMD (both in JSON form). It runs nothing, so there is no RUN. A real builder
-// makes an equivalent image from the same file.
+// It supports the part of the Dockerfile language that places files and sets the configuration of the image: FROM
+// scratch, ARG, ENV, LABEL, ADD of an uncompressed tar onto /, COPY, USER, WORKDIR, VOLUME, EXPOSE, and ENTRYPOINT and
+// CMD in JSON form. It does not support RUN, because it executes no commands. Any other builder makes an equivalent
+// image from the same file.
 //
-// The same inputs give the same bytes: entries are sorted, modes are 0755 or
-// 0644 unless --chmod says otherwise, and every time is SOURCE_DATE_EPOCH.
+// The same inputs give the same bytes: entries are sorted, modes are 0755 or 0644 unless --chmod sets one, and every
+// time is SOURCE_DATE_EPOCH.
 package main
 
 import (
@@ -72,8 +70,8 @@ func run() error {
 	return writeArchive(*out, *tag, *arch, flag.Arg(0), img, mtime)
 }
 
-// sourceDate is SOURCE_DATE_EPOCH in seconds since 1970
-// (reproducible-builds.org/specs/source-date-epoch), 0 when unset.
+// sourceDate returns the time in SOURCE_DATE_EPOCH, in seconds since 1970. If the variable is not set, it returns 1970.
+// See reproducible-builds.org/specs/source-date-epoch.
 func sourceDate() (time.Time, error) {
 	s := os.Getenv("SOURCE_DATE_EPOCH")
 	if s == "" {

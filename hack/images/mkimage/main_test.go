@@ -3,16 +3,20 @@ package main
 import (
 	"archive/tar"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
 const dockerfile = `# a comment
@@ -33,7 +37,7 @@ ENTRYPOINT ["/opt/program"]
 CMD ["serve", "--all"]
 `
 
-// context writes a build context; its modes and times differ from call to call.
+// context writes a build context. Its modes and times differ from call to call.
 func context(t *testing.T, umask os.FileMode) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,62 +85,57 @@ func build(t *testing.T, text, arch, dir string) ([]byte, error) {
 	return os.ReadFile(out)
 }
 
-func entries(t *testing.T, archive []byte) map[string][]byte {
-	t.Helper()
-	got := map[string][]byte{}
-	r := tar.NewReader(bytes.NewReader(archive))
-	for {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return got
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got[h.Name], err = io.ReadAll(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestArchive(t *testing.T) {
 	data, err := build(t, dockerfile, "arm64", context(t, 0o022))
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := entries(t, data)
-	var manifests []manifest
-	if err := json.Unmarshal(files["manifest.json"], &manifests); err != nil {
+	img, err := tarball.Image(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var ic imageConfig
-	if err := json.Unmarshal(files[manifests[0].Config], &ic); err != nil {
+	if err := validate.Image(img); err != nil {
+		t.Error(err)
+	}
+	file, err := img.ConfigFile()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if ic.Architecture != "arm64" || ic.Config.User != "1000" || ic.Config.WorkingDir != "/opt" ||
-		ic.Config.Labels["version"] != "3.1.0" || !slices.Equal(ic.Config.Cmd, []string{"serve", "--all"}) ||
-		!slices.Equal(ic.Config.Env, []string{"HOME=/home/x", "PATH=/opt:/bin"}) || len(ic.Config.ExposedPorts) != 2 {
-		t.Errorf("configuration: %s", files[manifests[0].Config])
+	want := v1.Config{
+		User: "1000", WorkingDir: "/opt", Labels: map[string]string{"version": "3.1.0"},
+		Entrypoint: []string{"/opt/program"}, Cmd: []string{"serve", "--all"}, Env: []string{"HOME=/home/x", "PATH=/opt:/bin"},
+		ExposedPorts: map[string]struct{}{"9200/tcp": {}, "9300/tcp": {}}, Volumes: map[string]struct{}{"/data": {}},
+	}
+	if file.Architecture != "arm64" || file.OS != "linux" || file.Created.Unix() != 1000 || !reflect.DeepEqual(file.Config, want) {
+		t.Errorf("configuration: %+v", file)
+	}
+	layers, err := img.Layers()
+	if err != nil {
+		t.Fatal(err)
 	}
 	var listing []string
-	for _, layer := range manifests[0].Layers[1:] {
-		r := tar.NewReader(bytes.NewReader(files[layer]))
+	for _, layer := range layers[1:] {
+		content, err := layer.Uncompressed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := tar.NewReader(content)
 		for h, err := r.Next(); err == nil; h, err = r.Next() {
 			listing = append(listing, fmt.Sprintf("%s %o %d:%d %d %s", h.Name, h.Mode, h.Uid, h.Gid, h.Size, h.Linkname))
 		}
 	}
-	// etc/ is in the base already and keeps its mode there.
-	want := []string{
+	// The folder etc/ is already in the base layer and keeps its mode.
+	wantListing := []string{
 		"opt/ 755 0:0 0 ", "opt/program 555 1000:1000 5 ",
 		"etc/tree/ 755 1000:1000 0 ", "etc/tree/a/ 755 1000:1000 0 ", "etc/tree/a/run.sh 755 1000:1000 1 ",
 		"etc/tree/b 644 1000:1000 1 ", "etc/tree/link 777 1000:1000 0 a/run.sh",
 	}
-	if !slices.Equal(listing, want) {
-		t.Errorf("layers:\n%s\nwant:\n%s", strings.Join(listing, "\n"), strings.Join(want, "\n"))
+	if !slices.Equal(listing, wantListing) {
+		t.Errorf("layers:\n%s\nwant:\n%s", strings.Join(listing, "\n"), strings.Join(wantListing, "\n"))
 	}
 }
 
-func TestSameInputsGiveTheSameBytes(t *testing.T) {
+func TestArchive_sameInputsGiveSameBytes(t *testing.T) {
 	first, err := build(t, dockerfile, "amd64", context(t, 0o022))
 	if err != nil {
 		t.Fatal(err)
@@ -150,17 +149,18 @@ func TestSameInputsGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSupportedIsRefused(t *testing.T) {
+func TestParse_refusesUnsupported(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"run":           {"FROM scratch\nRUN ls\n", "line 2: RUN: not supported"},
-		"base image":    {"FROM debian:12\n", "only scratch"},
-		"no from":       {"COPY a /b\n", "before FROM"},
+		"base image":    {"FROM debian:12\n", "FROM scratch is supported"},
+		"two stages":    {"FROM scratch AS a\nCOPY a /b\nFROM scratch\nCOPY a /b\n", "only one stage"},
+		"no from":       {"COPY a /b\n", "no build stage"},
 		"nothing":       {"FROM scratch\nUSER 1\n", "would be empty"},
 		"unknown name":  {"FROM scratch\nCOPY ${NOPE}/a /b\n", "$NOPE: no ARG or ENV"},
 		"shell form":    {"FROM scratch\nCOPY a /b\nCMD run me\n", "JSON form"},
 		"relative":      {"FROM scratch\nCOPY a b\n", "absolute path"},
-		"no source":     {"FROM scratch\nCOPY /b\n", "a source and a destination"},
-		"stage":         {"FROM scratch\nCOPY --from=x a /b\n", "--from=x: not supported"},
+		"no source":     {"FROM scratch\nCOPY /b\n", "at least two arguments"},
+		"stage":         {"FROM scratch\nCOPY --from=x a /b\n", "only --chown and --chmod"},
 		"owner by name": {"FROM scratch\nCOPY --chown=me:me a /b\n", "in numbers"},
 		"missing file":  {"FROM scratch\nCOPY absent /b\n", "absent: no such file"},
 	} {

@@ -1,11 +1,9 @@
 #!/bin/bash
-# build.sh [TAG]: the image of OpenSearch OPENSEARCH_VERSION, from the root file
-# system, the jars, the plugins and the Java runtime.
+# build.sh [TAG]: the image of OpenSearch OPENSEARCH_VERSION, from the root file system, the jars, the plugins and the
+# Java runtime.
 source "$(dirname "$0")/../lib.sh"
 export OPENSEARCH_VERSION=${OPENSEARCH_VERSION:-3.1.0}
-TAG=${1:-knee.local/opensearch:$OPENSEARCH_VERSION}
 DIR=$HERE/opensearch
-OUT=$(image_file "$TAG")
 "$HERE/rootfs/build.sh"
 "$DIR/jars.sh"
 "$DIR/jre.sh"
@@ -14,11 +12,7 @@ if grep -qx "opensearch.version=$OPENSEARCH_VERSION" "$ROOT/plugins/stream-bench
   "$ROOT/plugins/stream-benchmark/build.sh"
   own_plugins=("$CACHE/stream-benchmark/stream-benchmark.zip")
 fi
-key=$(fingerprint "$DIR" "$HERE/mkimage" "$HERE/lib.sh" ${own_plugins[@]+"${own_plugins[@]/%/.inputs}"} "$CACHE"/{rootfs-$ARCH.tar,opensearch-$OPENSEARCH_VERSION/repository,jre-$ARCH}.inputs -- "$TAG" "$OPENSEARCH_VERSION")
-fresh "$OUT" "$key" && exit 0
-start=$SECONDS
-STAGE=$CACHE/opensearch-$OPENSEARCH_VERSION/context-$ARCH
-rm -rf "$STAGE"
+begin "${1:-knee.local/opensearch:$OPENSEARCH_VERSION}" "$CACHE/opensearch-$OPENSEARCH_VERSION/context-$ARCH" "$DIR" ${own_plugins[@]+"${own_plugins[@]/%/.inputs}"} "$CACHE"/{rootfs-$ARCH.tar,opensearch-$OPENSEARCH_VERSION/repository,jre-$ARCH}.inputs -- "$OPENSEARCH_VERSION"
 mkdir -p "$STAGE"/home/{agent,bin,config/jvm.options.d,data,lib,logs,modules,plugins}
 cp -rl "$CACHE/opensearch-$OPENSEARCH_VERSION/repository" "$STAGE/jars"
 cd "$STAGE/jars"
@@ -128,7 +122,4 @@ if [ -e jdk/without-analysis-common ]; then
   rm -r jdk/without-analysis-common home/modules/analysis-common
 fi
 grep -q jdk.incubator.vector jdk/release || sed -i '/jdk.incubator.vector/d' home/config/jvm.options
-archive "$TAG" "$OUT" "$DIR/Dockerfile" "$STAGE" -build-arg "VERSION=$OPENSEARCH_VERSION"
-rm -rf "$STAGE"
-made "$OUT" "$key"
-built "$TAG" "$OUT" $((SECONDS - start))
+finish "$DIR/Dockerfile" "$STAGE" -build-arg "VERSION=$OPENSEARCH_VERSION"

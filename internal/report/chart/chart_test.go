@@ -38,8 +38,9 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// Of many client counts those have a label that have room for one; all have a tick.
-func TestThinned(t *testing.T) {
+// TestThinned_manyClientCounts_fewLabels checks the axis of a plot with many client counts: every count has a tick, but only those with enough
+// space have a label.
+func TestThinned_manyClientCounts_fewLabels(t *testing.T) {
 	var xs []float64
 	for i := range 64 {
 		xs = append(xs, float64(9000+i))
@@ -52,8 +53,9 @@ func TestThinned(t *testing.T) {
 
 var textPlace = regexp.MustCompile(`<text x="([-0-9.e+]+)" y="([-0-9.e+]+)"[^>]*textLength="([0-9.]+)"[^>]*>([^<]*)<`)
 
-// A plot of anything stays within its box, has no figure that is no number, and takes its colours from the page.
-func TestLinesOfAnything(t *testing.T) {
+// TestLines_unusualData_staysInBox checks that plots of unusual data stay within their box, contain no NaN or Inf, and take their
+// colours from the page.
+func TestLines_unusualData_staysInBox(t *testing.T) {
 	nan := math.NaN()
 	for name, l := range map[string]Lines{
 		"nothing":       {Limit: nan},
@@ -87,8 +89,8 @@ func TestLinesOfAnything(t *testing.T) {
 	}
 }
 
-// Long names are cut where they would run into the figures beside them.
-func TestForestWords(t *testing.T) {
+// TestForest_longNames_doNotOverlap checks that long names are cut before they overlap the figures next to them.
+func TestForest_longNames_doNotOverlap(t *testing.T) {
 	svg := Forest{Title: "t", Desc: "d", Band: 0.03, Rows: []ForestRow{{
 		Label: strings.Repeat("a-variant-with-a-long-name/", 4), Value: "1.461 [1.44, 1.48] 97.1 %", Ratio: 1.461, Low: 1.44, High: 1.48,
 	}}}.SVG("c1")
@@ -105,8 +107,8 @@ func TestForestWords(t *testing.T) {
 	}
 }
 
-// The same style has one class, in every drawing of a page.
-func TestSheet(t *testing.T) {
+// TestSheetTake_sameStyle_sameClass checks that the same style gets the same class in every drawing of a page.
+func TestSheetTake_sameStyle_sameClass(t *testing.T) {
 	var s Sheet
 	got := s.Take(`<path style="fill:none"/><path style="fill:var(--s1)"/>`) + s.Take(`<path style="fill:none"/>`)
 	if want := `<path class="p0"/><path class="p1"/><path class="p0"/>`; got != want {
@@ -117,8 +119,8 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-// Eight series have eight marks and eight colours.
-func TestSeriesDiffer(t *testing.T) {
+// TestSeriesKey_eightSeries_differ checks that eight series have eight different marks and eight different colours.
+func TestSeriesKey_eightSeries_differ(t *testing.T) {
 	seen := map[string]int{}
 	shape := regexp.MustCompile(`d="[^"]*"`)
 	colours := map[string]bool{}

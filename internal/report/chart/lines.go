@@ -12,33 +12,33 @@ import (
 
 // Point is a point of a line.
 type Point struct {
-	X, Y       float64 // Y is NaN of a Failed or a Skipped one
+	X, Y       float64 // Y is NaN if the Mark is Failed or Skipped
 	Mark       Mark
 	Knee, Peak bool
-	Label      string // beside it
+	Label      string // text beside the point
 }
 
-// Line is a series, or a second figure of one.
+// Line draws a series, or a second figure of the same series.
 type Line struct {
 	Series  int
 	Points  []Point
 	Dashed  bool
-	NoMarks bool    // of ordinary points
-	Target  float64 // a level of its own; NaN: none
+	NoMarks bool    // draw no marks at ordinary points
+	Target  float64 // a horizontal line for this series; NaN: no line
 }
 
-// Lines is a plot of figures against the client count, or against any other number.
+// Lines plots figures against the client count or any other number.
 type Lines struct {
-	Title, Desc string // the alternative text
-	Unit        string // of the figures, above the axis
+	Title, Desc string // the alternative text of the drawing
+	Unit        string // unit of the figures, written above the axis
 	XLabel      string
 	Lines       []Line
-	Limit       float64 // a level for all; NaN: none
-	FromZero    bool    // the axis of the figures begins at 0
-	LogX        bool    // where the numbers of x span much
+	Limit       float64 // a horizontal line for all series; NaN: no line
+	FromZero    bool    // whether the y axis begins at 0
+	LogX        bool    // whether the x axis may be logarithmic, for x with a wide range
 }
 
-// SVG draws it.
+// SVG draws the plot.
 func (l Lines) SVG(id string) string {
 	const height = 290
 	d := newDrawing(Width, height)
@@ -62,7 +62,7 @@ func (l Lines) SVG(id string) string {
 	return d.write(id, l.Title, l.Desc)
 }
 
-// roomAbove tells whether words fit above a point: no other has a point, and with it words, close above.
+// roomAbove reports whether a label fits above a point. It does not fit if another line has a point close above.
 func (l Lines) roomAbove(p Point, y func(float64) vg.Length) bool {
 	const wordsAndMark = 34
 	for _, line := range l.Lines {
@@ -75,7 +75,8 @@ func (l Lines) roomAbove(p Point, y func(float64) vg.Length) bool {
 	return true
 }
 
-// sideways keeps the marks of several series on one spot apart, in the plot's units.
+// sideways returns the horizontal shift of series i of n, in the units of the plot. The shift separates marks that would be at the
+// same place.
 func sideways(i, n int) float64 { return 5 * (float64(i) - float64(n-1)/2) }
 
 func (l Lines) xs() []float64 {
@@ -89,14 +90,14 @@ func (l Lines) xs() []float64 {
 	return slices.Compact(out)
 }
 
-// scaleX sets the range and the ticks; on logs, if these may be, when the numbers span so much that they would crowd on
-// one side.
+// scaleX sets the range and the ticks of the x axis. If LogX is true and the range is wide, the axis is logarithmic. Otherwise the
+// small numbers would be too close together.
 func (l Lines) scaleX(p *plot.Plot, xs []float64) {
 	if len(xs) == 0 {
 		xs = []float64{0, 1}
 	}
 	low, high := xs[0], xs[len(xs)-1]
-	const wide = 12 // times
+	const wide = 12 // smallest ratio of highest to lowest x for a logarithmic axis
 	if l.LogX && low > 0 && high/low >= wide {
 		p.X.Scale = plot.LogScale{}
 		p.X.Min, p.X.Max = low/math.Pow(high/low, 0.04), high*math.Pow(high/low, 0.06)
@@ -107,12 +108,12 @@ func (l Lines) scaleX(p *plot.Plot, xs []float64) {
 	p.X.Tick.Marker = plot.ConstantTicks(thinned(xs, func(x float64) float64 { return p.X.Norm(x) }))
 }
 
-// thinned gives every x a tick, and a label to those that have room for one.
+// thinned returns a tick for each x. A tick has a label if there is enough room.
 func thinned(xs []float64, place func(float64) float64) []plot.Tick {
 	var out []plot.Tick
 	last := math.Inf(-1)
 	for _, x := range xs {
-		const room = 0.075 // of the axis
+		const room = 0.075 // smallest distance of two labels, as a share of the axis
 		t := plot.Tick{Value: x}
 		if place(x)-last >= room {
 			t.Label, last = Short(x), place(x)
@@ -125,16 +126,18 @@ func thinned(xs []float64, place func(float64) float64) []plot.Tick {
 	return out
 }
 
-// rowsBelow are the lines below the figures for points that have none, as levels of y; NaN: there is no such line.
+// rowsBelow holds the y positions of the rows for points without a figure. These rows are below the plotted figures. NaN means
+// that the plot has no such row.
 type rowsBelow struct{ failed, skipped float64 }
 
-// scaleY sets the range, with lines below it for points without a figure, and the ticks.
+// scaleY sets the range and the ticks of the y axis. It adds rows below the figures for points without a figure, and returns the
+// positions of these rows.
 func (l Lines) scaleY(p *plot.Plot, height float64) rowsBelow {
 	low, high := l.extent()
 	if math.IsInf(low, 1) {
 		low, high = 0, 1
 	}
-	const flat = 0.5 // of the highest: then the axis begins above 0, so that differences are seen
+	const flat = 0.5 // share of the highest: if the lowest reaches it, the axis need not begin at 0
 	if l.FromZero || low >= 0 && low < flat*high {
 		low = 0
 	} else {
@@ -147,7 +150,7 @@ func (l Lines) scaleY(p *plot.Plot, height float64) rowsBelow {
 	p.Y.Min, p.Y.Max = low, high
 	ticks := niceTicks(low, high)
 	rows := rowsBelow{math.NaN(), math.NaN()}
-	step := 18 / (height - 70) * (high - low) // one line of text
+	step := 18 / (height - 70) * (high - low) // height of one line of text, in units of y
 	next := low - step
 	for _, row := range []struct {
 		mark  Mark
@@ -165,7 +168,7 @@ func (l Lines) scaleY(p *plot.Plot, height float64) rowsBelow {
 	return rows
 }
 
-// extent is the range of all figures.
+// extent returns the range of all figures.
 func (l Lines) extent() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	see := func(f float64) {
@@ -187,13 +190,14 @@ func (l Lines) extent() (low, high float64) {
 	return low, high
 }
 
-// near tells whether the limit is shown: a far one would leave no room for the figures.
+// near reports whether the limit is near enough to be shown. A limit far above the figures would leave little room for the
+// figures.
 func (l Lines) near(high float64) bool {
-	const far = 6 // times
+	const far = 6 // a limit of at least this many times the highest figure is not shown
 	return !math.IsNaN(l.Limit) && !math.IsInf(high, -1) && l.Limit < far*high
 }
 
-// ShowsLimit tells whether the limit is near enough to be shown.
+// ShowsLimit reports whether the limit is near enough to be shown.
 func (l Lines) ShowsLimit() bool {
 	high := math.Inf(-1)
 	for _, line := range l.Lines {
@@ -224,7 +228,7 @@ func (l Lines) background(c *draw.Canvas, p *plot.Plot, y func(float64) vg.Lengt
 	}
 }
 
-// curves draws the lines through the points that have a figure: broken where one has none.
+// curves draws the lines through the points. A line has a gap at a Failed point. It ignores Skipped points.
 func (l Line) curves(c *draw.Canvas, x, y func(float64) vg.Length) {
 	if !math.IsNaN(l.Target) {
 		stroke(c, colour(l.Series), 1, dotted, vg.Point{X: c.Min.X, Y: y(l.Target)}, vg.Point{X: c.Max.X, Y: y(l.Target)})
@@ -252,7 +256,7 @@ func (l Line) curves(c *draw.Canvas, x, y func(float64) vg.Length) {
 	flush()
 }
 
-// marks draws the points: the ordinary ones unless there are too many, the telling ones always.
+// marks draws the points. If NoMarks is true, it draws only the marks of Gated points, knees, peaks and points without a figure.
 func (l Line) marks(c *draw.Canvas, x, y func(float64) vg.Length, rows rowsBelow, aside float64, roomAbove func(Point) bool) {
 	for _, p := range l.Points {
 		at := vg.Point{X: x(p.X)}
@@ -286,7 +290,7 @@ func (l Line) marks(c *draw.Canvas, x, y func(float64) vg.Length, rows rowsBelow
 	}
 }
 
-// label writes above or below a point, away from the edges.
+// label writes a text above or below a point. It shifts the text if it would cross the left or the right edge of the plot.
 func label(c *draw.Canvas, at vg.Point, what string, up bool) {
 	sty := style(ink, smallSize, text.XCenter, text.YBottom)
 	at.Y += 11

@@ -8,29 +8,29 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Mark says how a point is drawn.
+// Mark defines how a point is drawn.
 type Mark int
 
-// The marks.
+// Values of Mark.
 const (
-	Measured Mark = iota // the series' own shape
-	Gated                // the same, hollow and struck through
-	Failed               // a cross on a line of its own: it has no figure
-	Skipped              // a dash on a line of its own
+	Measured Mark = iota // the shape of the series
+	Gated                // the shape of the series, hollow and struck through
+	Failed               // a cross in a separate row, because the point has no figure
+	Skipped              // a dash in a separate row
 )
 
 const radius = 4.2
 
-// shapes are as different as 8 filled shapes are.
+// shapes holds eight filled shapes that are easy to distinguish.
 var shapes = [MaxSeries]draw.GlyphDrawer{
 	draw.CircleGlyph{}, polygon{4, math.Pi / 4}, polygon{3, math.Pi / 2}, polygon{4, 0},
 	polygon{3, -math.Pi / 2}, polygon{5, math.Pi / 2}, star{}, draw.PlusGlyph{},
 }
 
-// polygon is a regular one, filled.
+// polygon is a filled regular polygon.
 type polygon struct {
 	corners int
-	turned  float64 // of the first corner, radians
+	turned  float64 // angle of the first corner, in radians
 }
 
 // DrawGlyph implements draw.GlyphDrawer.
@@ -39,7 +39,7 @@ func (g polygon) DrawGlyph(c *draw.Canvas, sty draw.GlyphStyle, at vg.Point) {
 	c.Fill(corners(g.corners, g.turned, at, func(int) float64 { return 1.25 * float64(sty.Radius) }))
 }
 
-// star has five points.
+// star is a filled star with five points.
 type star struct{}
 
 // DrawGlyph implements draw.GlyphDrawer.
@@ -114,19 +114,19 @@ func fill(c *draw.Canvas, col color.Color, from, to vg.Point) {
 	c.Fill(path)
 }
 
-// The dashes of lines.
+// Dash patterns of lines: lengths of the dash and of the gap.
 var (
 	dashed = []vg.Length{6, 4}
 	dotted = []vg.Length{1.5, 3}
 )
 
-// The width and height of a key, beside the words of a legend.
+// Size of the drawing in a legend entry.
 const (
 	keyWidth  = 30
 	keyHeight = 16
 )
 
-// SeriesKey is a series' line and mark, for a legend.
+// SeriesKey returns the legend symbol of a series: its line and its mark.
 func SeriesKey(s int) string {
 	return legendKey(func(c *draw.Canvas, mid vg.Point) {
 		stroke(c, colour(s), 1.8, nil, vg.Point{X: 2, Y: mid.Y}, vg.Point{X: keyWidth - 2, Y: mid.Y})
@@ -134,33 +134,33 @@ func SeriesKey(s int) string {
 	})
 }
 
-// MarkKey explains a mark that any series may have.
+// MarkKey returns the legend symbol of a mark that points of every series can have.
 func MarkKey(m Mark) string {
 	return legendKey(func(c *draw.Canvas, mid vg.Point) { drawMark(c, 0, m, mid) })
 }
 
-// KneeKey explains the ring of a knee.
+// KneeKey returns the legend symbol of a knee: a ring.
 func KneeKey() string {
 	return legendKey(func(c *draw.Canvas, mid vg.Point) { ring(c, ink, mid, 7, 1.4) })
 }
 
-// PeakKey explains the bar over a peak.
+// PeakKey returns the legend symbol of a peak: a short horizontal bar.
 func PeakKey() string {
 	return legendKey(func(c *draw.Canvas, mid vg.Point) {
 		stroke(c, ink, 2, nil, vg.Point{X: mid.X - 5, Y: mid.Y}, vg.Point{X: mid.X + 5, Y: mid.Y})
 	})
 }
 
-// DashKey explains a dashed line.
+// DashKey returns the legend symbol of a dashed line.
 func DashKey() string { return lineKey(dashed, ink, 1.4) }
 
-// DotKey explains a dotted line.
+// DotKey returns the legend symbol of a dotted line.
 func DotKey() string { return lineKey(dotted, ink, 1.4) }
 
-// LineKey explains a whole line.
+// LineKey returns the legend symbol of a solid line.
 func LineKey() string { return lineKey(nil, ink, 1.8) }
 
-// BandKey explains the band of a forest plot.
+// BandKey returns the legend symbol of a forest plot's band: a filled rectangle.
 func BandKey() string {
 	return legendKey(func(c *draw.Canvas, _ vg.Point) {
 		fill(c, band, vg.Point{X: 4, Y: 2}, vg.Point{X: keyWidth - 4, Y: keyHeight - 2})
@@ -179,5 +179,5 @@ func legendKey(paint func(*draw.Canvas, vg.Point)) string {
 	return d.write("", "", "")
 }
 
-// LimitKey explains the line of a gate's limit.
+// LimitKey returns the legend symbol of a gate's limit: a dashed line.
 func LimitKey() string { return lineKey(dashed, bad, 1.4) }

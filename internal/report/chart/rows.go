@@ -15,24 +15,24 @@ type Forest struct {
 	Title, Desc string
 	Unit        string
 	Rows        []ForestRow
-	Band        float64 // the smallest difference that matters, as a share of 1
+	Band        float64 // smallest difference that matters, as a share: 0.02 is 2 %
 }
 
-// ForestRow is a ratio.
+// ForestRow is a ratio with its interval.
 type ForestRow struct {
-	Label, Value string // above the interval, at the left and at the right
+	Label, Value string // texts above the interval: Label at the left, Value at the right
 	Series       int
 	Ratio        float64
 	Low, High    float64 // NaN: no interval
 }
 
-// The heights of a row with its words above it, and of what is around the rows, in the plot's units.
+// Height of a row with the text above it, and of all margins around the rows, in the units of the plot.
 const (
 	rowHeight   = 38
 	rowsPadding = 40
 )
 
-// SVG draws it. The axis is of logs: 2 and 1/2 are equally far from 1.
+// SVG draws the plot. The axis is logarithmic, so 2 and 1/2 have the same distance from 1.
 func (f Forest) SVG(id string) string {
 	height := float64(len(f.Rows)*rowHeight + rowsPadding)
 	d := newDrawing(Width, height)
@@ -54,7 +54,7 @@ func (f Forest) SVG(id string) string {
 	p.Add(layer(func(c *draw.Canvas, x, y func(float64) vg.Length) {
 		for i, r := range f.Rows {
 			top := y(float64(len(f.Rows) - i))
-			from, to := top-rowHeight, top-18 // below the words
+			from, to := top-rowHeight, top-18 // vertical range of the interval, below the texts
 			fill(c, band, vg.Point{X: x(1 - f.Band), Y: from}, vg.Point{X: x(1 + f.Band), Y: to})
 			stroke(c, ink, 1.2, nil, vg.Point{X: x(1), Y: from}, vg.Point{X: x(1), Y: to})
 			words(c, top, r.Label, r.Value)
@@ -69,7 +69,7 @@ func (f Forest) SVG(id string) string {
 	return d.write(id, f.Title, f.Desc)
 }
 
-// words writes a row's texts, cut where they would meet.
+// words writes the two texts of a row. It shortens the left text if the texts would overlap.
 func words(c *draw.Canvas, top vg.Length, left, right string) {
 	value := style(ink, size, text.XRight, text.YTop)
 	name := style(ink, size, text.XLeft, text.YTop)
@@ -89,7 +89,7 @@ func whisker(c *draw.Canvas, s int, from, to, y vg.Length) {
 	}
 }
 
-// ratioTicks are round ratios, 1 always among them.
+// ratioTicks returns ticks at round ratios. There is always a tick at 1.
 func ratioTicks(low, high float64) []plot.Tick {
 	var values []float64
 	for _, step := range []float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10} {
@@ -110,14 +110,14 @@ func ratioTicks(low, high float64) []plot.Tick {
 	return thinned(slices.Sorted(slices.Values(values)), norm)
 }
 
-// Strip is a plot of repetitions: a row a cell, a mark a repetition, a bar at the median.
+// Strip is a plot of repetitions. Each cell has a row, each repetition a mark, and the median a bar.
 type Strip struct {
 	Title, Desc string
 	Unit        string
 	Rows        []StripRow
 }
 
-// StripRow is a cell's repetitions.
+// StripRow holds the repetitions of a cell.
 type StripRow struct {
 	Label, Value string
 	Series       int
@@ -125,14 +125,14 @@ type StripRow struct {
 	Median       float64
 }
 
-// StripPoint is one repetition; Line is 0 for those of the first placement, 1 for those of the second, and so on.
+// StripPoint is a repetition. Line is the index of its placement, from 0.
 type StripPoint struct {
 	Value float64
 	Mark  Mark
 	Line  int
 }
 
-// SVG draws it.
+// SVG draws the plot.
 func (s Strip) SVG(id string) string {
 	lines := 1
 	low, high := math.Inf(1), math.Inf(-1)

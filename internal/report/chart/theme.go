@@ -1,6 +1,5 @@
-// Package chart draws the plots of a report as SVG that is put into a page: colours are CSS variables and text is in
-// the page's own font, so that one drawing is good in light, in dark and on paper. The same figures give the same
-// text, to the byte.
+// Package chart draws the plots of a report as SVG for an HTML page. Colours are CSS variables, and texts have the font of the
+// page. So a drawing fits the light scheme, the dark scheme and paper. The same figures give the same bytes.
 package chart
 
 import (
@@ -21,10 +20,10 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// MaxSeries is how many series are told apart, by colour and by the shape of their marks.
+// MaxSeries is the number of series with distinct colours and marks.
 const MaxSeries = 8
 
-// A colour is drawn as one that nothing else has, and becomes a CSS variable when the drawing is done.
+// Placeholder colours. When the drawing is written, each placeholder is replaced by a CSS variable.
 var (
 	ink    = color.RGBA{R: 1, G: 2, B: 1, A: 255}
 	muted  = color.RGBA{R: 1, G: 2, B: 2, A: 255}
@@ -53,13 +52,14 @@ var variables = func() map[string]string {
 
 func hex(c color.RGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
 
-// colour of a series; more than MaxSeries begin anew.
+// colour returns the colour of a series. After MaxSeries the colours repeat.
 func colour(i int) color.Color { return series[i%MaxSeries] }
 
-// Width of every plot, in the units of its viewBox: near the CSS pixels of a column, so that the text keeps its size.
+// Width is the width of every plot, in the units of its viewBox. It is close to the width of a page's column in CSS pixels, so
+// texts have the intended size.
 const Width = 460
 
-// The sizes of text, in the same units.
+// Text sizes, in the units of the viewBox.
 const (
 	size      = 12
 	smallSize = 11
@@ -72,7 +72,7 @@ func style(c color.Color, points float64, x text.XAlignment, y text.YAlignment) 
 	}
 }
 
-// newPlot is a plot without background, title and legend, in the theme's colours.
+// newPlot returns a plot in the theme's colours, without background, title and legend.
 func newPlot() *plot.Plot {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -87,7 +87,7 @@ func newPlot() *plot.Plot {
 	return p
 }
 
-// layer is a plotter made of a function.
+// layer makes a plotter of a function.
 type layer func(c *draw.Canvas, x, y func(float64) vg.Length)
 
 // Plot implements plot.Plotter.
@@ -96,7 +96,7 @@ func (l layer) Plot(c draw.Canvas, p *plot.Plot) {
 	l(&c, x, y)
 }
 
-// drawing is a canvas of the theme's width, to be written as SVG.
+// drawing is a canvas with a fixed size that is written as SVG.
 type drawing struct {
 	svg    *vgsvg.Canvas
 	canvas draw.Canvas
@@ -117,12 +117,12 @@ var (
 
 var oneLine = strings.NewReplacer("\n\t", " ", "\n", "")
 
-// write gives the drawing as an svg element with its alternative text; id is unique in the page. A drawing without a
-// title is decoration.
+// write returns the drawing as an svg element with its alternative text. id must be unique in the page. A drawing without a title
+// is hidden from screen readers.
 func (d *drawing) write(id, title, desc string) string {
 	var b bytes.Buffer
 	if _, err := d.svg.WriteTo(&b); err != nil {
-		return "" // a bytes.Buffer does not fail
+		return "" // writing to a bytes.Buffer never fails
 	}
 	body := opening.ReplaceAllString(b.String(), "")
 	body = written.ReplaceAllStringFunc(body, fitted)
@@ -144,7 +144,8 @@ func (d *drawing) write(id, title, desc string) string {
 
 var written = regexp.MustCompile(`(?s)<text ([^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
 
-// fitted gives a text the width that the drawing counts on, whatever font the page has.
+// fitted sets the width of a text in the SVG to the width that the drawing assumes. The text then has this width in any font of
+// the page.
 func fitted(element string) string {
 	parts := written.FindStringSubmatch(element)
 	points, err := strconv.ParseFloat(parts[2], 64)
@@ -156,7 +157,7 @@ func fitted(element string) string {
 		parts[1], strconv.FormatFloat(float64(width), 'f', 1, 64), parts[3])
 }
 
-// niceTicks are at most 7 round values.
+// niceTicks returns at most 7 ticks at round values.
 func niceTicks(low, high float64) []plot.Tick {
 	const steps = 6
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/steps)))
@@ -173,7 +174,7 @@ func niceTicks(low, high float64) []plot.Tick {
 	return out
 }
 
-// Sheet takes the repeated styles of drawings into a style sheet: it makes a page with many marks half as large.
+// Sheet collects the styles that drawings repeat in one style sheet. This halves the size of a page with many marks.
 type Sheet struct {
 	names map[string]string
 	rules []string
@@ -181,7 +182,7 @@ type Sheet struct {
 
 var styled = regexp.MustCompile(` style="([^"]*)"`)
 
-// Take gives a drawing with classes in place of its styles.
+// Take returns a drawing with classes instead of styles. It adds the styles to the sheet.
 func (s *Sheet) Take(svg string) string {
 	if s.names == nil {
 		s.names = map[string]string{}
@@ -198,12 +199,12 @@ func (s *Sheet) Take(svg string) string {
 	})
 }
 
-// CSS are the rules of all drawings taken so far.
+// CSS returns the style rules of all drawings that Take returned so far.
 func (s *Sheet) CSS() string { return strings.Join(s.rules, "\n") }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// Short prints a figure for an axis: 240k, 1.5M, 0.97.
+// Short formats a number for an axis, for example 240k, 1.5M or 0.97.
 func Short(f float64) string {
 	for _, unit := range []struct {
 		of   float64

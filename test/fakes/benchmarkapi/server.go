@@ -1,7 +1,8 @@
-// Package benchmarkapi is a FAKE of an OpenSearch cluster with the Benchmark API of the plugin stream-benchmark: no row goes over
-// any transport. Its requests wait in a queue as long as a slow network would take, so that rates and latencies belong to a load
-// that was made. It also answers what Knee's agent asks about the cluster's health and nodes. It stands in where the real plugin
-// would be too slow or cannot misbehave on demand; test/streambenchmark compares its answers with those of the real plugin.
+// Package benchmarkapi is a FAKE of an OpenSearch cluster with the Benchmark API of the plugin stream-benchmark. The
+// fake sends no rows over a transport. It lets each request wait in a queue as long as on a slow network. So rates and
+// latencies match the requested load. The fake also answers the requests of Knee's agent for the cluster's health and
+// nodes. Tests use it where the real plugin is too slow or cannot fail on demand. test/streambenchmark compares its
+// answers with those of the real plugin.
 package benchmarkapi
 
 import (
@@ -17,20 +18,20 @@ import (
 	"time"
 )
 
-// Cluster is what the fake pretends to be.
+// Cluster holds the properties of the fake cluster.
 type Cluster struct {
 	Nodes        int
-	Regular      time.Duration // that the regular transport takes for 1,000 rows
-	Stream       time.Duration // that the stream transport does; 0: the cluster has none
-	AtOnce       int           // requests that are under way at once; the others wait
-	FailEvery    int           // every so many requests one fails; 0: none
-	Silent       bool          // as OpenSearch's example plugin: failed requests are left out, a missing stream transport is replaced
-	WithoutBench bool          // the cluster has no Benchmark API
+	Regular      time.Duration // time of the regular transport for 1,000 rows
+	Stream       time.Duration // time of the stream transport for 1,000 rows; 0: no stream transport
+	AtOnce       int           // requests that run at the same time; others wait
+	FailEvery    int           // every n-th request fails; 0: none
+	Silent       bool          // like OpenSearch's example plugin: leaves out failed requests and replaces a missing stream transport
+	WithoutBench bool          // true: the cluster has no Benchmark API
 
 	started time.Time
 }
 
-// Handler answers as the cluster.
+// Handler returns the HTTP handler of the fake cluster.
 func (c *Cluster) Handler() http.Handler {
 	c.started = time.Now()
 	mux := http.NewServeMux()
@@ -53,7 +54,7 @@ func (c *Cluster) json(answer func(*http.Request) (int, any)) http.HandlerFunc {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Fake", "this is not OpenSearch")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(body) // the client may have gone
+		_ = json.NewEncoder(w).Encode(body) // the client may have closed the connection
 	}
 }
 
@@ -62,7 +63,7 @@ func (c *Cluster) health(*http.Request) (int, any) {
 		"number_of_data_nodes": c.Nodes, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0, "number_of_pending_tasks": 0}
 }
 
-// each gives every node the same.
+// each returns an answer in which every node has the same fields.
 func (c *Cluster) each(node func(name string) map[string]any) (int, any) {
 	nodes := map[string]any{}
 	for i := range c.Nodes {
@@ -91,7 +92,7 @@ func (c *Cluster) infos(*http.Request) (int, any) {
 	})
 }
 
-// load is what a request asks for.
+// load holds the parameters of a request.
 type load struct{ rows, columns, length, parallel, total, batch int }
 
 func parse(query url.Values) (load, bool, error) {
@@ -128,12 +129,12 @@ func parse(query url.Values) (load, bool, error) {
 	return l, stream != "false", nil
 }
 
-// failure is an answer of OpenSearch that is an error.
+// failure returns an error answer as OpenSearch formats it.
 func failure(status int, kind, reason string) (int, any) {
 	return status, map[string]any{"status": status, "error": map[string]any{"type": kind, "reason": reason}}
 }
 
-// benchmark makes the load: twice parallel_requests are in flight.
+// benchmark executes the requested load. It keeps 2 * parallel_requests requests in flight.
 func (c *Cluster) benchmark(r *http.Request) (int, any) {
 	l, stream, err := parse(r.URL.Query())
 	if err != nil {
@@ -156,13 +157,13 @@ func (c *Cluster) benchmark(r *http.Request) (int, any) {
 	}
 	answer := reply(l, stream, latencies, millis)
 	if query := r.URL.Query(); query.Has("human") && query.Get("human") != "false" {
-		answer["total_size"] = fmt.Sprintf("%db", answer["total_bytes"]) // OpenSearch would scale it
+		answer["total_size"] = fmt.Sprintf("%db", answer["total_bytes"]) // OpenSearch would use a larger unit
 	}
 	return http.StatusOK, answer
 }
 
-// send makes the requests and gives the latencies of those that succeeded, in ms, sorted. It goes on no longer than somebody
-// waits for it.
+// send makes the requests and returns the latencies of the successful ones, in ms, sorted. It stops when ctx is
+// cancelled.
 func (c *Cluster) send(ctx context.Context, l load, takes time.Duration) []int64 {
 	var (
 		mu        sync.Mutex

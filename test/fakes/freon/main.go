@@ -1,5 +1,6 @@
-// Command freon is a STAND-IN for Apache Ozone's load generator: it knows freon's flags and prints its summary as freon does
-// where there is no terminal (or, with --terminal, where there is one), of calls that only sleep.
+// Command freon is a FAKE of Apache Ozone's load generator. Its calls only sleep. It accepts the flags of freon, and
+// prints the same summary as freon. With --terminal it prints the layout of freon on a terminal, otherwise the layout
+// of freon without a terminal.
 package main
 
 import (
@@ -22,7 +23,7 @@ func main() {
 	}
 }
 
-// run is `freon SUBCOMMAND FLAGS`.
+// run executes `freon SUBCOMMAND FLAGS`.
 func run(args []string, out io.Writer) error {
 	if len(args) < 1 {
 		return fmt.Errorf("usage: freon SUBCOMMAND [flags]; this is a stand-in, not Apache Ozone's freon")
@@ -52,12 +53,12 @@ func run(args []string, out io.Writer) error {
 		s.log(out)
 	}
 	if s.failures > 0 {
-		return fmt.Errorf("One or more freon test is failed.") //nolint // freon's own words
+		return fmt.Errorf("One or more freon test is failed.") //nolint // freon's own message
 	}
 	return nil
 }
 
-// sleep makes the calls and gives how long each took, in ms, sorted.
+// sleep makes the calls and returns the duration of each call, in ms, sorted.
 func sleep(calls int64, threads int, each time.Duration) []float64 {
 	var (
 		next    atomic.Int64
@@ -84,7 +85,7 @@ func sleep(calls int64, threads int, each time.Duration) []float64 {
 	return out
 }
 
-// summary is a timer's, and the run's.
+// summary holds the figures of one timer and the totals of the run.
 type summary struct {
 	name                       string
 	count                      int
@@ -108,7 +109,7 @@ func summarize(name string, sorted []float64, took time.Duration, failures int64
 	return s
 }
 
-// at is the latency that a share of the calls do not exceed.
+// at returns the latency that the given share of the calls does not exceed.
 func (s summary) at(share float64) float64 {
 	return s.sorted[min(int(share*float64(s.count)), s.count-1)]
 }
@@ -137,7 +138,7 @@ func (s summary) console(out io.Writer) {
 	fmt.Fprintf(out, "\n\nTotal execution time (sec): %d\nFailures: %d\nSuccessful executions: %d\n", s.seconds, s.failures, int64(s.count)-s.failures)
 }
 
-// log prints the layout of metrics-core's Slf4jReporter, and freon's own lines of its log.
+// log prints the layout of metrics-core's Slf4jReporter, followed by freon's own log lines.
 func (s summary) log(out io.Writer) {
 	stamp := time.Now().UTC().Format("2006-01-02 15:04:05,000") + " [shutdown-hook-0] INFO "
 	fmt.Fprintf(out, "%smetrics: type=TIMER, name=%s, count=%d, min=%v, max=%v, mean=%v, stddev=%v, median=%v, p75=%v, p95=%v, p98=%v, p99=%v, p999=%v, "+

@@ -7,21 +7,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/drivers/command/parser"
 )
 
-// What the stand-in prints is what the parser takes for freon's, and its figures hold together.
-func TestTheSummaryIsFreons(t *testing.T) {
+// TestSummary_isAcceptedByFreonParser checks that the parser accepts the fake's output as output of freon, and that the figures are
+// consistent.
+func TestSummary_isAcceptedByFreonParser(t *testing.T) {
 	for _, layout := range [][]string{nil, {"--terminal"}} {
 		var out strings.Builder
 		if err := run(append([]string{"ockrw", "-n", "200", "-t", "4", "--rate", "100"}, layout...), &out); err != nil {
 			t.Fatal(err)
 		}
-		f, err := driver.ParseFreon(out.String())
+		f, err := parser.ParseFreon(out.String())
 		if err != nil || f.Count != 200 || f.Successes != 200 || f.Failures != 0 || f.Timer != "ockrw" {
 			t.Fatalf("%+v, %v\n%s", f, err, out.String())
 		}
-		if busy := f.Concurrency(4).InFlight(); busy > 4.1 || busy < 1 { // of a busy machine's threads some end later than others
+		if busy := f.Concurrency(4).InFlight(); busy > 4.1 || busy < 1 { // on a busy machine, some threads end later than others
 			t.Errorf("%v of 4 threads busy: %+v", busy, f)
 		}
 		if !strings.Contains(out.String(), "stand-in") {
@@ -32,7 +33,7 @@ func TestTheSummaryIsFreons(t *testing.T) {
 	if err := run([]string{"ockrw", "-n", "10", "--fail", "3", "--rate", "1000"}, &out); err == nil {
 		t.Error("failed calls, and no exit code")
 	}
-	if f, err := driver.ParseFreon(out.String()); err != nil || f.Failures != 3 || f.Successes != 7 {
+	if f, err := parser.ParseFreon(out.String()); err != nil || f.Failures != 3 || f.Successes != 7 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for _, args := range [][]string{nil, {"ockrw", "-t", "0"}, {"ockrw", "--nonsense"}} {
@@ -42,9 +43,10 @@ func TestTheSummaryIsFreons(t *testing.T) {
 	}
 }
 
-// The stand-in's summary has the lines and fields of a real freon's, whose log is in testdata of the parser.
+// TestSummary_isLaidOutAsFreons checks that the fake's summary has the same lines and fields as the log of a real freon
+// in the parser's testdata.
 func TestSummary_isLaidOutAsFreons(t *testing.T) {
-	real, err := os.ReadFile("../../../internal/driver/testdata/freon-ozone-2.2.0.txt")
+	real, err := os.ReadFile("../../../internal/drivers/command/parser/testdata/freon/freon-ozone-2.2.0.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +66,7 @@ var (
 	varying     = regexp.MustCompile(`[0-9][0-9.eE+-]*`)
 )
 
-// summaryLayout returns the lines of a logged summary, without names and numbers of their own.
+// summaryLayout returns the lines of a logged summary without timer names and numbers.
 func summaryLayout(text string) []string {
 	var out []string
 	for _, line := range summaryLine.FindAllString(text, -1) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sweep is one machine's table of the client sweep in document 000.
+// sweep is the table of one machine's client sweep in document 000.
 type sweep struct {
 	c       *checker
 	machine string
@@ -42,7 +42,7 @@ func (s sweep) peak() (clients int) {
 
 func (s sweep) percentOfPeak(clients int) float64 { return 100 * s.docs(clients) / s.docs(s.peak()) }
 
-// knee is the smallest count that reaches the percentage of the peak, or 0 if there is none.
+// knee returns the smallest client count that reaches the percentage of the peak, or 0 if no count does.
 func (s sweep) knee(percent float64) int {
 	i := slices.IndexFunc(s.counts, func(n int) bool { return s.percentOfPeak(n) >= percent })
 	if i < 0 {
@@ -51,7 +51,8 @@ func (s sweep) knee(percent float64) int {
 	return s.counts[i]
 }
 
-// lowest is the lowest docs/s from one count to another, in percent of the peak.
+// lowest returns the lowest docs/s, in percent of the peak, of all client counts in a range. The range includes both
+// ends.
 func (s sweep) lowest(from, to int) (percent float64) {
 	percent = 100
 	for _, n := range s.counts {
@@ -62,7 +63,7 @@ func (s sweep) lowest(from, to int) (percent float64) {
 	return percent
 }
 
-// across is where a column lies over all counts.
+// across returns the range of a column over all client counts.
 func (s sweep) across(column func(int) span) span {
 	all := column(s.counts[0])
 	for _, n := range s.counts {
@@ -108,7 +109,7 @@ func checkSweep(c *checker, s sweep) {
 func checkArmVsIntelText(c *checker, arm, intel sweep) {
 	peaks := exactly(arm.docs(arm.peak()) / intel.docs(intel.peak()))
 	shared := int(c.count("decision.clients"))
-	c.contradicts("summary.ratio", peaks, "peak over peak is 1.4366: cut off instead of rounded; at the shared 16 clients the ratio is "+
+	c.contradicts("summary.ratio", peaks, "the ratio of the peaks is 1.4366, and the study truncated it instead of rounding it; the ratio at the shared 16 clients is "+
 		fmt.Sprintf("%.3f", arm.docs(shared)/intel.docs(shared)))
 	for _, key := range []string{"summary.percent", "method.percent"} {
 		c.agrees(key, c.of("method.target").percent(), "the factor 0.97 of section 15")
@@ -151,7 +152,8 @@ func checkArmVsIntelText(c *checker, arm, intel sweep) {
 	c.holds("intel.20.remark", c.text("intel.20.remark") == "manual", "the one point measured again by hand", Agrees, "stated in the table's notes")
 }
 
-// lastFlat is the last count from the given one on whose docs/s, and all before, reach 97 % of the peak.
+// lastFlat returns the last client count n for which all client counts from the start to n reach 97 % of the peak. The
+// range includes the start. If no such n is above the start, lastFlat returns the start.
 func lastFlat(s sweep, from int) int {
 	last := from
 	for _, n := range s.counts {

@@ -11,18 +11,18 @@ func checkBulkIndexer(c *checker) {
 	for _, runs := range []string{"small", "httplog", "mock"} {
 		checkRuns(c, runs)
 		c.agrees("vcpus.client", exactly(c.count("workers."+runs)), "workers of "+runs+": the program's default is the number of CPUs")
-		c.contradicts("help.workers", exactly(c.count("workers."+runs)), "no command sets --workers: the printed default is of another machine")
+		c.contradicts("help.workers", exactly(c.count("workers."+runs)), "no command sets --workers, so the default applies: the help text was printed on another machine")
 	}
 	c.agrees("shards.mock", exactly(c.count("help.shards")), "default: the command sets no --shards")
 	c.agrees("runs.small", exactly(c.count("help.runs")), "default: the command sets no --runs")
 	c.agrees("wait.small", exactly(c.count("help.wait")), "default: the command sets no --wait")
 
-	// A worker sends a request when its buffer has reached the flush size, and what is left at its end. So all bytes over
-	// the flush size are at most the number of requests, and at least that number less one for each worker.
+	// A worker sends a request each time its buffer reaches the flush size. When the worker ends, it sends the rest of
+	// the buffer as one smaller request. So bytes / flush size is between requests - workers and requests.
 	sizes := map[string]span{}
 	for _, runs := range []string{"small", "httplog", "mock"} {
 		requests, workers := c.count(runs+".1.requests"), c.count("workers."+runs)
-		flush := span{c.count("flush." + runs), c.count("flush."+runs) * (1 << 20) / 1e6} // MB or MiB
+		flush := span{c.count("flush." + runs), c.count("flush."+runs) * (1 << 20) / 1e6} // the unit of the flush size may be MB or MiB
 		sizes[runs] = span{requests - workers, requests}.times(flush).over(exactly(c.count("count")))
 	}
 	note := "bytes a document, with its action line, that the requests of the runs and the flush size allow (MB or MiB)"

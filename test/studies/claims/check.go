@@ -6,38 +6,39 @@ import (
 	"strings"
 )
 
-// Verdict is what comes of a check.
+// Verdict is the result of a check.
 type Verdict string
 
-// The verdicts.
+// Agrees and Contradicts are the verdicts.
 const (
 	Agrees      Verdict = "agrees within rounding"
 	Contradicts Verdict = "contradicts"
 )
 
-// Check compares one printed figure with the same figure worked out of others of the document.
+// Check compares a printed figure with the same figure computed from other figures of the document.
 type Check struct {
 	Document   string // 000 to 004
-	Key        string // of the printed figure
+	Key        string // key of the printed figure
 	Place      string
 	Printed    string
 	Recomputed string
 	Verdict    Verdict
 	Expected   Verdict
-	Note       string // what the figure was worked out of, or what explains a contradiction
+	Note       string // how the figure was computed, or what explains a contradiction
 
-	worked *span // nil where the figure is a label, or the check is of an order
+	worked *span // nil if the figure is a label, or if the check is about an order
 }
 
-// OK reports whether the verdict is the one that is expected.
+// OK reports whether the verdict is the expected one.
 func (c Check) OK() bool { return c.Verdict == c.Expected }
 
-// Documents are the five documents in order.
+// Documents returns the numbers of the five documents, in order.
 func Documents() []string { return []string{"000", "001", "002", "003", "004"} }
 
 var checks = map[string]func(*checker){"000": checkArmVsIntel, "001": checkStream, "002": checkInstanceTypes, "003": checkBulkIndexer, "004": checkOzone}
 
-// Run makes the checks of a document with the figures given, and names the figures that no check uses.
+// Run makes the checks of a document with the given figures. It also returns the keys of the figures that no check
+// uses.
 func Run(document string, figures Figures) (made []Check, unused []string, err error) {
 	check, ok := checks[document]
 	if !ok {
@@ -66,7 +67,7 @@ type checker struct {
 	problems []string
 }
 
-// text is a figure as it was printed.
+// text returns a figure as it was printed.
 func (c *checker) text(key string) string {
 	f, ok := c.figures[key]
 	if !ok {
@@ -84,25 +85,26 @@ func (c *checker) printed(key string) printed {
 	return p
 }
 
-// of is where a printed figure lies, given that it was rounded.
+// of returns the range of a printed figure before it was rounded.
 func (c *checker) of(key string) span { return c.printed(key).rounded() }
 
-// count is a figure that is not rounded: clients, rows, requests.
+// count returns a figure that is not rounded, for example clients, rows or requests.
 func (c *checker) count(key string) float64 { return c.printed(key).value }
 
-// agrees checks that a printed figure is the one that was worked out.
+// agrees checks that a printed figure equals the computed one, within rounding.
 func (c *checker) agrees(key string, got span, note string) {
 	p := c.printed(key)
 	c.compare(key, p, p.rounded(), got, Agrees, note)
 }
 
-// agreesTruncated is agrees for a figure whose further digits were cut off.
+// agreesTruncated is like agrees, for a figure whose further digits were cut off.
 func (c *checker) agreesTruncated(key string, got span, note string) {
 	p := c.printed(key)
 	c.compare(key, p, p.truncated(), got, Agrees, note)
 }
 
-// contradicts checks that a printed figure is not the one that was worked out, which the report says with the reason.
+// contradicts checks that a printed figure differs from the computed one. The report lists the contradiction with the
+// note.
 func (c *checker) contradicts(key string, got span, note string) {
 	p := c.printed(key)
 	c.compare(key, p, p.rounded(), got, Contradicts, note)
@@ -117,7 +119,8 @@ func (c *checker) compare(key string, p printed, figure, got span, expected Verd
 	c.checks[len(c.checks)-1].worked = &got
 }
 
-// holds checks something about a printed figure that is no equality. recomputed says what was found.
+// holds adds the check of a condition on a printed figure. The condition is not an equality, so the caller evaluates it
+// and passes the result as ok. recomputed is the text for the computed figure.
 func (c *checker) holds(key string, ok bool, recomputed string, expected Verdict, note string) {
 	verdict := Contradicts
 	if ok {
@@ -132,7 +135,7 @@ func (c *checker) add(key, recomputed string, verdict, expected Verdict, note st
 		Verdict: verdict, Expected: expected, Note: note})
 }
 
-// rising checks that the figures do not fall from each to the next.
+// rising checks that no figure is lower than the one before.
 func (c *checker) rising(keys ...string) {
 	for i := 1; i < len(keys); i++ {
 		before, after := c.count(keys[i-1]), c.count(keys[i])

@@ -19,7 +19,8 @@ func load(t *testing.T, document string) Figures {
 	return f
 }
 
-// Every check comes out as expected, and a figure without a check is one that is known to have none.
+// TestRun_publishedFigures checks that every check has the expected verdict, and that every figure without a check is
+// listed in Unchecked.
 func TestRun_publishedFigures(t *testing.T) {
 	for _, d := range Documents() {
 		made, unused, err := Run(d, load(t, d))
@@ -37,7 +38,7 @@ func TestRun_publishedFigures(t *testing.T) {
 	}
 }
 
-// alterations are other figures to print in the place of one.
+// alterations returns texts to print instead of a figure.
 func alterations(text string) []string {
 	out := []string{"", "7", "12", "16", "32", "40", "1 2 3", "12 16", "true", "false", "no"}
 	if p, err := parse(text); err == nil {
@@ -48,7 +49,7 @@ func alterations(text string) []string {
 	return out
 }
 
-// changes reports whether a check's verdict is another when one figure is printed otherwise.
+// changes reports whether a check has another verdict if one figure is replaced.
 func changes(document string, figures Figures, check int, key, text string) bool {
 	made, _, err := Run(document, replaced(figures, key, text))
 	return err == nil && made[check].Verdict != made[check].Expected
@@ -62,8 +63,8 @@ func replaced(figures Figures, key, text string) Figures {
 	return out
 }
 
-// Every check fails for some other figure: one that agrees when the printed figure is altered, one that contradicts when
-// the recomputed figure is printed.
+// TestRun_everyCheckCanFail checks that the verdict of each check changes if another figure is printed. It tries
+// altered figures and the recomputed figure.
 func TestRun_everyCheckCanFail(t *testing.T) {
 	for _, d := range Documents() {
 		figures := load(t, d)
@@ -84,7 +85,8 @@ func TestRun_everyCheckCanFail(t *testing.T) {
 	}
 }
 
-// The contradictions that a reader of the documents should know are found, with the figure that is right.
+// TestRunAll_contradictions checks that the known contradictions in the documents are found, each with the right
+// figure.
 func TestRunAll_contradictions(t *testing.T) {
 	r, err := RunAll()
 	if err != nil {
@@ -119,7 +121,7 @@ func TestRunAll_contradictions(t *testing.T) {
 	}
 }
 
-// An altered figure is in the summary, marked, and among the failed checks.
+// TestSummary_alteredFigure checks that an altered figure is marked in the summary and is among the failed checks.
 func TestSummary_alteredFigure(t *testing.T) {
 	r, err := RunAll()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package claims checks the figures that five documents print against each other: a ratio against its two numbers, a
-// mean against its runs, a duration against its seconds. It needs nothing of Knee but the figures in test/studies/data.
+// Package claims checks the printed figures of five documents against each other. For example, it compares a ratio with
+// its two numbers, a mean with its runs, and a rate with its count and its seconds. It uses only the figures in
+// test/studies/data, and no code of Knee.
 package claims
 
 import (
@@ -14,14 +15,14 @@ import (
 
 // Figure is a number or a short label as a document prints it.
 type Figure struct {
-	Place   string // section or table, and what the figure is
+	Place   string // section or table, and the meaning of the figure
 	Printed string // without thousands separators and signs such as ~
 }
 
 // Figures are the figures of one document by key.
 type Figures map[string]Figure
 
-// sources says which files hold the figures of a document.
+// sources maps a document to the function that reads its figures from the files.
 var sources = map[string]func(Figures) error{
 	"000": func(f Figures) error {
 		return f.addTable("1-arm-vs-intel.csv", []string{"variant", "clients"}, func(row []string) string {
@@ -83,7 +84,7 @@ func (f Figures) add(key, place, printed string) error {
 	return nil
 }
 
-// addClaims adds the figures outside of tables: columns key, place, printed.
+// addClaims adds the figures that are not in tables. The columns of the file are key, place and printed.
 func (f Figures) addClaims(file string) error {
 	lines, err := readCSV(file)
 	if err != nil {
@@ -97,8 +98,8 @@ func (f Figures) addClaims(file string) error {
 	return nil
 }
 
-// addTable adds the cells of a table, except empty ones. The key of a cell is prefix, the row's values in the columns
-// keys, and the name of the column, with dots between them.
+// addTable adds the cells of a table, except empty ones. The key of a cell consists of prefix, the values of the row in
+// the columns keys, and the column name, joined by dots.
 func (f Figures) addTable(file string, keys []string, place func(row []string) string, prefix ...string) error {
 	lines, err := readCSV(file)
 	if err != nil {
@@ -153,7 +154,7 @@ func (f Figures) addReply(prefix, file string) error {
 	return nil
 }
 
-// freonFigure is a line of freon's summary with its number.
+// freonFigure matches a line of freon's summary that contains a number.
 var freonFigure = regexp.MustCompile(`(?m)^\s*([^=<:\n]+?)\s*(?:<?=|:)\s*([0-9.]+)`)
 
 // addFreon adds the figures of freon's summary.

@@ -76,8 +76,8 @@ func checkInstanceHeadline(c *checker) {
 		c.agrees("headline."+name, exactly(1000*c.count(rows[name]+".kdocs_per_second")), "the table's kdoc/s")
 	}
 	or1, im4gn, r6g := c.count("headline.or1"), c.count("headline.im4gn"), c.count("headline.r6g")
-	c.holds("headline.im4gn", or1/im4gn > 0.95, fmt.Sprintf("or1 is %.3f of it", or1/im4gn), Agrees, "said to be almost equal: within 5 %")
-	c.holds("headline.r6g", or1 > r6g, fmt.Sprintf("or1 is %.3f of it", or1/r6g), Agrees, "said to be better than r6g on twice the nodes")
+	c.holds("headline.im4gn", or1/im4gn > 0.95, fmt.Sprintf("or1 / im4gn is %.3f", or1/im4gn), Agrees, "the study says that or1 and im4gn are almost equal: here within 5 %")
+	c.holds("headline.r6g", or1 > r6g, fmt.Sprintf("or1 / r6g is %.3f", or1/r6g), Agrees, "the study says that or1 is better than r6g on twice as many nodes")
 
 	or1Row, r6gRow := "12n96p.75.or1", "12n96p.75.r6g"
 	c.agrees("c3.faster", exactly(100*(c.count(or1Row+".kdocs_per_second")/c.count(r6gRow+".kdocs_per_second")-1)), "kdoc/s of or1 over r6g")

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// freonQuantiles are the shares below freon's latencies.
+// freonQuantiles are the names of freon's latencies. share is the share of calls that are faster.
 var freonQuantiles = []struct {
 	name  string
 	share float64

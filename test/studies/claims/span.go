@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// span is the range in which a figure lies: a printed figure was rounded, and what is worked out of rounded figures is
-// uncertain by as much. All figures are at least 0.
+// span is the range in which a figure lies. A printed figure was rounded, so a figure computed from rounded figures is
+// uncertain, too. All figures are at least 0.
 type span struct{ low, high float64 }
 
 func exactly(v float64) span { return span{v, v} }
@@ -31,7 +31,7 @@ func (a span) overlaps(b span) bool {
 	return a.low <= b.high+slack && b.low <= a.high+slack
 }
 
-// show writes the span in figures of so many decimals.
+// show returns the span as text, with the given number of decimals.
 func (a span) show(decimals int) string {
 	low, high := strconv.FormatFloat(a.low, 'f', decimals, 64), strconv.FormatFloat(a.high, 'f', decimals, 64)
 	switch {
@@ -67,7 +67,7 @@ func parse(text string) (printed, error) {
 	return printed{value: value * scale, unit: scale * math.Pow10(-len(fraction)), atLeast: atLeast}, nil
 }
 
-// rounded is where the figure lies if it was rounded to its last digit.
+// rounded returns the range of the figure if it was rounded to its last digit.
 func (p printed) rounded() span {
 	if p.atLeast {
 		return span{p.value, math.Inf(1)}
@@ -75,8 +75,8 @@ func (p printed) rounded() span {
 	return span{p.value - p.unit/2, p.value + p.unit/2}
 }
 
-// truncated is where the figure lies if the digits after its last one were cut off.
+// truncated returns the range of the figure if the digits after its last one were cut off.
 func (p printed) truncated() span { return span{p.value, p.value + p.unit} }
 
-// decimals is how many digits after the point show one hundredth of the figure's last digit.
+// decimals returns the number of decimals that show one hundredth of the figure's last digit.
 func (p printed) decimals() int { return max(0, 2-int(math.Round(math.Log10(p.unit)))) }

@@ -2,7 +2,7 @@ package claims
 
 import "math"
 
-// quantiles are the percentiles of the reply's latencies, with min and max.
+// quantiles are the names of the reply's latencies. share is the share of requests that are faster.
 var quantiles = []struct {
 	name  string
 	share float64

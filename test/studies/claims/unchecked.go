@@ -1,6 +1,6 @@
 package claims
 
-// Unchecked names the figures that nothing else in their document bears on, with the reason.
+// Unchecked returns the figures that no other figure in the document can confirm, with the reason.
 func Unchecked(document string) map[string]string {
 	return map[string]map[string]string{
 		"000": {

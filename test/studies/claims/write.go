@@ -16,7 +16,7 @@ type Result struct {
 	figures map[string]Figures
 }
 
-// RunAll makes the checks of the five documents with the figures as they were published.
+// RunAll makes the checks of the five documents with the published figures.
 func RunAll() (*Result, error) {
 	r := &Result{figures: map[string]Figures{}}
 	for _, d := range Documents() {
@@ -34,12 +34,12 @@ func RunAll() (*Result, error) {
 	return r, nil
 }
 
-// Failed are the checks whose verdict is not the expected one.
+// Failed returns the checks whose verdict is not the expected one.
 func (r *Result) Failed() []Check {
 	return slices.DeleteFunc(slices.Clone(r.Checks), Check.OK)
 }
 
-// Summary says how many figures were checked and lists what contradicts, and what is not as expected.
+// Summary returns a text with the number of checks, the contradictions, and the verdicts that are not as expected.
 func (r *Result) Summary() string {
 	var b strings.Builder
 	b.WriteString("# The figures of the five documents against each other\n\n| document | checks | agree within rounding | contradict | not as expected |\n| --- | ---: | ---: | ---: | ---: |\n")
@@ -86,7 +86,7 @@ func writeTable(b *strings.Builder, checks []Check) {
 	}
 }
 
-// shownVerdict is the verdict, marked where it is not the expected one.
+// shownVerdict returns the verdict as text. It is marked if it is not the expected one.
 func (c Check) shownVerdict() string {
 	if c.OK() {
 		return string(c.Verdict)
@@ -94,7 +94,7 @@ func (c Check) shownVerdict() string {
 	return fmt.Sprintf("**%s, expected: %s**", c.Verdict, c.Expected)
 }
 
-// Write leaves documents.md, which has the summary and all checks, and documents.csv in a folder.
+// Write writes two files into a folder: documents.md with the summary and all checks, and documents.csv.
 func (r *Result) Write(dir string) error {
 	var all strings.Builder
 	all.WriteString(r.Summary() + "\n## All checks\n\n")

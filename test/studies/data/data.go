@@ -1,4 +1,4 @@
-// Package data holds what five documents published about their benchmarks: numbers and short labels. README.md
+// Package data holds the published figures of five documents about benchmarks: numbers and short labels. README.md
 // describes the files.
 package data
 

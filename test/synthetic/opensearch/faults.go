@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Fault is what befalls the fake once it has indexed so many documents.
+// Fault is a fault of the fake. The fake calls Do when it has indexed At documents.
 type Fault struct {
 	At int64
 	Do func(*Server)
 }
 
-// Befall arms a fault.
+// Befall adds a fault.
 func (s *Server) Befall(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults = append(s.faults, f)
 }
 
-// due does what is due by now, without the lock.
+// due calls the faults that are due now. It does not hold the lock during the calls.
 func (s *Server) due() {
 	s.mu.Lock()
 	var now []Fault
@@ -36,7 +36,7 @@ func (s *Server) due() {
 	}
 }
 
-// Restart makes it another process: counters begin anew, indices stay.
+// Restart simulates a new process: the counters start at zero, but the indices still exist.
 func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,8 +47,8 @@ func (s *Server) Restart() {
 	}
 }
 
-// Lack makes its health, and for other than green its explanation, tell of a status and a number of nodes; the routing table
-// tells nothing of it.
+// Lack sets the status and the number of nodes that the cluster health reports. If the status is not green, the fake
+// also explains the shard allocation. The routing table does not change.
 func (s *Server) Lack(status string, nodes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,14 +62,15 @@ func (s *Server) Forget() {
 	clear(s.indices)
 }
 
-// RejectAll has it refuse every bulk from now on, each after 100 ms.
+// RejectAll makes the fake reject every bulk from now on, each after 100 ms.
 func (s *Server) RejectAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.queue.RejectAbove, s.queue.RejectShare, s.queue.refusal = -1, 1, 100*time.Millisecond
 }
 
-// explain tells of the copy of a shard that a health other than green owes; OpenSearch refuses the question when there is none.
+// explain explains the unassigned shard copy if the health is not green. Otherwise it refuses the request, as
+// OpenSearch does.
 func (s *Server) explain(*http.Request) (int, any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,35 +81,36 @@ func (s *Server) explain(*http.Request) (int, any) {
 		map[string]any{"deciders": []any{map[string]any{"decider": "disk_threshold", "decision": "NO", "explanation": "above the low watermark"}}}}}
 }
 
-// Judge gives each document a status from now on, by its number among all that came; one that was sent again has another.
+// Judge sets a function that determines the status of each document from now on. Documents are numbered in the order of
+// arrival. A document that is sent again gets a new number.
 func (s *Server) Judge(status func(document int64) int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.verdict = status
 }
 
-// Refuse has it refuse the next bulks, each whole.
+// Refuse makes the fake refuse the next bulks as a whole, with status 429.
 func (s *Server) Refuse(bulks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refuse = bulks
 }
 
-// LoseReplies has it index the next bulks and answer that it is not available.
+// LoseReplies makes the fake index the next bulks but answer with status 503.
 func (s *Server) LoseReplies(bulks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget = bulks
 }
 
-// Stick has it answer no bulk any more, and all else.
+// Stick makes the fake leave all bulks unanswered. It still answers other requests.
 func (s *Server) Stick() { s.stuck.Store(true) }
 
-// Mute has it answer nothing any more, as a process that is stopped does.
+// Mute makes the fake leave all requests unanswered, like a stopped process.
 func (s *Server) Mute() { s.muted.Store(true) }
 
-// mute waits until the caller gives up.
+// mute waits until the client cancels the request.
 func mute(_ http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body) // a server sees that a caller is gone only once it has read all
+	_, _ = io.Copy(io.Discard, r.Body) // a server notices a cancelled request only after it has read the body
 	<-r.Context().Done()
 }

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Machine is how the synthetic cluster behaves under load: the truth that a measurement has to find.
+// Machine describes how the synthetic cluster behaves under load. A measurement has to find these values.
 type Machine struct {
-	Curve func(clients int) float64 // docs/s with so many bulks under way
-	Seed  uint64                    // of all that is drawn at random
+	Curve func(clients int) float64 // docs/s with this many bulks in flight
+	Seed  uint64                    // seed of all random numbers
 
-	LevelCV   float64       // coefficient of variation of the rate from one index to the next: the noise of repeats
-	BulkCV    float64       // of the time that one bulk takes
-	SlowStart time.Duration // from an index's first bulk on, the rate climbs from a third of its level
+	LevelCV   float64       // coefficient of variation of the rate between indices: the noise of repeats
+	BulkCV    float64       // coefficient of variation of the time of one bulk
+	SlowStart time.Duration // after the first bulk of an index: time in which the rate rises from a third of the level to the level
 
-	StallEvery time.Duration // mean time between two stalls, in which nothing is indexed; 0: none
-	StallFor   time.Duration // how long one lasts
+	StallEvery time.Duration // mean time between the starts of two stalls, in which nothing is indexed; 0: no stalls
+	StallFor   time.Duration // duration of a stall
 
-	RejectAbove int     // bulks under way above which some are rejected; 0: none ever
-	RejectShare float64 // of those
+	RejectAbove int     // with this many bulks in flight, some further bulks are rejected; 0: no rejections
+	RejectShare float64 // share of these further bulks that are rejected
 }
 
-// Rate is the docs/s that so many clients get of the machine in the long run, once it is warm: the curve's less what
-// stalls take, each of which begins a mean time after the one before began.
+// Rate returns the mean docs/s of the warm machine with this many clients. It is the curve's rate minus the share of
+// time that stalls take.
 func (m Machine) Rate(clients int) float64 {
 	rate := m.Curve(clients)
 	if m.StallEvery > 0 {
@@ -32,22 +32,22 @@ func (m Machine) Rate(clients int) float64 {
 	return rate
 }
 
-// slowest is the share of its level at which a slow start begins.
+// slowest is the share of the level at which a slow start begins.
 const slowest = 1.0 / 3
 
-// queue is the machine at work: it does one bulk after the other, each at the rate that the number of bulks under
-// way gives, so that so many closed-loop clients get the curve's docs/s.
+// queue is the working machine. It executes one bulk after the other, at the rate that the curve has for the number of
+// bulks in flight. So n clients, each with one bulk at a time, reach the curve's docs/s for n.
 type queue struct {
 	Machine
 	rng     *rand.Rand
-	level   float64   // of the present index
-	began   time.Time // the present index's first bulk
-	free    time.Time // when the last bulk of the queue is done
-	stallAt time.Time // the next stall
+	level   float64   // factor of the current index
+	began   time.Time // time of the current index's first bulk
+	free    time.Time // when the last bulk in the queue is done
+	stallAt time.Time // start of the next stall
 	stalls  int64
 	stalled time.Duration
-	refusal time.Duration // how long a refusal takes
-	pending int           // bulks under way
+	refusal time.Duration // duration of a rejection
+	pending int           // bulks in flight
 }
 
 func newQueue(m Machine) *queue {
@@ -56,21 +56,21 @@ func newQueue(m Machine) *queue {
 	return q
 }
 
-// newIndex draws what holds for all of one index's load.
+// newIndex draws the level of a new index and resets its start.
 func (q *queue) newIndex() {
 	q.level = spread(q.rng, q.LevelCV)
 	q.began, q.stallAt = time.Time{}, time.Time{}
 }
 
-// spread is a random factor around 1, log-normal, of a coefficient of variation.
+// spread returns a random log-normal factor around 1 with the given coefficient of variation.
 func spread(rng *rand.Rand, cv float64) float64 { return math.Exp(cv * rng.NormFloat64()) }
 
-// rejects says whether a bulk that comes now is refused.
+// rejects reports whether a new bulk is rejected.
 func (q *queue) rejects() bool {
 	return q.RejectAbove != 0 && q.pending >= q.RejectAbove && q.rng.Float64() < q.RejectShare
 }
 
-// enter takes a bulk in and says when it is done. The caller calls leave then.
+// enter adds a bulk to the queue and returns when it is done. At that time the caller must call leave.
 func (q *queue) enter(now time.Time, documents int64) time.Time {
 	q.pending++
 	if q.began.IsZero() {
@@ -88,7 +88,7 @@ func (q *queue) enter(now time.Time, documents int64) time.Time {
 
 func (q *queue) leave() { q.pending-- }
 
-// warmth is the share of its level that the rate has reached.
+// warmth returns the share of the level that the rate has reached.
 func (q *queue) warmth(at time.Time) float64 {
 	if since := at.Sub(q.began); since < q.SlowStart {
 		return slowest + (1-slowest)*since.Seconds()/q.SlowStart.Seconds()
@@ -96,7 +96,7 @@ func (q *queue) warmth(at time.Time) float64 {
 	return 1
 }
 
-// stall is how long the machine stands still at a time. The times between stalls are exponential.
+// stall returns how long the machine pauses at this time. The times between stalls are exponentially distributed.
 func (q *queue) stall(at time.Time) time.Duration {
 	if q.StallEvery <= 0 {
 		return 0

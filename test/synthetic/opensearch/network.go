@@ -7,20 +7,20 @@ import (
 	"sync/atomic"
 )
 
-// Network is HTTP without a machine's network: it hands a client's request to a handler and the handler's answer to
-// the client, in the caller's goroutine. A test may stop the clock in it (testing/synctest), as it cannot in a socket,
-// and a sweep, which is tens of thousands of requests, takes half the time that pipes and a server take. Whatever the
-// host, one handler answers.
+// Network is an http.RoundTripper without sockets: it calls a handler in the goroutine of the client and returns the
+// handler's answer. So tests can use a simulated clock (testing/synctest), which does not work with sockets. A sweep
+// has tens of thousands of requests; it takes half the time that it would with pipes and a server. The same handler
+// answers for every host.
 type Network struct {
 	handler http.Handler
 	underWay,
 	ended atomic.Int64
 }
 
-// NewNetwork serves the handler until End.
+// NewNetwork returns a network that serves the handler until End.
 func NewNetwork(h http.Handler) *Network { return &Network{handler: h} }
 
-// RoundTrip makes Network an http.RoundTripper. A handler that waits does so no longer than the request's context.
+// RoundTrip implements http.RoundTripper. Handlers must stop waiting when the request's context ends.
 func (n *Network) RoundTrip(r *http.Request) (*http.Response, error) {
 	n.underWay.Add(1)
 	defer n.underWay.Add(-1)
@@ -42,14 +42,15 @@ func (n *Network) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := httptest.NewRecorder()
 	n.handler.ServeHTTP(answer, served)
 	if err := r.Context().Err(); err != nil {
-		return nil, err // who gave up gets no answer
+		return nil, err // a cancelled request gets no answer
 	}
 	out := answer.Result()
 	out.Request = r
 	return out, nil
 }
 
-// End ends the network. A request that is still under way then is an error: who sent it does not wait for its work.
+// End ends the network. It returns an error if a request is still in flight: then its client did not wait for the
+// answer.
 func (n *Network) End() error {
 	n.ended.Add(1)
 	if left := n.underWay.Load(); left > 0 {

@@ -1,6 +1,6 @@
-// Package opensearch is a FAKE of OpenSearch for tests: an HTTP server that indexes nothing. It counts the documents
-// of bulk requests, takes as long for them as a machine with a known saturation curve would, and answers what Knee's
-// agent asks a cluster. Every answer that can says that it is a fake: cluster, node and JVM are named so.
+// Package opensearch is a FAKE of OpenSearch for tests: an HTTP server that indexes nothing. It counts the documents of
+// bulk requests, and takes as long for them as a machine with a known saturation curve. It also answers the requests of
+// Knee's agent to a cluster. The names of cluster, node and JVM in its answers show that it is a fake.
 package opensearch
 
 import (
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// What the fake calls itself.
+// ClusterName and NodeName are the names that the fake reports.
 const (
 	ClusterName = "synthetic-not-opensearch"
 	NodeName    = "synthetic-0"
@@ -23,7 +23,7 @@ const (
 	version     = "0.0.0-synthetic"
 )
 
-// Server is the fake. It is an http.Handler, safe for concurrent use.
+// Server is the fake. It is an http.Handler and safe for concurrent use.
 type Server struct {
 	api     *http.ServeMux
 	data    *http.ServeMux
@@ -33,22 +33,22 @@ type Server struct {
 	queue     *queue
 	templates map[string]map[string]any // settings, by index name
 	indices   map[string]*index
-	made      int // indices so far
+	made      int // number of indices created so far
 	indexed   int64
 	rejected  int64
 	faults    []Fault
-	status    string // of the cluster's health
+	status    string // of the cluster health
 	nodes     int
 	muted     atomic.Bool
 	stuck     atomic.Bool
-	seen      int64                    // documents so far, refused ones included
+	seen      int64                    // documents received so far, including refused ones
 	verdict   func(document int64) int // status of a document by its number; nil: all are created
-	refuse    int                      // bulks to come that are refused whole
-	forget    int                      // bulks to come that are indexed, and answered with 503
-	unknown   []string                 // requests that it does not know
+	refuse    int                      // how many of the next bulk requests get status 429 as a whole
+	forget    int                      // how many of the next bulk requests are indexed but answered with status 503
+	unknown   []string                 // requests that the fake does not support
 }
 
-// index is one index: settings and counters, no documents.
+// index is one index: its settings and counters, without documents.
 type index struct {
 	uuid     string
 	settings map[string]any
@@ -57,7 +57,7 @@ type index struct {
 	failed   int64
 }
 
-// New gives a fake that behaves as the machine says. Its clock starts now.
+// New returns a fake that behaves like the machine.
 func New(m Machine) *Server {
 	s := &Server{started: time.Now(), status: "green", nodes: 1, queue: newQueue(m), templates: map[string]map[string]any{}, indices: map[string]*index{}}
 	s.api, s.data = s.routes(map[string]func(*http.Request) (int, any){
@@ -75,7 +75,7 @@ func New(m Machine) *Server {
 		"GET /{$}":                    s.root,
 		"PUT /{index}":                s.create,
 		"DELETE /{index}":             s.remove,
-		"GET /{index}":                s.get, // and HEAD
+		"GET /{index}":                s.get, // handles GET and HEAD
 		"POST /{index}/_bulk":         s.bulk,
 		"POST /{index}/_refresh":      s.refresh,
 		"POST /{index}/_search":       s.search,
@@ -98,17 +98,17 @@ func (s *Server) routes(answers map[string]func(*http.Request) (int, any)) *http
 			if !made {
 				var err error
 				if data, err = json.Marshal(body); err != nil {
-					panic(err) // maps, texts and numbers only
+					panic(err) // cannot happen: the values are only maps, texts and numbers
 				}
 			}
 			w.WriteHeader(status)
-			_, _ = w.Write(data) // the client may have gone
+			_, _ = w.Write(data) // the client may have closed the connection
 		})
 	}
 	return mux
 }
 
-// ServeHTTP tells the API's own paths, which begin with _, from those of an index.
+// ServeHTTP passes a request to the API's own paths, which begin with _, or to the paths of an index.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.muted.Load() {
 		mute(w, r)
@@ -121,7 +121,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.data.ServeHTTP(w, r)
 }
 
-// Unknown lists the requests so far that a cluster would have answered and the fake does not know.
+// Unknown returns the requests so far that a real cluster would support but the fake does not.
 func (s *Server) Unknown() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,7 @@ func (s *Server) health(*http.Request) (int, any) {
 		"number_of_data_nodes": s.nodes, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0, "number_of_pending_tasks": 0}
 }
 
-// of gives the index that a request names, or the answer that there is none. The caller holds the lock.
+// of returns the index that a request names, or nil and an error answer. The caller holds the lock.
 func (s *Server) of(r *http.Request) (*index, int, any) {
 	name := r.PathValue("index")
 	if i := s.indices[name]; i != nil {
@@ -184,14 +184,14 @@ func (s *Server) removeTemplate(r *http.Request) (int, any) {
 	return http.StatusOK, map[string]any{"acknowledged": true}
 }
 
-// Left is how many templates and indices there are.
+// Left returns the number of templates and indices that exist.
 func (s *Server) Left() (templates, indices int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.templates), len(s.indices)
 }
 
-// create makes an index from the template and the body, whose settings have their full names.
+// create makes an index from the template and the body. The settings in both have their full names.
 func (s *Server) create(r *http.Request) (int, any) {
 	var body struct {
 		Settings map[string]any `json:"settings"`
@@ -211,7 +211,7 @@ func (s *Server) create(r *http.Request) (int, any) {
 	maps.Copy(i.settings, s.templates[name])
 	maps.Copy(i.settings, body.Settings)
 	for k, v := range i.settings {
-		i.settings[k] = fmt.Sprint(v) // as the API tells settings: texts
+		i.settings[k] = fmt.Sprint(v) // the API returns all settings as texts
 	}
 	i.settings["index.uuid"], i.settings["index.provided_name"] = i.uuid, name
 	s.indices[name] = i
@@ -261,7 +261,7 @@ func (s *Server) count(r *http.Request) (int, any) {
 	return http.StatusOK, map[string]any{"count": i.total, "_shards": shards}
 }
 
-// search finds nothing and takes no time.
+// search returns no hits, without delay.
 func (s *Server) search(r *http.Request) (int, any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -273,7 +273,7 @@ func (s *Server) search(r *http.Request) (int, any) {
 		"hits": map[string]any{"total": map[string]any{"value": i.total, "relation": "eq"}, "hits": []any{}}}
 }
 
-// routing tells of as many primary shards as the index's settings say.
+// routing returns the routing table. Its number of primary shards is that of the index settings.
 func (s *Server) routing(r *http.Request) (int, any) {
 	name := r.PathValue("name")
 	s.mu.Lock()

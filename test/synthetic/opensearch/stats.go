@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// documentBytes is what a document is said to take in the store.
+// documentBytes is the size in the store that the fake reports for each document.
 const documentBytes = 200
 
-// bulk counts a bulk's documents once the machine has had the time for them, or rejects all of them.
+// bulk rejects a bulk, or counts its documents after the time that the machine needs for them.
 func (s *Server) bulk(r *http.Request) (int, any) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -21,7 +21,7 @@ func (s *Server) bulk(r *http.Request) (int, any) {
 		<-r.Context().Done()
 		return failure(http.StatusServiceUnavailable, "synthetic_exception", "the caller is gone")
 	}
-	documents := int64(bytes.Count(body, []byte{'\n'}) / 2) // an action and a source a document
+	documents := int64(bytes.Count(body, []byte{'\n'}) / 2) // each document has an action line and a source line
 	s.mu.Lock()
 	i, status, answer := s.of(r)
 	if i == nil {
@@ -61,8 +61,8 @@ func (s *Server) bulk(r *http.Request) (int, any) {
 	return status, answer
 }
 
-// judge gives the answer to a bulk whose documents have numbers from first on, and how many of them are accepted. The
-// caller holds the lock.
+// judge returns the answer to a bulk, and how many of its documents are accepted. first is the number of the first
+// document. The caller holds the lock.
 func (s *Server) judge(first, documents int64) (status int, accepted int64, answer any) {
 	if s.forget > 0 {
 		s.forget--
@@ -83,14 +83,15 @@ func (s *Server) judge(first, documents int64) (status int, accepted int64, answ
 				rejects = true
 			}
 		}
-		if rejects { // one shard's part of the bulk
+		if rejects { // counts as one rejection of one shard's part of the bulk
 			s.rejected++
 		}
 	}
 	return http.StatusOK, accepted, items(documents, of)
 }
 
-// items is the answer to a bulk, as JSON: a bulk has many.
+// items returns the answer to a bulk with n documents, as JSON. It writes JSON directly, because an answer has many
+// items.
 func items(n int64, status func(int64) int) []byte {
 	var out bytes.Buffer
 	errors := false
@@ -112,8 +113,8 @@ func items(n int64, status func(int64) int) []byte {
 	return fmt.Appendf(nil, `{"errors":%t,"items":[%s]}`, errors, out.Bytes())
 }
 
-// indexStats are the counters of an index without replicas, as JSON: a load is sampled with them. Merges there are
-// none.
+// indexStats are the counters of an index without replicas, as JSON. The agent samples them during a load. There are no
+// merges.
 const indexStats = `{"docs":{"count":%[1]d,"deleted":0},"store":{"size_in_bytes":%[3]d,"reserved_in_bytes":0},` +
 	`"indexing":{"index_total":%[1]d,"index_failed":%[2]d,"index_current":%[4]d,"throttle_time_in_millis":0},` +
 	`"merges":{"current":0,"total":0,"total_time_in_millis":0,"total_size_in_bytes":0,"total_throttled_time_in_millis":0,"total_stopped_time_in_millis":0},` +
@@ -130,7 +131,7 @@ func (s *Server) stats(r *http.Request) (int, any) {
 	return http.StatusOK, fmt.Appendf(nil, `{"_shards":{"total":1,"successful":1,"failed":0},"_all":{"primaries":%[1]s,"total":%[1]s}}`, figures)
 }
 
-// nodesStats tells the node's counters; stalls stand as collections of the young generation.
+// nodesStats returns the node's counters. Stalls are reported as collections of the young generation.
 func (s *Server) nodesStats(*http.Request) (int, any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// clientOptions are what the program's option --client-options holds, in a file or on the command line.
+// clientOptions are the values of the program's option --client-options, from a file or from the command line.
 type clientOptions struct {
 	SSL      bool   `json:"use_ssl"`
 	Verify   bool   `json:"verify_certs"`
@@ -21,7 +21,8 @@ type clientOptions struct {
 	Password string `json:"basic_auth_password"`
 }
 
-// readClientOptions reads them as the program does: a name that ends in .json is a file, which holds them by cluster.
+// readClientOptions reads the options as the program does: a value that ends in .json is the path of a file, which
+// holds the options by cluster.
 func (r *run) readClientOptions(value string) error {
 	if !strings.HasSuffix(value, ".json") {
 		r.options.SSL = strings.Contains(value, "use_ssl:true")
@@ -37,13 +38,13 @@ func (r *run) readClientOptions(value string) error {
 	}
 	r.options = clusters["default"]
 	if r.options.Password != "" && (r.options.SSL && !r.options.Verify) {
-		return fmt.Errorf("a password goes to a server that nobody verified")
+		return fmt.Errorf("a password would go to a server without a verified certificate")
 	}
 	return nil
 }
 
-// connect makes the client that the options ask for. A tactless one: like the program, it may tell in its output what it
-// was given, which the agent must not pass on.
+// connect makes the HTTP client that the options require. Like the real program, it prints the options with all
+// secrets. The agent must not pass them on.
 func (r *run) connect() error {
 	if !r.options.SSL {
 		return nil
@@ -70,7 +71,7 @@ func (r *run) connect() error {
 	return nil
 }
 
-// authenticate adds the user to a request.
+// authenticate adds user and password to a request.
 func (r *run) authenticate(req *http.Request) {
 	if r.options.Password != "" {
 		req.SetBasicAuth(r.options.User, r.options.Password)

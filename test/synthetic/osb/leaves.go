@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/knee-bench/knee/internal/driver"
+	"github.com/knee-bench/knee/internal/drivers/osb/osbtool"
 )
 
-// log writes the rendered workload, and the log that tells where it is and what each client is to send.
+// log writes the rendered workload, and the log with its path and the load of each client.
 func (r *run) log() error {
 	rendered := filepath.Join(r.temp, "rendered.json")
 	if err := r.leaveCorpus(); err != nil {
@@ -40,20 +40,20 @@ func (r *run) log() error {
 			c, c, r.part(c), offset, Index)
 		offset += r.part(c)
 	}
-	return write(driver.OSBRun{Version: Version, Home: r.home}.LogPath(), []byte(log.String()))
+	return write(osbtool.Run{Version: Version, Home: r.home}.LogPath(), []byte(log.String()))
 }
 
 const corpusFile = "documents.json"
 
-// leaveCorpus leaves the corpus unpacked, as the program does with one that it downloaded.
+// leaveCorpus writes the unpacked corpus, as the program does after it has downloaded a corpus.
 func (r *run) leaveCorpus() error {
 	if !r.leaves {
 		return nil
 	}
-	return write(filepath.Join(driver.DataPath(r.home), "fake", corpusFile), []byte(strings.Repeat("{}\n", int(r.corpus))))
+	return write(filepath.Join(osbtool.DataPath(r.home), "fake", corpusFile), []byte(strings.Repeat("{}\n", int(r.corpus))))
 }
 
-// result writes what the program says of its run: rejected documents are throughput to it.
+// result writes the program's result file. Rejected documents count as throughput, as in the real program.
 func (r *run) result(took time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,10 +70,10 @@ func (r *run) result(took time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return write(driver.OSBRun{Version: Version, Home: r.home, ID: r.id}.ResultPath(), data)
+	return write(osbtool.Run{Version: Version, Home: r.home, ID: r.id}.ResultPath(), data)
 }
 
-// distribution is a list of times in the program's words, in milliseconds.
+// distribution returns statistics of a list of times in the program's format, in milliseconds.
 func distribution(times []float64) map[string]any {
 	sorted := slices.Clone(times)
 	slices.Sort(sorted)

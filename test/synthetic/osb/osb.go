@@ -1,6 +1,7 @@
-// Package osb is a FAKE of opensearch-benchmark for tests. It takes the program's command line, sends bulks of empty
-// documents from as many closed-loop clients as the workload's parameters say, and leaves what the program leaves:
-// its log, the rendered workload and the result of the run. It knows one workload: a corpus that is sent once.
+// Package osb is a FAKE of opensearch-benchmark for tests. It takes the program's command line and sends bulks of empty
+// documents. Each client sends its next bulk after the answer to the last one. The workload's parameters set the number
+// of clients. The fake writes the same files as the program: its log, the rendered workload and the result of the run.
+// It supports one workload: a corpus that is sent once.
 package osb
 
 import (
@@ -16,18 +17,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/knee-bench/knee/internal/trial"
-	"github.com/knee-bench/knee/internal/trial/process"
+	"github.com/knee-bench/knee/internal/agent/process"
 )
 
-// Version is what the fake says of itself.
+// Version is the version that the fake reports.
 const Version = "2.4.0+fake"
 
-// Index is the index that the fake's workload fills.
+// Index is the name of the index that the fake's workload fills.
 const Index = "nyc_taxis"
 
-// Install makes a file that stands for the program, and beside it the metadata from which the agent reads its
-// version. Running the file says that it is a fake.
+// Install makes a file that replaces the program, and next to it the metadata from which the agent reads the version.
+// If the file is executed, it only prints that it is a fake.
 func Install(dir string) (program string, err error) {
 	program = filepath.Join(dir, "bin", "opensearch-benchmark")
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
@@ -39,18 +39,18 @@ func Install(dir string) (program string, err error) {
 	return program, os.WriteFile(program, []byte("#!/bin/sh\necho 'this is a fake of opensearch-benchmark, for tests' >&2\nexit 1\n"), 0o755)
 }
 
-// Programs starts the fake inside the test's own process, so that it lives by the test's clock.
+// Programs starts the fake inside the process of the test, so the fake uses the test's clock.
 type Programs struct {
 	Network http.RoundTripper
 	Corpus  int64 // documents
-	HangAt  int64 // documents that each client sends before it does nothing more; 0: never
+	HangAt  int64 // each client hangs after this many documents; 0: never
 
-	Leaves bool          // the corpus' file, where the program leaves what it downloaded
-	Think  time.Duration // that a client takes of its own from one reply to the next request
+	Leaves bool          // leave the corpus file where the program leaves a downloaded corpus
+	Think  time.Duration // pause of a client between a reply and the next request
 }
 
-// Start begins a run.
-func (p Programs) Start(_ string, args, env []string, _ string, output io.Writer) (trial.Running, error) {
+// Start starts a run.
+func (p Programs) Start(_ string, args, env []string, _ string, output io.Writer) (process.Running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{ctx: ctx, cancel: cancel, done: make(chan struct{}), http: &http.Client{Transport: p.Network}, corpus: p.Corpus, hangAt: p.HangAt, leaves: p.Leaves, think: p.Think, output: output}
 	if err := r.read(args, env); err != nil {
@@ -64,13 +64,13 @@ func (p Programs) Start(_ string, args, env []string, _ string, output io.Writer
 	return r, nil
 }
 
-// EndAll has nothing to end: a run leaves no process.
+// EndAll does nothing: a run has no process.
 func (Programs) EndAll(context.Context) (int, error) { return 0, nil }
 
-// Sample has no processes to look at.
+// Sample does nothing: a run has no processes to sample.
 func (Programs) Sample(*process.Usage) {}
 
-// run is one call of the fake.
+// run is one execution of the fake.
 type run struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -88,8 +88,8 @@ type run struct {
 
 	mu      sync.Mutex
 	output  io.Writer
-	service []float64 // ms, of every bulk
-	failed  int64     // bulks
+	service []float64 // service time of every bulk, ms
+	failed  int64     // number of failed bulks
 }
 
 type params struct {
@@ -109,7 +109,7 @@ func (r *run) Stop(time.Duration) {
 	<-r.done
 }
 
-// End waits for the run's end; 64 is the program's exit code when it could not run.
+// End waits for the end of the run. It returns 64, the program's exit code on errors, if the run failed.
 func (r *run) End(time.Duration) (int, error) {
 	<-r.done
 	r.cancel()
@@ -126,7 +126,7 @@ func (r *run) say(format string, args ...any) {
 	fmt.Fprintf(r.output, format+"\n", args...)
 }
 
-// read takes what it needs of the command line and the environment.
+// read reads the options that the fake uses from the command line and the environment.
 func (r *run) read(args, env []string) error {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
@@ -165,7 +165,7 @@ func (r *run) read(args, env []string) error {
 	return nil
 }
 
-// all runs the tasks that are included.
+// all runs the included tasks.
 func (r *run) all() error {
 	r.say("This is a fake of opensearch-benchmark, for tests.")
 	if err := r.connect(); err != nil {
@@ -196,7 +196,7 @@ func (r *run) all() error {
 	return nil
 }
 
-// createIndex makes the index as the workload's body would.
+// createIndex creates the index with the settings of the workload.
 func (r *run) createIndex() error {
 	settings := map[string]any{"index.number_of_shards": r.params.Shards, "index.number_of_replicas": r.params.Replicas}
 	if r.params.Refresh != "" {
@@ -210,7 +210,7 @@ func (r *run) createIndex() error {
 	return err
 }
 
-// index sends each client's part of the corpus.
+// index starts all clients. Each sends its part of the corpus.
 func (r *run) index() error {
 	var clients sync.WaitGroup
 	errs := make([]error, r.params.Clients)
@@ -221,12 +221,12 @@ func (r *run) index() error {
 	return errors.Join(errs...)
 }
 
-// part is how many documents a client sends.
+// part returns the number of documents that a client sends.
 func (r *run) part(client int64) int64 {
 	return r.corpus*(client+1)/r.params.Clients - r.corpus*client/r.params.Clients
 }
 
-// client sends bulk after bulk, each when the one before is answered.
+// client sends one bulk after the other. It waits for each answer.
 func (r *run) client(documents int64) error {
 	const line = "{\"index\":{}}\n{}\n"
 	body := []byte(strings.Repeat(line, int(r.params.BulkSize)))
@@ -250,7 +250,7 @@ func (r *run) client(documents int64) error {
 	return nil
 }
 
-// hang prints what the program prints while it waits: its progress, again and again.
+// hang prints the progress line again and again, as the program does while it waits.
 func (r *run) hang() error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -264,7 +264,7 @@ func (r *run) hang() error {
 	}
 }
 
-// note takes in one bulk. One that failed is a line of output.
+// note records one bulk. A failed bulk also prints an error line.
 func (r *run) note(service time.Duration, failed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
-// Command probe is the program of the image with which check.sh tries the
-// cluster: an HTTP server, and the few commands that the checks need.
+// Command probe is the program in the image that check.sh uses to test the cluster: an HTTP server, and the few
+// commands that the checks need.
 package main
 
 import (
@@ -32,7 +32,7 @@ func run(args []string) error {
 		return http.ListenAndServe(":8080", nil)
 	case "get":
 		return get(args[0])
-	case "reach": // whether a connection is answered: policies drop, so that there is silence
+	case "reach": // prints whether a connection is answered; network policies drop packets, so a blocked connection gets no answer
 		conn, err := net.DialTimeout("tcp", args[0], 3*time.Second)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func run(args []string) error {
 	return fmt.Errorf("no command %q", command)
 }
 
-// get tries for half a minute: names and endpoints follow their pods with a delay.
+// get repeats a request for up to 30 seconds, because names and endpoints follow their pods with a delay.
 func get(url string) error {
 	client := &http.Client{Timeout: 2 * time.Second}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
@@ -85,7 +85,7 @@ func get(url string) error {
 	}
 }
 
-// hog takes memory until it is stopped.
+// hog allocates memory until it is killed.
 func hog() error {
 	var taken [][]byte
 	for {

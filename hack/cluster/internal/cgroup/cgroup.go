@@ -1,5 +1,5 @@
-// Package cgroup makes and removes the cluster's own cgroup in each hierarchy
-// of the host: several of cgroup v1, one of v2, or both beside each other.
+// Package cgroup makes and removes the cluster's own cgroup in each hierarchy of the host. A host may have several
+// hierarchies of cgroup v1, one of v2, or both.
 package cgroup
 
 import (
@@ -23,12 +23,12 @@ import (
 type Hierarchy struct {
 	Mount   string
 	Unified bool     // cgroup v2
-	Options []string // of v1, among them the controllers
+	Options []string // mount options of v1; they include the controllers
 }
 
 func (h Hierarchy) has(controller string) bool { return slices.Contains(h.Options, controller) }
 
-// Hierarchies lists the host's.
+// Hierarchies lists the cgroup hierarchies of the host.
 func Hierarchies() ([]Hierarchy, error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -45,7 +45,7 @@ func Hierarchies() ([]Hierarchy, error) {
 //
 //	ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [TAG...] - TYPE SOURCE SUPER
 //
-// A hierarchy that is mounted twice counts once, a part of one not at all.
+// A hierarchy that is mounted twice counts once. Mounts of a part of a hierarchy are ignored.
 func parse(mountinfo string) []Hierarchy {
 	var hierarchies []Hierarchy
 	seen := map[string]bool{}
@@ -72,11 +72,11 @@ func parse(mountinfo string) []Hierarchy {
 	return hierarchies
 }
 
-// A Remember is told which controllers are about to be enabled for the children
-// of a v2 hierarchy's root, which outlives the cluster.
+// A Remember function records controllers before they are enabled for the children of a v2 hierarchy's root. The root
+// still exists after the cluster stops, so the recorded controllers must be disabled then.
 type Remember func(mount string, controllers []string) error
 
-// Create makes the cgroup in every hierarchy, with a child for the daemons.
+// Create makes the cgroup in every hierarchy, with a child cgroup for the daemons.
 func Create(root, daemons string, remember Remember) error {
 	hierarchies, err := Hierarchies()
 	if err != nil {
@@ -89,9 +89,8 @@ func Create(root, daemons string, remember Remember) error {
 			}
 		}
 		if h.has("cpu") {
-			// Against the host's other work the whole cluster has the weight that its
-			// parts would have beside each other: 1024 for each CPU's worth of pods,
-			// and 1024 for the daemons.
+			// cpu.shares is the weight of the whole cluster against other work on the host. It is the sum of the
+			// weights of the cluster's parts: 1024 for each CPU that pods may use, and 1024 for the daemons.
 			shares := strconv.Itoa(1024 * (runtime.NumCPU() + 1))
 			if err := os.WriteFile(filepath.Join(h.Mount, root, "cpu.shares"), []byte(shares), 0o644); err != nil {
 				return err
@@ -110,7 +109,7 @@ func (h Hierarchy) create(dir string, remember Remember) error {
 	case h.Unified:
 		return h.delegate(filepath.Dir(path), remember)
 	case h.has("cpuset"):
-		// A new v1 cpuset is empty, and takes no process until it is not.
+		// A new v1 cpuset has no CPUs and no memory nodes. It accepts no process until both are set.
 		for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 			value, err := os.ReadFile(filepath.Join(filepath.Dir(path), file))
 			if err != nil {
@@ -124,8 +123,7 @@ func (h Hierarchy) create(dir string, remember Remember) error {
 	return nil
 }
 
-// delegate enables, for the children of a v2 cgroup, those controllers it has
-// and that a kubelet needs.
+// delegate enables the controllers that a kubelet needs for the children of a v2 cgroup, if the cgroup has them.
 func (h Hierarchy) delegate(parent string, remember Remember) error {
 	data, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers"))
 	if err != nil {
@@ -142,7 +140,7 @@ func (h Hierarchy) delegate(parent string, remember Remember) error {
 			missing = append(missing, controller)
 		}
 	}
-	// What is enabled in the cluster's own cgroup goes with it.
+	// Record only the controllers of the root. The cluster's own cgroup is removed together with its settings.
 	if len(missing) > 0 && parent == filepath.Clean(h.Mount) {
 		if err := remember(h.Mount, missing); err != nil {
 			return err
@@ -163,7 +161,7 @@ func Enter(dir string) error {
 		return err
 	}
 	for _, h := range hierarchies {
-		// "0" is the writer itself, in whichever PID namespace it is.
+		// "0" means the writing process, in any PID namespace.
 		if err := os.WriteFile(filepath.Join(h.Mount, dir, "cgroup.procs"), []byte("0"), 0o644); err != nil {
 			return fmt.Errorf("entering cgroup %s in %s: %w", dir, h.Mount, err)
 		}
@@ -171,8 +169,8 @@ func Enter(dir string) error {
 	return nil
 }
 
-// Remove removes the cgroup and all below it from every hierarchy. Its processes
-// have ended by then, but the kernel may take a moment to notice.
+// Remove removes the cgroup and all cgroups below it from every hierarchy. All processes in these cgroups must have
+// ended, but the kernel may need a moment to notice this.
 func Remove(ctx context.Context, root string) error {
 	hierarchies, err := Hierarchies()
 	if err != nil {
@@ -191,8 +189,8 @@ func Remove(ctx context.Context, root string) error {
 	return nil
 }
 
-// removeTree removes a cgroup's children before itself. The files in a cgroup
-// are not removed: they go with their directory.
+// removeTree removes a cgroup after its children. The files in a cgroup need no removal: the kernel removes them with
+// their directory.
 func removeTree(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

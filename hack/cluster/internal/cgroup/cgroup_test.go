@@ -27,14 +27,14 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestCreateCopiesTheCpuset(t *testing.T) {
+func TestCreate_cpuset_isCopiedFromParent(t *testing.T) {
 	h := Hierarchy{Mount: t.TempDir(), Options: []string{"rw", "cpuset"}}
 	for file, value := range map[string]string{"cpuset.cpus": "0-1", "cpuset.mems": "0"} {
 		if err := os.WriteFile(filepath.Join(h.Mount, file), []byte(value), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // the second time it is there already
+	for range 2 { // the second time, the cgroup exists already
 		for _, dir := range []string{"/knee", "/knee/daemons"} {
 			if err := h.create(dir, nil); err != nil {
 				t.Fatal(err)
@@ -46,7 +46,7 @@ func TestCreateCopiesTheCpuset(t *testing.T) {
 	}
 }
 
-func TestDelegateEnablesWhatIsMissing(t *testing.T) {
+func TestDelegate_missingController_isEnabledAndRemembered(t *testing.T) {
 	h := Hierarchy{Mount: t.TempDir(), Unified: true}
 	control := filepath.Join(h.Mount, "cgroup.subtree_control")
 	for file, value := range map[string]string{"cgroup.controllers": "cpu memory rdma\n", "cgroup.subtree_control": "cpu\n"} {
@@ -68,13 +68,14 @@ func TestDelegateEnablesWhatIsMissing(t *testing.T) {
 	if want := []string{h.Mount, "memory"}; !reflect.DeepEqual(remembered, want) {
 		t.Errorf("remembered %v, want %v", remembered, want)
 	}
-	// An ordinary file keeps the last write; the kernel would add to the list.
+	// This file is an ordinary file, so it keeps only the last write. In a real cgroup, the kernel would add the
+	// controller to the list.
 	if got, err := os.ReadFile(control); err != nil || string(got) != "+memory" {
 		t.Errorf("subtree_control was written %q (%v), want +memory", got, err)
 	}
 }
 
-func TestTheClustersOwnControllersAreNotRemembered(t *testing.T) {
+func TestDelegate_ownCgroup_isNotRemembered(t *testing.T) {
 	h := Hierarchy{Mount: t.TempDir(), Unified: true}
 	own := filepath.Join(h.Mount, "knee")
 	if err := os.Mkdir(own, 0o755); err != nil {
@@ -102,7 +103,7 @@ func TestRemoveTree(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "kubepods", "pod1"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time it is gone already
+	for range 2 { // the second time, the cgroup no longer exists
 		if err := removeTree(root); err != nil {
 			t.Fatal(err)
 		}

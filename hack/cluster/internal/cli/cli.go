@@ -1,4 +1,4 @@
-// Package cli is knee-cluster's own command line: what runs on the host's side.
+// Package cli is the command line of knee-cluster. It runs on the host.
 package cli
 
 import (
@@ -35,13 +35,13 @@ func Run(args []string) int {
 		return 0
 	case errors.Is(err, ErrDown):
 		fmt.Fprintln(os.Stderr, "knee-cluster:", err)
-		return 3 // as of a service that does not run
+		return 3 // as for a service that is not running (LSB)
 	}
 	fmt.Fprintln(os.Stderr, "knee-cluster:", err)
 	return 1
 }
 
-// cluster is a state directory with what the command line says of it.
+// cluster is a cluster, named by its state directory.
 type cluster struct{ dir state.Dir }
 
 func rootCommand() *cobra.Command {
@@ -67,7 +67,7 @@ func rootCommand() *cobra.Command {
 	return root
 }
 
-// defaultDir is .cluster at the root of the checkout: the program is in its bin.
+// defaultDir returns .cluster in the root of the working copy. The program is in the folder bin of the working copy.
 func defaultDir() string {
 	program, err := os.Executable()
 	if err != nil {
@@ -76,7 +76,7 @@ func defaultDir() string {
 	return filepath.Join(filepath.Dir(filepath.Dir(program)), ".cluster")
 }
 
-// alive tells whether that process still runs.
+// alive reports whether the supervisor's process still runs.
 func alive(supervisor state.Supervisor) bool {
 	boot, err := process.BootID()
 	if err != nil || boot != supervisor.BootID {
@@ -86,7 +86,7 @@ func alive(supervisor state.Supervisor) bool {
 	return running && started == supervisor.StartTime
 }
 
-// running returns the process that runs the cluster, or ErrDown.
+// running returns the supervisor's process, or ErrDown.
 func (c *cluster) running() (state.Supervisor, error) {
 	supervisor, found, err := c.dir.LoadSupervisor()
 	if err != nil {
@@ -105,8 +105,7 @@ func needRoot(what string) error {
 	return nil
 }
 
-// componentCommands let a component be called as `knee-cluster COMPONENT ...`,
-// too, where no symlink is at hand.
+// componentCommands returns commands to call a component as `knee-cluster COMPONENT ...`, without its symlink.
 func componentCommands() []*cobra.Command {
 	var commands []*cobra.Command
 	for _, name := range components.Names() {

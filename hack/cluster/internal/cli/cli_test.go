@@ -28,7 +28,7 @@ func TestParseArgs(t *testing.T) {
 	}
 }
 
-func TestConfigureKeepsTheName(t *testing.T) {
+func TestConfigure_existingCluster_keepsName(t *testing.T) {
 	c := &cluster{dir: state.Dir(t.TempDir())}
 	first, err := c.configure(upOptions{name: "first"})
 	if err != nil {
@@ -47,14 +47,14 @@ func TestConfigureKeepsTheName(t *testing.T) {
 	}
 }
 
-func TestListenAPIKeepsThePortWhenItCan(t *testing.T) {
+func TestListenAPI_savedPort_isUsedIfFree(t *testing.T) {
 	config := state.Config{}
 	first, err := listenAPI(&config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := config.APIPort
-	second, err := listenAPI(&config) // the port is taken
+	second, err := listenAPI(&config) // the port is in use by the first listener
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestListenAPIKeepsThePortWhenItCan(t *testing.T) {
 	}
 }
 
-func TestLockExcludes(t *testing.T) {
+func TestLock_alreadyHeld_timesOut(t *testing.T) {
 	dir := state.Dir(t.TempDir())
 	release, err := lock(context.Background(), dir, time.Second)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestLockExcludes(t *testing.T) {
 	release()
 }
 
-func TestWipeDeletesClustersOnly(t *testing.T) {
+func TestWipe_otherDirectory_fails(t *testing.T) {
 	c := &cluster{dir: state.Dir(t.TempDir())}
 	if err := os.WriteFile(c.dir.Path("thesis.tex"), nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestWipeDeletesClustersOnly(t *testing.T) {
 	}
 }
 
-func TestImportsAreRemembered(t *testing.T) {
+func TestRememberImport_sameArchive_isImported(t *testing.T) {
 	c := &cluster{dir: state.Dir(t.TempDir())}
 	old := image.Archive{Refs: []string{"knee.dev/a:1", "knee.dev/b:1"}, Digest: "1"}
 	if c.imported(old) {
@@ -139,12 +139,12 @@ func TestImportsAreRemembered(t *testing.T) {
 	}
 }
 
-func TestDeadSupervisorIsNotRunning(t *testing.T) {
+func TestRunning_deadSupervisor_returnsErrDown(t *testing.T) {
 	c := &cluster{dir: state.Dir(t.TempDir())}
 	if _, err := c.running(); err != ErrDown {
 		t.Errorf("no supervisor: %v, want %v", err, ErrDown)
 	}
-	// This process's id, but not the process: it started at another time.
+	// The id is that of this process, but the start time differs: it stands for an earlier process with the same id.
 	if err := c.dir.SaveSupervisor(state.Supervisor{PID: os.Getpid(), StartTime: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestDeadSupervisorIsNotRunning(t *testing.T) {
 	}
 }
 
-func TestAbandonedSupervisorIsGone(t *testing.T) {
+func TestAbandon_runningProcess_isKilled(t *testing.T) {
 	command := exec.Command("sleep", "600")
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

@@ -58,8 +58,7 @@ func (c *cluster) down(ctx context.Context, wipe bool) error {
 	return nil
 }
 
-// stop ends the cluster's processes, however much of it there is, and removes
-// what it has on the host.
+// stop ends all processes of the cluster that still run, and removes the cluster's traces from the host.
 func (c *cluster) stop(ctx context.Context) error {
 	supervisor, err := c.running()
 	if err != nil && !errors.Is(err, ErrDown) {
@@ -73,14 +72,14 @@ func (c *cluster) stop(ctx context.Context) error {
 	return c.cleanUp(ctx)
 }
 
-// end asks the supervisor to stop and, if it does not within the deadline, kills
-// it. As it is process 1 of its PID namespace the kernel then kills all others,
-// and reports its end after theirs.
+// end requests the supervisor to stop. If the supervisor does not stop before the deadline, end kills it. The
+// supervisor is process 1 of its PID namespace. So the kernel then kills all other processes of the namespace. The
+// kernel reports the end of the supervisor only after the other processes have ended.
 func (c *cluster) end(ctx context.Context, pid int) error {
 	asking, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	if err := control.NewClient(c.dir.Control()).Stop(asking); err == nil {
-		// Three groups of daemons, each with a grace of 10 s.
+		// The daemons stop in three groups. Each group has a grace period of 10 s.
 		stopping, cancel := context.WithTimeout(ctx, 35*time.Second)
 		defer cancel()
 		if process.Wait(stopping, pid) == nil {
@@ -99,7 +98,7 @@ func (c *cluster) end(ctx context.Context, pid int) error {
 	return nil
 }
 
-// cleanUp removes from the host what a cluster that no longer runs has there.
+// cleanUp removes from the host all traces of a cluster that has stopped.
 func (c *cluster) cleanUp(ctx context.Context) error {
 	config, found, err := c.dir.LoadConfig()
 	if err != nil {
@@ -115,7 +114,7 @@ func (c *cluster) cleanUp(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// wipe deletes the state directory, if that is what it is.
+// wipe deletes the state directory. It returns an error if the directory does not belong to a cluster.
 func (c *cluster) wipe() error {
 	_, found, err := c.dir.LoadConfig()
 	if err == nil && !found {

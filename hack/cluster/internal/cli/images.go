@@ -58,15 +58,15 @@ func (c *cluster) importImages(ctx context.Context, files []string, force bool) 
 	return nil
 }
 
-// ctrImport streams the archive to containerd's socket: containerd need not see
-// the file, which it might not in its mount namespace.
+// ctrImport sends the archive to containerd over its socket. It does not pass the path of the archive, because
+// containerd has its own mount namespace and may not see the file.
 func (c *cluster) ctrImport(ctx context.Context, file string) error {
 	absolute, err := filepath.Abs(file)
 	if err != nil {
 		return err
 	}
 	command := exec.CommandContext(ctx, "ctr", "-a", filepath.Base(c.dir.Containerd()), "-n", "k8s.io", "images", "import", absolute)
-	// The socket by its name alone: its whole path can be too long for an address.
+	// Use the socket's relative name: its full path can be too long for a socket address.
 	command.Dir = string(c.dir)
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("importing %s: %w: %s", file, errors.Join(err, ctx.Err()), strings.TrimSpace(string(output)))
@@ -74,7 +74,8 @@ func (c *cluster) ctrImport(ctx context.Context, file string) error {
 	return nil
 }
 
-// Per image name a file keeps the digest of the archive that it came from last.
+// stamp returns the path of a file for an image name. The file holds the digest of the archive from which the image was
+// imported last.
 func (c *cluster) stamp(ref string) string {
 	return c.dir.Path("imported", fmt.Sprintf("%x", sha256.Sum256([]byte(ref))))
 }
@@ -122,7 +123,7 @@ func packCommand() *cobra.Command {
 	command.Flags().StringVar(&output, "output", "", "the archive to write")
 	for _, name := range []string{"tag", "output"} {
 		if err := command.MarkFlagRequired(name); err != nil {
-			panic(err) // a flag that is not declared above
+			panic(err) // happens only if the flag is not declared above
 		}
 	}
 	return command

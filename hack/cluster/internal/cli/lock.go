@@ -13,8 +13,7 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// lock waits until no other command changes the cluster. It is released by the
-// end of this process, too.
+// lock waits until no other command changes the cluster. The lock is also released when this process ends.
 func lock(ctx context.Context, dir state.Dir, deadline time.Duration) (release func(), err error) {
 	if err := os.MkdirAll(string(dir), 0o755); err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/supervisor"
 )
 
-// listenAPI opens the API server's port on the host: the one of the last time if
-// it is still free, so that copies of the kubeconfig stay good.
+// listenAPI opens the API server's port on the host. If the port of the last start is still free, listenAPI uses this
+// port again, so copies of the kubeconfig stay valid.
 func listenAPI(config *state.Config) (*net.TCPListener, error) {
 	var listener net.Listener
 	err := errors.New("no port yet")
@@ -35,8 +35,8 @@ func listenAPI(config *state.Config) (*net.TCPListener, error) {
 	return listener.(*net.TCPListener), nil
 }
 
-// prepareHost makes what the supervisor needs to find on the host. This process
-// holds what that changes there until the supervisor runs.
+// prepareHost prepares the host for the supervisor: kernel modules and cgroups. Until the supervisor runs, this process
+// is registered as the one that needs these changes.
 func (c *cluster) prepareHost(config state.Config) error {
 	this := host.ThisHost(alive)
 	if err := this.LoadModules(); err != nil {
@@ -52,8 +52,7 @@ func (c *cluster) prepareHost(config state.Config) error {
 	return cgroup.Create(config.CgroupRoot, supervisor.DaemonsCgroup, this.RememberControllers)
 }
 
-// spawn starts the supervisor in namespaces of its own, detached from this
-// command, and writes down which process it is.
+// spawn starts the supervisor in its own namespaces, detached from this command, and records its process.
 func (c *cluster) spawn(listener *net.TCPListener, socket *net.UnixListener) (*exec.Cmd, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -91,7 +90,7 @@ func (c *cluster) spawn(listener *net.TCPListener, socket *net.UnixListener) (*e
 	return command, nil
 }
 
-// record writes down the supervisor's identity and sets the node's sysctls.
+// record records the supervisor's identity and sets the node's sysctls.
 func (c *cluster) record(pid int) error {
 	identity, err := identify(pid)
 	if err != nil {
@@ -103,25 +102,25 @@ func (c *cluster) record(pid int) error {
 	return host.ThisHost(alive).Apply(c.dir, identity)
 }
 
-// identify tells a process from one that is given the same id later.
+// identify returns the identity of a process. It distinguishes the process from a later one with the same id.
 func identify(pid int) (state.Supervisor, error) {
 	boot, err := process.BootID()
 	started, _ := process.StartTime(pid)
 	return state.Supervisor{PID: pid, StartTime: started, BootID: boot}, err
 }
 
-// abandon ends a supervisor which no later command would find. As it is process
-// 1 of its PID namespace nothing of that is left.
+// abandon kills a supervisor that could not be recorded, because no later command would find it. The supervisor is
+// process 1 of its PID namespace, so all its processes end with it.
 func abandon(command *exec.Cmd) error {
 	if err := command.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	// Not Wait at once: it has no deadline.
+	// command.Wait has no deadline, so wait with process.Wait first.
 	killing, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	if err := process.Wait(killing, command.Process.Pid); err != nil {
 		return fmt.Errorf("the supervisor (process %d) is %w after SIGKILL", command.Process.Pid, err)
 	}
-	_ = command.Wait() // says that it was killed
+	_ = command.Wait() // the error only reports that it was killed
 	return nil
 }

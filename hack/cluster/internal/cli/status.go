@@ -98,15 +98,16 @@ func execCommand(c *cluster) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// A mount namespace can only be entered by a process of one thread, which
-			// no Go program is.
+			// A mount namespace can only be entered by a process with one thread. Go programs have several, so nsenter
+			// does it.
 			argv := []string{"nsenter", fmt.Sprintf("--target=%d", supervisor.PID), "--mount", "--uts", "--ipc", "--net", "--pid", "--"}
 			return fmt.Errorf("nsenter (package util-linux): %w", syscall.Exec("/usr/bin/nsenter", append(argv, args...), withoutKubeconfig(os.Environ())))
 		},
 	}
 }
 
-// withoutKubeconfig: the host's kubeconfig names the host's port.
+// withoutKubeconfig removes KUBECONFIG: the host's kubeconfig contains the port on the host, which does not exist in
+// the cluster.
 func withoutKubeconfig(environment []string) []string {
 	var kept []string
 	for _, variable := range environment {

@@ -30,7 +30,7 @@ func superviseCommand(c *cluster) *cobra.Command {
 	return command
 }
 
-// inherit takes over a listener that up has opened.
+// inherit returns a listener that the command up has opened.
 func inherit(fd uintptr, name string) (net.Listener, error) {
 	file := os.NewFile(fd, name)
 	if file == nil {

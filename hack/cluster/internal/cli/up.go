@@ -45,7 +45,7 @@ func upCommand(c *cluster) *cobra.Command {
 	return command
 }
 
-// progress prints a line with the time since the command began.
+// progress prints lines with the time since the command began.
 type progress time.Time
 
 func (p progress) say(format string, args ...any) {
@@ -85,9 +85,9 @@ func (c *cluster) up(ctx context.Context, o upOptions) error {
 	return nil
 }
 
-// startSupervisor starts the cluster; when that fails nothing is left running.
+// startSupervisor starts the cluster. If the start fails, no process is left.
 func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) (err error) {
-	// What a crash has left.
+	// Remove the leftovers of a cluster that crashed.
 	if err := c.cleanUp(ctx); err != nil {
 		return fmt.Errorf("cleaning up after a cluster that did not stop by itself: %w", err)
 	}
@@ -121,13 +121,13 @@ func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) 
 	p.say("supervisor runs as process %d", command.Process.Pid)
 	defer func() {
 		if err != nil {
-			// The context may be over: this is then what it was over for.
+			// ctx may have ended; that may even be the reason for the failure. So stop needs its own context.
 			stopping, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			err = errors.Join(err, c.stop(stopping))
 		}
 	}()
-	// A supervisor that ends early does not come to answer.
+	// If the supervisor ends before the cluster is ready, stop watching for its events.
 	watching, cancel := context.WithCancelCause(ctx)
 	go func() {
 		cancel(fmt.Errorf("the supervisor ended: %v%s", command.Wait(), supervisor.Tail(c.dir.Log("supervisor"), 15)))
@@ -141,8 +141,7 @@ func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) 
 
 var nodeName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,30}[a-z0-9])?$`)
 
-// configure takes the configuration over from the last time and adds what the
-// command line says.
+// configure loads the configuration of the last start and applies the flags of the command line.
 func (c *cluster) configure(o upOptions) (state.Config, error) {
 	config, found, err := c.dir.LoadConfig()
 	if err != nil {
@@ -154,7 +153,7 @@ func (c *cluster) configure(o upOptions) (state.Config, error) {
 		}
 		config.Name = o.name
 	}
-	// Anew each time: the directory may have been moved.
+	// Compute the cgroup at each start: the directory may have been moved.
 	config.CgroupRoot = state.CgroupRoot(config.Name, c.dir)
 	if o.port != 0 {
 		config.APIPort = o.port
@@ -180,8 +179,8 @@ func parseArgs(args []string) (map[string][]string, error) {
 	return parsed, nil
 }
 
-// watch prints the supervisor's steps until the cluster is ready. At the
-// deadline its error names what is being waited for.
+// watch prints the supervisor's steps until the cluster is ready. If the deadline passes, its error names the daemons
+// that are not ready.
 func (c *cluster) watch(ctx context.Context, p progress, quiet bool) error {
 	client := control.NewClient(c.dir.Control())
 	err := client.Watch(ctx, func(event control.Event) {
@@ -206,8 +205,8 @@ func (c *cluster) watch(ctx context.Context, p progress, quiet bool) error {
 	return err
 }
 
-// writeKubeconfig writes the administrator's kubeconfig, for the owner of the
-// folder that the state directory is in: that of the checkout.
+// writeKubeconfig writes the administrator's kubeconfig. The owner of the file is the owner of the folder that contains
+// the state directory, usually the working copy.
 func (c *cluster) writeKubeconfig() error {
 	config, found, err := c.dir.LoadConfig()
 	if err != nil || !found {
@@ -228,7 +227,7 @@ func (c *cluster) writeKubeconfig() error {
 	return os.Chown(c.dir.Kubeconfig(), int(owner.Uid), int(owner.Gid))
 }
 
-// checkAPI asks the API server over the host's port.
+// checkAPI sends a request to the API server over the host's port.
 func (c *cluster) checkAPI(ctx context.Context) error {
 	config, err := clientcmd.BuildConfigFromFlags("", c.dir.Kubeconfig())
 	if err != nil {

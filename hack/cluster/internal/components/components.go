@@ -1,5 +1,5 @@
-// Package components holds the Kubernetes programs that knee-cluster can be
-// called as: each is the program of its own name.
+// Package components holds the Kubernetes programs that knee-cluster contains. A call of knee-cluster by the name of a
+// program runs that program.
 package components
 
 import (
@@ -20,7 +20,7 @@ import (
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
-	// What the programs' own main packages import for its side effects.
+	// The programs' own main packages import these packages for their side effects.
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
@@ -43,25 +43,24 @@ var programs = map[string]func(){
 	"kubelet":                 cobraProgram(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
 }
 
-// keepCacheHere has kubectl keep what it learns of an API server in .cache beside
-// the folder that this program is in, rather than in the user's ~/.kube: a
-// cluster that is taken down leaves nothing there. KUBECACHEDIR overrides it.
+// keepCacheHere sets the folder in which kubectl caches data of an API server: .cache next to the folder of this
+// program. Without this setting, kubectl would use the user's ~/.kube, and files would stay there after the cluster is
+// removed. KUBECACHEDIR overrides the folder.
 func keepCacheHere() {
 	program, err := os.Executable()
 	if err != nil || os.Getenv("KUBECACHEDIR") != "" {
 		return
 	}
-	// Without a place of its own kubectl would still work.
+	// An error does no harm: kubectl then uses its default folder.
 	_ = os.Setenv("KUBECACHEDIR", filepath.Join(filepath.Dir(filepath.Dir(program)), ".cache", "kubectl"))
 }
 
-// cobraProgram defers the making of the command until the program is called:
-// only one of them is needed in a process.
+// cobraProgram creates the command only when the program is called, because a process needs only one of the commands.
 func cobraProgram(command func() *cobra.Command) func() {
 	return func() { os.Exit(cli.Run(command())) }
 }
 
-// Lookup returns the program of that name, or nil. It reads os.Args itself.
+// Lookup returns the program with that name, or nil. The program reads os.Args itself.
 func Lookup(name string) func() {
 	return programs[name]
 }

@@ -1,6 +1,6 @@
 package components
 
-// The CoreDNS plugins which the cluster's Corefile uses.
+// These are the CoreDNS plugins that the cluster's Corefile uses.
 import (
 	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/errors"

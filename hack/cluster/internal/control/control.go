@@ -1,5 +1,5 @@
-// Package control is how the host's commands talk to a running supervisor: HTTP
-// over a unix socket in the state directory.
+// Package control connects the commands on the host with a running supervisor, by HTTP over a unix socket in the state
+// directory.
 package control
 
 import (
@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Phase is how far the cluster is.
+// Phase is the state of the cluster's start or stop.
 type Phase string
 
-// The phases, in the order in which they come.
+// These are the phases, in order.
 const (
 	Starting Phase = "Starting"
 	Ready    Phase = "Ready"
@@ -24,25 +24,24 @@ const (
 	Stopping Phase = "Stopping"
 )
 
-// An Event is a step of the cluster's start.
+// An Event is a step of the cluster's start or stop.
 type Event struct {
 	Time  time.Time `json:"time"`
 	Phase Phase     `json:"phase"`
 	Text  string    `json:"text"`
 }
 
-// A Daemon is one of the cluster's processes.
+// A Daemon is the status of one of the cluster's processes.
 type Daemon struct {
 	Name string `json:"name"`
-	// PID is the process id in the cluster's PID namespace, 0 while it does not run.
+	// PID is the process id in the cluster's PID namespace; 0 if the daemon does not run.
 	PID int `json:"pid"`
-	// HostPID is the process id on the host. The supervisor does not know it: the
-	// status command fills it in.
+	// HostPID is the process id on the host. The supervisor cannot see it, so the status command sets it.
 	HostPID  int       `json:"hostPID,omitempty"`
 	Started  time.Time `json:"started"`
 	Restarts int       `json:"restarts"`
 	LastExit string    `json:"lastExit,omitempty"`
-	// Waiting is what the last check of the daemon found, while it is not ready.
+	// Waiting is the result of the last failed check of the daemon; empty if the daemon is ready.
 	Waiting string `json:"waiting,omitempty"`
 }
 
@@ -52,20 +51,19 @@ type Status struct {
 	Daemons []Daemon `json:"daemons"`
 }
 
-// A Target is what the server asks.
+// A Target provides the data for the server's answers.
 type Target interface {
 	Status() Status
-	// Events returns those from the i-th on, and a channel which is closed when
-	// there are more.
+	// Events returns the events from index i on. It also returns a channel, which is closed at the next event.
 	Events(i int) ([]Event, <-chan struct{})
 	Stop()
 }
 
-// Serve answers on the listener until it is closed.
+// Serve answers requests on the listener until the listener is closed.
 func Serve(listener net.Listener, target Target) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(target.Status()) // the reader may have gone
+		_ = json.NewEncoder(w).Encode(target.Status()) // the client may have closed the connection
 	})
 	mux.HandleFunc("POST /stop", func(w http.ResponseWriter, _ *http.Request) {
 		target.Stop()
@@ -94,10 +92,10 @@ func Serve(listener net.Listener, target Target) error {
 	return (&http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}).Serve(listener)
 }
 
-// A Client asks the supervisor behind a socket.
+// A Client sends requests to the supervisor over a socket.
 type Client struct{ http http.Client }
 
-// NewClient returns a client of the supervisor which listens on that socket.
+// NewClient returns a client of the supervisor that listens on the socket.
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return DialUnix(ctx, socket) }
 	return &Client{http: http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
@@ -115,7 +113,7 @@ func (c *Client) do(ctx context.Context, method, path string) (*http.Response, e
 	return response, nil
 }
 
-// Status asks for the cluster's state.
+// Status returns the state of the cluster.
 func (c *Client) Status(ctx context.Context) (status Status, err error) {
 	response, err := c.do(ctx, http.MethodGet, "/status")
 	if err != nil {
@@ -125,7 +123,7 @@ func (c *Client) Status(ctx context.Context) (status Status, err error) {
 	return status, json.NewDecoder(response.Body).Decode(&status)
 }
 
-// Stop asks the cluster to stop; it returns before the cluster has.
+// Stop requests the cluster to stop. It returns before the cluster has stopped.
 func (c *Client) Stop(ctx context.Context) error {
 	response, err := c.do(ctx, http.MethodPost, "/stop")
 	if err != nil {
@@ -137,7 +135,8 @@ func (c *Client) Stop(ctx context.Context) error {
 // ErrFailed is returned by Watch with the reason why the cluster did not start.
 var ErrFailed = errors.New("the cluster did not start")
 
-// Watch hands on the events since the supervisor began, until the cluster is ready.
+// Watch calls the function each for every event since the start of the supervisor. It returns when the cluster is
+// ready.
 func (c *Client) Watch(ctx context.Context, each func(Event)) error {
 	response, err := c.do(ctx, http.MethodGet, "/events")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// target is a supervisor of which a test tells the story.
+// target is a fake of the supervisor. A test sets its events.
 type target struct {
 	mu      sync.Mutex
 	events  []Event
@@ -37,7 +37,7 @@ func (s *target) add(phase Phase, text string) {
 	s.more = make(chan struct{})
 }
 
-// serve starts a server on a socket whose path is longer than an address holds.
+// serve starts a server on a socket whose path is too long for a socket address.
 func serve(t *testing.T) (*target, *Client, context.Context) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
@@ -63,7 +63,7 @@ func serve(t *testing.T) (*target, *Client, context.Context) {
 	return s, NewClient(socket), ctx
 }
 
-func TestStatusAndStop(t *testing.T) {
+func TestClient_statusAndStop(t *testing.T) {
 	s, client, ctx := serve(t)
 	status, err := client.Status(ctx)
 	if err != nil || status.Phase != Ready || len(status.Daemons) != 1 || status.Daemons[0].Restarts != 2 {
@@ -79,7 +79,7 @@ func TestStatusAndStop(t *testing.T) {
 	}
 }
 
-func TestWatchSeesWhatWasAndWhatComes(t *testing.T) {
+func TestWatch_pastAndNewEvents_areReported(t *testing.T) {
 	s, client, ctx := serve(t)
 	s.add(Starting, "before")
 	var seen []string
@@ -97,7 +97,7 @@ func TestWatchSeesWhatWasAndWhatComes(t *testing.T) {
 	}
 }
 
-func TestWatchReturnsTheReason(t *testing.T) {
+func TestWatch_failedPhase_returnsReason(t *testing.T) {
 	s, client, ctx := serve(t)
 	s.add(Failed, "etcd ended 5 times")
 	err := client.Watch(ctx, func(Event) {})
@@ -106,7 +106,7 @@ func TestWatchReturnsTheReason(t *testing.T) {
 	}
 }
 
-func TestWatchEndsAtTheDeadline(t *testing.T) {
+func TestWatch_deadlinePasses_fails(t *testing.T) {
 	_, client, _ := serve(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 )
 
-// The address of a unix socket holds 107 bytes, which a checkout deep in the
-// file system exceeds. By way of an open directory any path is short enough.
+// The address of a unix socket holds at most 107 bytes. The path of a socket in a working copy may be longer. The
+// functions in this file open the directory and use a short path through it.
 
-// DialUnix connects to a unix socket, however long its path is.
+// DialUnix connects to a unix socket whose path may have any length.
 func DialUnix(ctx context.Context, socket string) (net.Conn, error) {
 	dir, short, err := shorten(socket)
 	if err != nil {
@@ -21,8 +21,8 @@ func DialUnix(ctx context.Context, socket string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "unix", short)
 }
 
-// ListenUnix makes a unix socket, however long its path is. The file stays when
-// the listener is closed.
+// ListenUnix makes a unix socket whose path may have any length. The socket's file is not removed when the listener is
+// closed.
 func ListenUnix(socket string) (*net.UnixListener, error) {
 	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
 		return nil, err

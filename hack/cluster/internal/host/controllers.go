@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// RememberControllers notes the controllers that are about to be enabled for
-// the children of a cgroup v2 mount's root.
+// RememberControllers records the controllers that will be enabled for the children of a cgroup v2 mount's root.
 func (h Host) RememberControllers(mount string, controllers []string) error {
 	return h.locked(func(s *saved) error {
 		for _, controller := range controllers {
@@ -19,9 +18,9 @@ func (h Host) RememberControllers(mount string, controllers []string) error {
 	})
 }
 
-// disableControllers takes off what was enabled. The kernel refuses (EBUSY) while
-// another cgroup passes the controller on to its own children: it is then
-// somebody else's by now, and stays.
+// disableControllers disables the controllers that a cluster enabled. The kernel refuses this (EBUSY) while another
+// cgroup still enables the controller for its own children. Then another program uses the controller, and it stays
+// enabled.
 func (h Host) disableControllers(s *saved) {
 	for mount, controllers := range s.Controllers {
 		for _, controller := range controllers {

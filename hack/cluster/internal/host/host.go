@@ -1,10 +1,9 @@
-// Package host changes what a Kubernetes node needs of its host and no
-// namespace holds, and puts it back: kernel parameters, enabled cgroup
-// controllers, and what loading a kernel module switches on.
+// Package host changes the settings of the host that a Kubernetes node needs and that are not part of a namespace. It
+// also restores them. The settings are kernel parameters, enabled cgroup controllers, and the effects of loading a
+// kernel module.
 //
-// The host's own values are saved once for all clusters of the machine, under
-// /run, which a boot empties as it resets the values. The last cluster that
-// stops restores them; one that crashed counts as stopped.
+// The host's original values are saved once for all clusters of the machine, below /run. A boot empties /run and also
+// resets the values. The last cluster that stops restores the values. A crashed cluster counts as stopped.
 package host
 
 import (
@@ -21,19 +20,19 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// Host is where the values and what is saved of them lie.
+// Host holds the paths of the kernel parameters and of their saved values.
 type Host struct {
 	Sys   string // /proc/sys
 	Saved string // /run/knee-cluster
-	// Alive tells whether a process that holds the values still runs.
+	// Alive reports whether a process that needs the changed values still runs.
 	Alive func(state.Supervisor) bool
-	// Log takes what could not be put back and harms nobody.
+	// Log prints a setting that could not be restored, if this does no harm.
 	Log func(format string, args ...any)
-	// Modprobe loads those of the modules that the kernel does not have yet.
+	// Modprobe loads the modules that the kernel does not have yet.
 	Modprobe func(modules ...string)
 }
 
-// ThisHost is the machine's own.
+// ThisHost returns the Host of this machine.
 func ThisHost(alive func(state.Supervisor) bool) Host {
 	return Host{
 		Sys: "/proc/sys", Saved: "/run/knee-cluster", Alive: alive, Modprobe: modprobe,
@@ -43,31 +42,31 @@ func ThisHost(alive func(state.Supervisor) bool) Host {
 	}
 }
 
-// modprobe loads what a stock Debian has as modules; where they are built in
-// there is nothing to load. What is really missing is noticed by who needs it.
+// modprobe loads kernel modules. Debian's kernel has the modules as files; in other kernels they may be built in.
+// modprobe reports no error: a program that needs a missing feature reports this itself.
 func modprobe(modules ...string) {
 	if program, err := exec.LookPath("modprobe"); err == nil {
 		_ = exec.Command(program, append([]string{"-q", "-a"}, modules...)...).Run()
 	}
 }
 
-// saved is the file in which the host's values are kept.
+// saved is the content of the file with the host's original values.
 type saved struct {
 	BootID string         `json:"bootID"`
 	Values map[string]int `json:"values"` // by sysctl
-	// Controllers are those that were enabled, by cgroup v2 mount.
+	// Controllers are the cgroup controllers that a cluster enabled, by cgroup v2 mount.
 	Controllers map[string][]string         `json:"controllers,omitempty"`
 	Holders     map[string]state.Supervisor `json:"holders"` // by state directory
 
 	file string
 }
 
-// store writes the file. It comes before a change of the host: a crash in
-// between leaves a value to restore that is the host's already.
+// store writes the file. Call it before the host is changed. If this process crashes between the two steps, the file
+// only contains a value that the host still has. This does no harm.
 func (s *saved) store() error { return state.WriteJSON(s.file, s) }
 
-// Hold names the cluster as one that needs the host's values as a node's. Until
-// its supervisor runs the holder is the process that is about to start it.
+// Hold registers the cluster as one that needs the changed values. Until the cluster's supervisor runs, holder is the
+// process that will start the supervisor.
 func (h Host) Hold(dir state.Dir, holder state.Supervisor) error {
 	return h.locked(func(s *saved) error {
 		s.Holders[string(dir)] = holder
@@ -75,8 +74,7 @@ func (h Host) Hold(dir state.Dir, holder state.Supervisor) error {
 	})
 }
 
-// Release takes the cluster off the list and, when no other cluster runs, puts
-// the host's values back.
+// Release removes the cluster from the list. If no other cluster runs, it also restores the host's values.
 func (h Host) Release(dir state.Dir) error {
 	return h.locked(func(s *saved) error {
 		delete(s.Holders, string(dir))
@@ -93,8 +91,8 @@ func (h Host) Release(dir state.Dir) error {
 	})
 }
 
-// locked reads what is saved, lets change work on it, and writes it back (or
-// removes it when nothing is left), with no other cluster in between.
+// locked reads the saved values, calls change, and writes the values back. If no values are left, it removes the file.
+// A lock excludes other clusters meanwhile.
 func (h Host) locked(change func(*saved) error) error {
 	if err := os.MkdirAll(h.Saved, 0o755); err != nil {
 		return err
@@ -120,7 +118,7 @@ func (h Host) locked(change func(*saved) error) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if s.BootID != boot { // /run was kept over a boot, which reset the values
+	if s.BootID != boot { // /run was not emptied by a boot, but the boot has reset the values
 		s = saved{BootID: boot, Values: map[string]int{}, Holders: map[string]state.Supervisor{}}
 	}
 	if s.Controllers == nil {

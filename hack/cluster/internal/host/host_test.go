@@ -10,16 +10,16 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-func TestNothingIsSetThatCouldNotBeSaved(t *testing.T) {
+func TestApply_saveFails_setsNothing(t *testing.T) {
 	h, _ := testHost(t)
-	must(t, os.MkdirAll(filepath.Join(h.Saved, "sysctl.json.new"), 0o755)) // where the file is written first
+	must(t, os.MkdirAll(filepath.Join(h.Saved, "sysctl.json.new"), 0o755)) // this directory blocks the temporary file
 	if err := h.Apply("/a", state.Supervisor{PID: 1}); err == nil {
 		t.Fatal("the values were saved into a directory")
 	}
 	expect(t, h, "not saved", nil)
 }
 
-func TestControllersAreDisabledByTheLastCluster(t *testing.T) {
+func TestRelease_lastCluster_disablesControllers(t *testing.T) {
 	h, running := testHost(t)
 	running[1], running[2] = true, true
 	mount := t.TempDir()
@@ -28,13 +28,14 @@ func TestControllersAreDisabledByTheLastCluster(t *testing.T) {
 	must(t, h.Hold("/a", state.Supervisor{PID: 1}))
 	must(t, h.Hold("/b", state.Supervisor{PID: 2}))
 	must(t, h.RememberControllers(mount, []string{"memory"}))
-	must(t, h.RememberControllers(mount, []string{"memory"})) // again, as after a crash
+	must(t, h.RememberControllers(mount, []string{"memory"})) // a second time, as after a crash
 	must(t, h.Release("/a"))
 	if got, err := os.ReadFile(control); err != nil || string(got) != "cpu memory" {
 		t.Errorf("one of two down: subtree_control was written %q (%v)", got, err)
 	}
 	must(t, h.Release("/b"))
-	// An ordinary file keeps the last write; the kernel would take it off the list.
+	// This file is an ordinary file, so it keeps only the last write. In a real cgroup, the kernel would remove the
+	// controller from the list.
 	if got, err := os.ReadFile(control); err != nil || string(got) != "-memory" {
 		t.Errorf("both down: subtree_control was written %q (%v), want -memory", got, err)
 	}
@@ -43,7 +44,7 @@ func TestControllersAreDisabledByTheLastCluster(t *testing.T) {
 	}
 }
 
-func TestControllerThatStaysIsLogged(t *testing.T) {
+func TestRelease_controllerStaysEnabled_isLogged(t *testing.T) {
 	h, _ := testHost(t)
 	var logged string
 	h.Log = func(format string, args ...any) { logged = fmt.Sprintf(format, args...) }
@@ -57,7 +58,7 @@ func TestControllerThatStaysIsLogged(t *testing.T) {
 	}
 }
 
-func TestLoadModulesLeavesTheHostsBridgesAlone(t *testing.T) {
+func TestLoadModules_alreadyLoaded_keepsBridgeFilters(t *testing.T) {
 	h, _ := testHost(t)
 	load := func(value int) func(...string) {
 		return func(...string) {
@@ -76,14 +77,14 @@ func TestLoadModulesLeavesTheHostsBridgesAlone(t *testing.T) {
 		}
 	}
 	h.Modprobe = func(...string) {}
-	must(t, h.LoadModules()) // a kernel without the module
+	must(t, h.LoadModules()) // Modprobe does nothing: a kernel without the module
 	if _, err := os.Stat(filepath.Join(h.Sys, "net")); !os.IsNotExist(err) {
 		t.Errorf("parameters appeared: %v", err)
 	}
 	h.Modprobe = load(1)
 	must(t, h.LoadModules())
 	expectAll("loaded by us", 0)
-	load(1)() // an administrator's
+	load(1)() // values that an administrator has set
 	h.Modprobe = func(...string) {}
 	must(t, h.LoadModules())
 	expectAll("loaded before", 1)

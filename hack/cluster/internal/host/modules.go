@@ -6,21 +6,20 @@ import (
 	"path/filepath"
 )
 
-// bridgeFilters are per network namespace, and 1 in each that is there when
-// br_netfilter is loaded, the host's among them.
+// bridgeFilters are sysctls that exist in each network namespace. When br_netfilter is loaded, they become 1 in all
+// existing namespaces, including the host's.
 var bridgeFilters = []string{
 	"net/bridge/bridge-nf-call-iptables", "net/bridge/bridge-nf-call-ip6tables", "net/bridge/bridge-nf-call-arptables",
 }
 
-// LoadModules loads the kernel modules that the cluster uses. Loaded for it,
-// br_netfilter does not lead what crosses the host's own bridges through the
-// host's packet filters: only the cluster's network namespace has that.
+// LoadModules loads the kernel modules that the cluster uses. If it loads br_netfilter, it also sets the host's
+// bridge-nf-call sysctls to 0. So traffic on the host's own bridges does not pass the host's packet filters.
 func (h Host) LoadModules() error {
 	_, err := os.Stat(filepath.Join(h.Sys, bridgeFilters[0]))
 	loaded := err == nil
 	h.Modprobe("overlay", "br_netfilter", "nf_conntrack")
 	if loaded {
-		return nil // as the host has it
+		return nil // the module was loaded before: keep the host's values
 	}
 	for _, path := range bridgeFilters {
 		if _, err := h.read(path); errors.Is(err, os.ErrNotExist) {

@@ -11,17 +11,16 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// A want is a value that the node needs.
+// A want is the value of a kernel parameter that the node needs.
 type want struct {
 	path  string // below /proc/sys
 	value int
-	least bool // a larger value will do
+	least bool // a larger value is accepted, too
 }
 
-// The kubelet would set all but the last to these values itself
-// (setupKernelTunables in its container manager); set here, before it starts,
-// they are saved before and nothing is left for it to change.
-// OpenSearch refuses to start with fewer than 262144 memory map areas.
+// wants are the values that the node needs. The kubelet would set all except the last one itself (setupKernelTunables
+// in its container manager). Here they are set before the kubelet starts, so the original values can be saved.
+// OpenSearch does not start with fewer than 262144 memory map areas.
 var wants = []want{
 	{"vm/overcommit_memory", 1, false},
 	{"vm/panic_on_oom", 0, false},
@@ -32,15 +31,14 @@ var wants = []want{
 	{"vm/max_map_count", 262144, true},
 }
 
-// Apply saves the host's values, names the cluster as one that needs the node's,
-// and sets these.
+// Apply saves the host's values, registers the cluster as one that needs the node's values, and sets the node's values.
 func (h Host) Apply(dir state.Dir, holder state.Supervisor) error {
 	return h.locked(func(s *saved) error {
 		var changes []want
 		for _, w := range wants {
 			now, err := h.read(w.path)
 			if errors.Is(err, os.ErrNotExist) {
-				continue // a kernel without this parameter
+				continue // the kernel does not have this parameter
 			}
 			if err != nil {
 				return err
@@ -66,8 +64,7 @@ func (h Host) Apply(dir state.Dir, holder state.Supervisor) error {
 	})
 }
 
-// restoreSysctls puts the host's values back. A parameter which somebody has
-// changed since is left as it is.
+// restoreSysctls restores the host's values. It keeps a parameter that was changed by another program in the meantime.
 func (h Host) restoreSysctls(s *saved) error {
 	var errs []error
 	for _, w := range wants {

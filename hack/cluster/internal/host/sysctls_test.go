@@ -11,7 +11,7 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// hostValues are a stock Debian's.
+// hostValues are the values of a stock Debian.
 var hostValues = map[string]int{
 	"vm/overcommit_memory": 0, "vm/panic_on_oom": 0, "kernel/panic": 0, "kernel/panic_on_oops": 0,
 	"kernel/keys/root_maxkeys": 1000000, "kernel/keys/root_maxbytes": 25000000, "vm/max_map_count": 65530,
@@ -70,22 +70,22 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestApplyAndRelease(t *testing.T) {
+func TestRelease_afterApply_restoresValues(t *testing.T) {
 	h, running := testHost(t)
 	running[1] = true
 	must(t, h.Apply("/a", state.Supervisor{PID: 1}))
 	expect(t, h, "up", nodeValues)
-	must(t, h.Apply("/a", state.Supervisor{PID: 1})) // again, as after a crash
+	must(t, h.Apply("/a", state.Supervisor{PID: 1})) // a second time, as after a crash
 	must(t, h.Release("/a"))
 	expect(t, h, "down", nil)
 	if _, err := os.Stat(h.Saved); !os.IsNotExist(err) {
 		t.Errorf("%s is left: %v", h.Saved, err)
 	}
-	must(t, h.Release("/a")) // nothing to do
+	must(t, h.Release("/a")) // the second call has no effect
 	expect(t, h, "down again", nil)
 }
 
-func TestLastOfTwoClustersRestores(t *testing.T) {
+func TestRelease_lastOfTwoClusters_restoresValues(t *testing.T) {
 	h, running := testHost(t)
 	running[1], running[2] = true, true
 	must(t, h.Apply("/a", state.Supervisor{PID: 1}))
@@ -96,7 +96,7 @@ func TestLastOfTwoClustersRestores(t *testing.T) {
 	expect(t, h, "both down", nil)
 }
 
-func TestCrashedClusterDoesNotHoldBackTheOther(t *testing.T) {
+func TestRelease_otherClusterCrashed_restoresValues(t *testing.T) {
 	h, running := testHost(t)
 	running[2] = true
 	must(t, h.Apply("/crashed", state.Supervisor{PID: 1}))
@@ -105,15 +105,15 @@ func TestCrashedClusterDoesNotHoldBackTheOther(t *testing.T) {
 	expect(t, h, "down beside a crashed one", nil)
 }
 
-func TestOthersChangeIsKept(t *testing.T) {
+func TestRelease_valueChangedByAdmin_isKept(t *testing.T) {
 	h, _ := testHost(t)
 	must(t, h.Apply("/a", state.Supervisor{PID: 1}))
-	must(t, h.write("kernel/panic", 60)) // an administrator's
+	must(t, h.write("kernel/panic", 60)) // set by an administrator
 	must(t, h.Release("/a"))
 	expect(t, h, "down", map[string]int{"kernel/panic": 60})
 }
 
-func TestLargerValueIsLeftAlone(t *testing.T) {
+func TestApply_largerValue_isKept(t *testing.T) {
 	h, _ := testHost(t)
 	must(t, h.write("vm/max_map_count", 1048576))
 	must(t, h.Apply("/a", state.Supervisor{PID: 1}))
@@ -129,7 +129,7 @@ func expectOne(t *testing.T, h Host, path string, want int) {
 	}
 }
 
-func TestValuesOfAnotherBootAreNotRestored(t *testing.T) {
+func TestRelease_valuesOfEarlierBoot_areNotRestored(t *testing.T) {
 	h, _ := testHost(t)
 	must(t, h.Apply("/a", state.Supervisor{PID: 1}))
 	file := filepath.Join(h.Saved, "sysctl.json")

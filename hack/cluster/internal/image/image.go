@@ -1,5 +1,5 @@
-// Package image packs files into container image archives and identifies
-// archives, without a container engine.
+// Package image packs files into container image archives and reads the names and the digest of archives. It needs no
+// container engine.
 package image
 
 import (
@@ -18,26 +18,25 @@ import (
 	"strings"
 )
 
-// A Spec is an image of one layer.
+// A Spec describes an image of one layer.
 type Spec struct {
-	// Ref is the image's name and tag.
+	// Ref is the name and tag of the image.
 	Ref string
-	// Files are programs or other files of the host, by their path in the image.
+	// Files are files of the host, by their path in the image.
 	Files      map[string]string
 	Entrypoint []string
-	// User is a user id, or empty for root.
+	// User is the user id in the image; empty: root.
 	User string
 }
 
-// manifestEntry is an element of a docker-archive's manifest.json.
+// manifestEntry is an element of manifest.json in a docker-archive.
 type manifestEntry struct {
 	Config   string
 	RepoTags []string
 	Layers   []string
 }
 
-// Pack writes the image as a docker-archive, for this machine's architecture.
-// The same files give the same bytes.
+// Pack writes the image as a docker-archive for this machine's architecture. The same files always give the same bytes.
 func Pack(w io.Writer, spec Spec) error {
 	layer, err := packLayer(spec.Files)
 	if err != nil {
@@ -101,19 +100,19 @@ func add(archive *tar.Writer, name string, mode int64, data []byte) error {
 	return err
 }
 
-// An Archive is what an image archive says of itself.
+// An Archive holds the names and the digest of an image archive.
 type Archive struct {
-	// Refs are the names of the images in it.
+	// Refs are the names of the images in the archive.
 	Refs []string
-	// Digest changes when any image in it does: the archive's manifest names
-	// everything else by its content.
+	// Digest changes if any image in the archive changes. It is the digest of the manifest, which contains the digests
+	// of all other files.
 	Digest string
 }
 
-// refAnnotations are where tools write an image's whole name in an OCI index.
+// refAnnotations are the annotations of an OCI index that may contain the full name of an image.
 var refAnnotations = []string{"io.containerd.image.name", "org.opencontainers.image.ref.name"}
 
-// Inspect reads the manifest of a docker-archive or an OCI archive.
+// Inspect reads the names and the digest of a docker-archive or an OCI archive.
 func Inspect(file string) (Archive, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -121,7 +120,7 @@ func Inspect(file string) (Archive, error) {
 	}
 	defer f.Close()
 	var found Archive
-	// tar.Reader seeks over what is not read, so that this is quick.
+	// This is fast: tar.Reader skips the content of entries that are not read.
 	for reader := tar.NewReader(f); ; {
 		header, err := reader.Next()
 		if errors.Is(err, io.EOF) {

@@ -85,7 +85,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-func TestPackIsReproducible(t *testing.T) {
+func TestPack_sameFiles_sameArchive(t *testing.T) {
 	fileA, a := pack(t, "same")
 	_, b := pack(t, "same")
 	fileC, _ := pack(t, "other")
@@ -108,7 +108,7 @@ func TestPackIsReproducible(t *testing.T) {
 	}
 }
 
-func TestInspectOCI(t *testing.T) {
+func TestInspect_ociArchive(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "oci.tar")
 	index := `{"manifests":[{"digest":"sha256:1","annotations":{"org.opencontainers.image.ref.name":"1","io.containerd.image.name":"knee.dev/y:1"}}]}`
 	var data bytes.Buffer
@@ -130,7 +130,7 @@ func TestInspectOCI(t *testing.T) {
 	}
 }
 
-func TestInspectRefusesOtherFiles(t *testing.T) {
+func TestInspect_otherFiles_fails(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(text, []byte(strings.Repeat("no archive ", 100)), 0o644); err != nil {
 		t.Fatal(err)

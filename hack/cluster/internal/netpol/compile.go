@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// world is what the rules are made of.
+// world holds the objects that determine the rules.
 type world struct {
 	nodeIP     string
 	pods       []*corev1.Pod
@@ -22,8 +22,8 @@ type world struct {
 	policies   []*networkingv1.NetworkPolicy
 }
 
-// compile writes the policies for iptables-restore. A pod that no policy selects has no rule. A connection that was let
-// through once stays: only its first packet is looked at.
+// compile returns the policies as input of iptables-restore. A pod that no policy selects gets no rule. Policies apply
+// only to the first packet of a connection: an established connection continues if a policy changes.
 func compile(w world) string {
 	var hooks, rules strings.Builder
 	chains := []string{chain}
@@ -40,7 +40,7 @@ func compile(w world) string {
 				own, other = "-s", "-d"
 			}
 			fmt.Fprintf(&hooks, "-A %s %s %s -j %s\n", chain, own, pod.Status.PodIP, name)
-			allowed := []string{fmt.Sprintf("%s %s", other, pod.Status.PodIP)} // itself, over a Service
+			allowed := []string{fmt.Sprintf("%s %s", other, pod.Status.PodIP)} // the pod itself, through a Service
 			if direction == networkingv1.PolicyTypeIngress {
 				allowed = append(allowed, fmt.Sprintf("%s %s", other, w.nodeIP))
 			}
@@ -57,13 +57,14 @@ func compile(w world) string {
 	var b strings.Builder
 	b.WriteString("*mangle\n")
 	for _, name := range chains {
-		fmt.Fprintf(&b, ":%s - [0:0]\n", name) // which empties it
+		fmt.Fprintf(&b, ":%s - [0:0]\n", name) // this also empties an existing chain
 	}
 	fmt.Fprintf(&b, "-A %s -m conntrack --ctstate ESTABLISHED,RELATED -j RETURN\n%s%sCOMMIT\n", chain, hooks.String(), rules.String())
 	return b.String()
 }
 
-// addressable are the pods that have an address of their own, by address. That of a pod that ended is given again.
+// addressable returns the pods that have their own address, sorted by address. Ended pods are left out, because a new
+// pod may get their address.
 func (w world) addressable() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range w.pods {
@@ -76,11 +77,11 @@ func (w world) addressable() []*corev1.Pod {
 	return out
 }
 
-// selecting are the policies of a direction that select a pod.
+// selecting returns the policies that apply to a pod in a direction.
 func (w world) selecting(pod *corev1.Pod, direction networkingv1.PolicyType) []*networkingv1.NetworkPolicy {
 	var out []*networkingv1.NetworkPolicy
 	for _, policy := range w.policies {
-		// The API server fills in policyTypes.
+		// policyTypes is always set: the API server has a default.
 		if policy.Namespace == pod.Namespace && slices.Contains(policy.Spec.PolicyTypes, direction) && matches(&policy.Spec.PodSelector, pod.Labels) {
 			out = append(out, policy)
 		}
@@ -88,19 +89,20 @@ func (w world) selecting(pod *corev1.Pod, direction networkingv1.PolicyType) []*
 	return out
 }
 
-// matches tells whether a selector, which the API server has found valid, selects labels.
+// matches reports whether a selector selects the labels. The API server has already validated the selector.
 func matches(selector *metav1.LabelSelector, set labels.Set) bool {
 	s, err := metav1.LabelSelectorAsSelector(selector)
 	return err == nil && s.Matches(set)
 }
 
-// end is what may be at the other end of a connection: a pod, or addresses.
+// end is a possible other end of a connection: a pod, or a range of addresses.
 type end struct {
-	match string      // empty: anything
+	match string      // iptables match of the address; empty: any address
 	pod   *corev1.Pod // nil: not a pod
 }
 
-// allowed are the iptables matches of what a policy lets to or from a pod; flag is that of the other end's address.
+// allowed returns the iptables matches for the connections that a policy allows to or from a pod. flag is the iptables
+// flag for the address of the other end.
 func (w world) allowed(pod *corev1.Pod, policy *networkingv1.NetworkPolicy, direction networkingv1.PolicyType, flag string) []string {
 	var out []string
 	add := func(peers []networkingv1.NetworkPolicyPeer, ports []networkingv1.NetworkPolicyPort) {
@@ -151,7 +153,7 @@ func (w world) ends(namespace string, peers []networkingv1.NetworkPolicyPeer, fl
 	return out
 }
 
-// without are the IPv4 prefixes of a block less its exceptions.
+// without returns the IPv4 prefixes of a block, without its exceptions.
 func without(block *networkingv1.IPBlock) []netip.Prefix {
 	var split func(netip.Prefix, []netip.Prefix) []netip.Prefix
 	split = func(p netip.Prefix, except []netip.Prefix) []netip.Prefix {
@@ -171,7 +173,7 @@ func without(block *networkingv1.IPBlock) []netip.Prefix {
 	}
 	whole, err := netip.ParsePrefix(block.CIDR)
 	if err != nil || !whole.Addr().Is4() {
-		return nil // the cluster has IPv4 alone
+		return nil // the cluster supports only IPv4
 	}
 	var except []netip.Prefix
 	for _, text := range block.Except {
@@ -182,7 +184,8 @@ func without(block *networkingv1.IPBlock) []netip.Prefix {
 	return split(whole.Masked(), except)
 }
 
-// portMatches are the iptables matches of ports; a named one is looked up at the destination, where that is a pod.
+// portMatches returns the iptables matches for ports. A named port is the port with this name in the destination pod.
+// If the destination is not a pod, a named port matches nothing.
 func portMatches(ports []networkingv1.NetworkPolicyPort, destination *corev1.Pod) []string {
 	if len(ports) == 0 {
 		return []string{""}

@@ -77,7 +77,7 @@ COMMIT
 	}
 }
 
-func TestAPolicyWithoutRulesLetsNothingThrough(t *testing.T) {
+func TestCompile_policyWithoutRules_dropsAll(t *testing.T) {
 	policy := &networkingv1.NetworkPolicy{}
 	policy.Namespace = "a"
 	policy.Spec.PolicyTypes = []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}
@@ -92,7 +92,7 @@ func TestAPolicyWithoutRulesLetsNothingThrough(t *testing.T) {
 	}
 }
 
-func TestBlocksWithoutTheirExceptions(t *testing.T) {
+func TestIPBlockExceptions(t *testing.T) {
 	for _, test := range []struct {
 		block networkingv1.IPBlock
 		want  []string

@@ -1,9 +1,11 @@
-// Package netpol enforces the cluster's NetworkPolicies with iptables. Pod to pod traffic crosses the bridge, whose
-// frames br_netfilter leads through the chain FORWARD; what is for the node itself (DNS, the API server) comes to INPUT.
+// Package netpol enforces the cluster's NetworkPolicies with iptables. Traffic between pods crosses the bridge.
+// br_netfilter passes the bridge's frames through the chain FORWARD. Traffic to the node itself (DNS, the API server)
+// passes the chain INPUT.
 //
-// The rules are in the table mangle, which kube-proxy leaves alone, and which sees a Service's address replaced by its
-// pod's. They follow the pods as the API server shows them: a new pod is without its policies until its address is
-// known there, and a peer's first connection may wait for a repeated SYN.
+// The rules are in the table mangle. kube-proxy does not use this table, and in it the address of a Service is already
+// replaced by the address of a pod. The rules follow the pods in the API server. So no policy applies to a new pod
+// until the API server has the pod's address. For the same reason, the first connection of a new pod may need a
+// repeated SYN.
 package netpol
 
 import (
@@ -25,14 +27,14 @@ import (
 
 const (
 	chain = "KNEE-POLICY"
-	// Enforced is what the file of the outcome says when policies are enforced; otherwise it says why not.
+	// Enforced is the content of the outcome file if policies are enforced. Otherwise the file contains the reason.
 	Enforced = "enforced"
-	// settle is how long further changes are waited for after one.
+	// settle is how long Run waits for further changes after a change.
 	settle = 20 * time.Millisecond
 )
 
-// Run enforces policies until the context ends. The file tells whether it can: on a kernel that cannot, the cluster goes
-// on without.
+// Run enforces policies until the context ends. It writes the outcome to the file. If the kernel cannot enforce
+// policies, the cluster runs without them.
 func Run(ctx context.Context, kubeconfig, nodeIP, file string) error {
 	if err := hook(ctx); err != nil {
 		klog.ErrorS(err, "NetworkPolicies are not enforced")
@@ -57,7 +59,7 @@ func Run(ctx context.Context, kubeconfig, nodeIP, file string) error {
 	notify := func() {
 		select {
 		case changed <- struct{}{}:
-		default: // one is waiting already
+		default: // a notification is already pending
 		}
 	}
 	for _, informer := range []cache.SharedIndexInformer{pods.Informer(), namespaces.Informer(), policies.Informer()} {
@@ -79,7 +81,7 @@ func Run(ctx context.Context, kubeconfig, nodeIP, file string) error {
 		}
 		time.Sleep(settle)
 		w := world{nodeIP: nodeIP, namespaces: map[string]labels.Set{}}
-		// From memory, without an error.
+		// The listers read from memory and return no errors.
 		w.pods, _ = pods.Lister().List(labels.Everything())
 		w.policies, _ = policies.Lister().List(labels.Everything())
 		all, _ := namespaces.Lister().List(labels.Everything())
@@ -90,7 +92,8 @@ func Run(ctx context.Context, kubeconfig, nodeIP, file string) error {
 		if rules == last {
 			continue
 		}
-		// All of them in one step: there is no moment without rules. An error ends the daemon, which is started again.
+		// iptables-restore replaces all rules in one step, so there is no moment without rules. After an error the
+		// daemon ends, and the supervisor restarts it.
 		if err := iptables(ctx, rules, "iptables-restore", "-w", "10", "--noflush"); err != nil {
 			return err
 		}
@@ -103,9 +106,9 @@ func Run(ctx context.Context, kubeconfig, nodeIP, file string) error {
 	}
 }
 
-// hook makes the chain and leads packets through it, or tells what the kernel lacks.
+// hook makes the chain and inserts it into FORWARD and INPUT. It returns an error if the kernel lacks a feature.
 func hook(ctx context.Context) error {
-	// With a rule of every kind that is used, so that it is the kernel that is asked.
+	// Test a rule of every kind that is used. The kernel rejects rules that it does not support.
 	err := iptables(ctx, "*mangle\n:"+chain+"-TRY - [0:0]\n-A "+chain+"-TRY -p tcp --dport 1:2 -m conntrack --ctstate ESTABLISHED,RELATED -j DROP\n-F "+chain+
 		"-TRY\n-X "+chain+"-TRY\nCOMMIT\n", "iptables-restore", "-w", "10", "--noflush")
 	if err != nil {

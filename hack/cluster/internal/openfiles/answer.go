@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// notification is the kernel's struct seccomp_notif.
+// notification is the struct seccomp_notif of the kernel.
 type notification struct {
 	id         uint64
 	pid, flags uint32
@@ -22,25 +22,26 @@ type notification struct {
 	args       [6]uint64
 }
 
-// reply is the kernel's struct seccomp_notif_resp.
+// reply is the struct seccomp_notif_resp of the kernel.
 type reply struct {
 	id      uint64
 	value   int64
-	failure int32 // a negative errno
+	failure int32 // negative errno; 0: success
 	flags   uint32
 }
 
-const goOn = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE: the kernel answers after all
+const goOn = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE: the kernel executes the call itself
 
-// Serve takes from runc, on a socket, the file on which the kernel tells of each container's calls, and answers them
-// for as long as the container lives. It returns when the socket is closed.
+// Serve receives a file descriptor for each container from runc, over a socket. The kernel reports the container's
+// system calls on this file. Serve answers these calls as long as the container lives. It returns when the socket is
+// closed.
 func Serve(socket *net.UnixListener) error {
 	for {
 		conn, err := socket.AcceptUnix()
 		if errors.Is(err, net.ErrClosed) {
 			return err
 		}
-		if err != nil { // too many open files, say: it passes
+		if err != nil { // for example too many open files, which may pass
 			log.Printf("open files: %v", err)
 			time.Sleep(100 * time.Millisecond)
 			continue
@@ -63,7 +64,7 @@ func Serve(socket *net.UnixListener) error {
 	}
 }
 
-// receive gives the files of one message; of which container they are does not matter.
+// receive returns the file descriptors of one message. It ignores which container they belong to.
 func receive(conn *net.UnixConn) ([]int, error) {
 	state, rights := make([]byte, 1<<16), make([]byte, unix.CmsgSpace(4*8))
 	_, n, flags, _, err := conn.ReadMsgUnix(state, rights)
@@ -88,10 +89,11 @@ func receive(conn *net.UnixConn) ([]int, error) {
 	return fds, nil
 }
 
-// answer answers every call that is told of on the file, until nobody is left who could make one.
+// answer answers every system call that the kernel reports on the file. It returns when no process is left that could
+// make one.
 func answer(fd int) error {
 	for {
-		// The call that takes one would wait for ever once nobody is left.
+		// Poll first: the receiving ioctl would wait forever if no process is left.
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		switch _, err := unix.Poll(ready, -1); {
 		case errors.Is(err, unix.EINTR):
@@ -101,12 +103,12 @@ func answer(fd int) error {
 		case ready[0].Revents&unix.POLLIN != 0:
 		case ready[0].Revents&(unix.POLLHUP|unix.POLLNVAL) != 0:
 			return nil
-		default: // the kernel could not look, for a signal came
+		default: // no event; for example, a signal interrupted the kernel
 			continue
 		}
 		var asked notification
 		switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&asked)); {
-		case errors.Is(err, unix.ENOENT): // who asked has been killed
+		case errors.Is(err, unix.ENOENT): // the calling process was killed
 			continue
 		case err != nil:
 			return fmt.Errorf("taking a notification: %w", err)
@@ -118,8 +120,9 @@ func answer(fd int) error {
 	}
 }
 
-// tell writes the limit where the process wants it. Where that does not work, the kernel is to answer; also a 32-bit
-// process, whose calls have other numbers and whose limits are smaller.
+// tell writes the limit into the memory of the calling process. If this fails, the kernel executes the call itself. The
+// kernel also executes the calls of 32-bit processes, because their calls have other numbers and their limits are
+// smaller.
 func tell(fd int, asked notification) reply {
 	if asked.call != unix.SYS_PRLIMIT64 && asked.call != unix.SYS_GETRLIMIT {
 		return reply{id: asked.id, flags: goOn}
@@ -127,14 +130,14 @@ func tell(fd int, asked notification) reply {
 	limit := make([]byte, 0, 16) // struct rlimit64
 	limit = binary.NativeEndian.AppendUint64(limit, Wanted)
 	limit = binary.NativeEndian.AppendUint64(limit, Wanted)
-	address := asked.args[3] // of prlimit64's fourth argument
+	address := asked.args[3] // fourth argument of prlimit64
 	if asked.call == unix.SYS_GETRLIMIT {
 		address = asked.args[1]
 	}
 	to := []unix.RemoteIovec{{Base: uintptr(address), Len: len(limit)}}
 	from := []unix.Iovec{{Base: &limit[0]}}
 	from[0].SetLen(len(limit))
-	// By now the id may be another process's.
+	// Check the notification again: the process id may belong to another process now.
 	if err := control(fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&asked.id)); err != nil {
 		return reply{id: asked.id, flags: goOn}
 	}
@@ -144,7 +147,7 @@ func tell(fd int, asked notification) reply {
 	return reply{id: asked.id}
 }
 
-// control asks the kernel, and asks again where a signal came in between.
+// control makes an ioctl call, again if a signal interrupted it.
 func control(fd int, request uint, argument unsafe.Pointer) error {
 	for {
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(argument))

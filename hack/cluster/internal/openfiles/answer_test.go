@@ -13,10 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// heldUp makes the kernel tell of each prlimit64 and getrlimit of this thread, as a container's profile does of some of them.
+// heldUp installs a seccomp filter that reports every prlimit64 and getrlimit of this thread. The profile of a
+// container reports only some of these calls.
 func heldUp() (fd int, err error) {
 	filter := []unix.SockFilter{
-		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the call's number
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // number of the call
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PRLIMIT64, Jt: 1},
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_GETRLIMIT, Jf: 1},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_USER_NOTIF},
@@ -34,7 +35,7 @@ func heldUp() (fd int, err error) {
 	return int(n), nil
 }
 
-func TestContainersAreTold(t *testing.T) {
+func TestServe_limitQuery_returnsWantedLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
@@ -43,7 +44,7 @@ func TestContainersAreTold(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- Serve(listener) }()
 
-	// A filter stays with its thread: this one ends with the goroutine, which does not unlock it.
+	// A filter stays on its thread. The goroutine never unlocks the thread, so the thread ends with the goroutine.
 	type outcome struct {
 		limits [2]unix.Rlimit
 		err    error
@@ -70,7 +71,7 @@ func TestContainersAreTold(t *testing.T) {
 	deadline := time.After(time.Minute)
 	for {
 		select {
-		case fd := <-send: // as runc does, and then closes its own
+		case fd := <-send: // runc also closes its own copy after it has sent the file
 			sent <- hand(path, fd)
 			if err := unix.Close(fd); err != nil {
 				t.Error(err)

@@ -1,9 +1,10 @@
-// Package openfiles is for machines that limit open files to fewer than OpenSearch of several nodes insists on, and give
-// nobody the right to raise that. There the containers are told of the limit that they want: a stand-in, with which a
-// cluster of several small nodes starts. A process that opens more files than the machine allows still fails.
+// Package openfiles makes OpenSearch start on machines with a low limit of open files. With several nodes, OpenSearch
+// requires a higher limit, and some machines do not allow to raise it. There, containers get a faked answer when they
+// read their limit, so a cluster of several small nodes starts. A process that opens more files than the machine allows
+// still fails.
 //
-// What asks for the limit is held up by the container's seccomp profile, and the supervisor answers in the kernel's
-// stead (seccomp_unotify(2)). Refusing the call would not do: Java's network code does not start without an answer.
+// The container's seccomp profile stops the call that reads the limit, and the supervisor answers instead of the kernel
+// (seccomp_unotify(2)). Refusing the call is not enough: the network code of Java does not start without an answer.
 package openfiles
 
 import (
@@ -12,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Wanted is how many open files are enough: OpenSearch's bootstrap checks ask for 65,535.
+// Wanted is a sufficient number of open files: OpenSearch's bootstrap checks require 65,535.
 const Wanted = 65536
 
-// Raise raises this process's limit, and so that of what it starts, as far as it may and at least to Wanted where it
-// may. It returns what the limit is now.
+// Raise raises the limit of this process and of its future children. The new limit is the larger one of Wanted and the
+// current maximum. Without permission it is the current maximum. Raise returns the new limit.
 func Raise() (uint64, error) {
 	var is unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &is); err != nil {
@@ -24,7 +25,7 @@ func Raise() (uint64, error) {
 	}
 	most := max(is.Max, Wanted)
 	err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: most})
-	if errors.Is(err, unix.EPERM) { // without CAP_SYS_RESOURCE
+	if errors.Is(err, unix.EPERM) { // the process lacks CAP_SYS_RESOURCE
 		most = is.Max
 		err = unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: most})
 	}

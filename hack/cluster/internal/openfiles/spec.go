@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	prlimit   = "prlimit64" // what libc and Go's syscall package call for getrlimit, and for setrlimit
+	prlimit   = "prlimit64" // libc and Go's syscall package use it for getrlimit and for setrlimit
 	getrlimit = "getrlimit" // Go's golang.org/x/sys/unix calls it
 
-	containerType = "io.kubernetes.cri.container-type" // containerd's annotation; a pod's sandbox has another value
+	containerType = "io.kubernetes.cri.container-type" // annotation of containerd; the sandbox of a pod has another value
 )
 
-// An argument is compared with a value, in the OCI runtime specification's terms.
+// argument is a condition on an argument of a system call, in the format of the OCI runtime specification.
 type argument struct {
 	Index uint   `json:"index"`
 	Value uint64 `json:"value"`
@@ -29,9 +29,9 @@ type rule struct {
 	Args   []argument `json:"args"`
 }
 
-// rules hold up a process that asks for its own limit of open files, prlimit64(0, RLIMIT_NOFILE, NULL, &limit) or
-// getrlimit(RLIMIT_NOFILE, &limit), and let every other call through: of another process, of another limit, and what sets
-// one.
+// rules stop a process that reads its own limit of open files: prlimit64(0, RLIMIT_NOFILE, NULL, &limit) or
+// getrlimit(RLIMIT_NOFILE, &limit). They allow all other calls: for another process, for another limit, or to set a
+// limit.
 var rules = []rule{
 	{[]string{prlimit}, "SCMP_ACT_NOTIFY", []argument{
 		{0, 0, "SCMP_CMP_EQ"}, {1, unix.RLIMIT_NOFILE, "SCMP_CMP_EQ"}, {2, 0, "SCMP_CMP_EQ"},
@@ -43,12 +43,13 @@ var rules = []rule{
 	{[]string{getrlimit}, "SCMP_ACT_ALLOW", []argument{{0, unix.RLIMIT_NOFILE, "SCMP_CMP_NE"}}},
 }
 
-// Rewrite gives a container's OCI configuration (config.json) with a seccomp profile whose notifications go to the
-// socket. The configuration of a pod's sandbox, or one without a profile, comes back as it is.
+// Rewrite changes the seccomp profile in a container's OCI configuration (config.json): the kernel sends its
+// notifications about the calls in rules to the socket. If the container is the sandbox of a pod, or has no profile,
+// Rewrite returns the configuration unchanged.
 func Rewrite(config []byte, socket string) ([]byte, error) {
 	var spec map[string]any
 	decoder := json.NewDecoder(bytes.NewReader(config))
-	decoder.UseNumber() // or large numbers would lose digits
+	decoder.UseNumber() // otherwise large numbers would lose digits
 	if err := decoder.Decode(&spec); err != nil {
 		return nil, fmt.Errorf("the container's configuration: %w", err)
 	}

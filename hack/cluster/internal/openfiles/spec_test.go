@@ -14,7 +14,7 @@ const (
 		{"names": ["personality"], "action": "SCMP_ACT_ALLOW", "args": [{"index": 0, "value": 8, "op": "SCMP_CMP_EQ"}]}]}}}`
 )
 
-func TestRewriteAsksToBeTold(t *testing.T) {
+func TestRewrite_seccompProfile_notifiesLimitQueries(t *testing.T) {
 	got, err := Rewrite([]byte(container+","+profile), "/a.sock")
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestRewriteAsksToBeTold(t *testing.T) {
 	}
 }
 
-func TestRewriteLeavesTheRestAlone(t *testing.T) {
+func TestRewrite_noProfileOrSandbox_isUnchanged(t *testing.T) {
 	for name, config := range map[string]string{
 		"no profile":   container + `, "linux": {}}`,
 		"not of Linux": container + `}`,

@@ -1,5 +1,5 @@
-// Package pki makes the cluster's certificate authority, a certificate for each
-// component, and the kubeconfigs that hold them.
+// Package pki makes the cluster's certificate authority, a certificate for each component, and the kubeconfigs with
+// these certificates.
 package pki
 
 import (
@@ -23,21 +23,20 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// validity is long: the cluster is a tool of the machine that it runs on, and
-// nothing renews its certificates.
+// validity is long, because no program renews the certificates of this local cluster.
 const validity = 10 * 365 * 24 * time.Hour
 
-// An Identity is whom a certificate speaks for.
+// An Identity describes the holder of a certificate.
 type Identity struct {
-	File         string // name of its .crt and .key
+	File         string // name of its .crt and .key files, without extension
 	User         string // common name
 	Organization string // group
 	Hosts        []string
-	Serving      bool // a server's certificate rather than a client's
+	Serving      bool // true: certificate of a server; false: certificate of a client
 }
 
-// Identities lists the certificates of a cluster: each component has the user
-// that Kubernetes' built-in RBAC roles are bound to.
+// Identities lists the certificates of a cluster. The user name of each component is the name that Kubernetes' built-in
+// RBAC bindings use.
 func Identities(node string, nodeIP, serviceIP string) []Identity {
 	return []Identity{
 		{File: "apiserver", User: "kube-apiserver", Serving: true, Hosts: []string{
@@ -57,8 +56,7 @@ func Identities(node string, nodeIP, serviceIP string) []Identity {
 	}
 }
 
-// Ensure makes in dir what is not there yet: ca, sa (the key that signs service
-// account tokens) and the identities.
+// Ensure makes the missing files in dir: ca, sa (the key that signs service account tokens) and the identities.
 func Ensure(dir string, identities []Identity) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -135,7 +133,7 @@ func ensureSigningKey(dir string) error {
 	return writePEM(public, "PUBLIC KEY", der, 0o644)
 }
 
-// issue writes the key first: a certificate file means that both are there.
+// issue makes a key and a certificate. It writes the key first, so if the certificate file exists, both exist.
 func issue(dir string, identity Identity, ca *x509.Certificate, caKey *ecdsa.PrivateKey) error {
 	subject := pkix.Name{CommonName: identity.User}
 	if identity.Organization != "" {
@@ -177,7 +175,7 @@ func newTemplate(subject pkix.Name) (*x509.Certificate, error) {
 	return &x509.Certificate{
 		SerialNumber: serial,
 		Subject:      subject,
-		NotBefore:    now.Add(-time.Hour), // a clock that is set back a little
+		NotBefore:    now.Add(-time.Hour), // tolerates a clock that is set back a little
 		NotAfter:     now.Add(validity),
 	}, nil
 }
@@ -215,8 +213,8 @@ func exists(file string) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// Kubeconfig makes a kubeconfig for one of the identities in dir. It holds the
-// certificates themselves, so that it can be copied away.
+// Kubeconfig makes a kubeconfig for one of the identities in dir. It contains the certificates themselves, so it can be
+// copied to other places.
 func Kubeconfig(dir, identity, cluster, server string) ([]byte, error) {
 	ca, err := os.ReadFile(filepath.Join(dir, "ca.crt"))
 	if err != nil {

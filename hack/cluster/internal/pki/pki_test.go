@@ -22,7 +22,7 @@ func parse(t *testing.T, file string) *x509.Certificate {
 	return cert
 }
 
-func TestCertificatesAreTheAuthoritys(t *testing.T) {
+func TestEnsure_newDirectory_certificatesVerify(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "pki")
 	identities := Identities("node", "10.244.0.1", "10.96.0.1")
 	if err := Ensure(dir, identities); err != nil {
@@ -54,7 +54,7 @@ func TestCertificatesAreTheAuthoritys(t *testing.T) {
 	}
 }
 
-func TestEnsureKeepsWhatIsThere(t *testing.T) {
+func TestEnsure_existingCertificates_areKept(t *testing.T) {
 	dir := t.TempDir()
 	identities := Identities("node", "10.244.0.1", "10.96.0.1")
 	if err := Ensure(dir, identities); err != nil {

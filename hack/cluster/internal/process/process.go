@@ -1,4 +1,4 @@
-// Package process finds, identifies and ends processes of this host.
+// Package process finds, identifies and waits for processes of this host.
 package process
 
 import (
@@ -14,14 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BootID is different after each boot of the machine.
+// BootID returns an id that changes with each boot of the machine.
 func BootID() (string, error) {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(data)), err
 }
 
-// StartTime is when a living process was started, in clock ticks since boot.
-// A zombie is not alive.
+// StartTime returns when a living process was started, in clock ticks since boot. A zombie is not alive.
 func StartTime(pid int) (ticks uint64, alive bool) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -30,9 +29,8 @@ func StartTime(pid int) (ticks uint64, alive bool) {
 	return parseStat(string(data))
 }
 
-// parseStat reads the state (field 3) and the start time (field 22) of a
-// /proc/PID/stat line, see proc(5). The command, field 2, may hold spaces and
-// parentheses, so the fields are counted from its last parenthesis.
+// parseStat reads the state (field 3) and the start time (field 22) of a /proc/PID/stat line, see proc(5). The command
+// (field 2) may contain spaces and parentheses, so the fields are counted from its last parenthesis.
 func parseStat(line string) (ticks uint64, alive bool) {
 	end := strings.LastIndexByte(line, ')')
 	if end < 0 {
@@ -49,7 +47,7 @@ func parseStat(line string) (ticks uint64, alive bool) {
 // ErrStillRunning is returned by Wait at its deadline.
 var ErrStillRunning = errors.New("still running")
 
-// Wait returns when the process, which need not be a child, has ended.
+// Wait waits until the process has ended. The process need not be a child.
 func Wait(ctx context.Context, pid int) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -78,10 +76,10 @@ func Wait(ctx context.Context, pid int) error {
 	}
 }
 
-// HostPIDs translates process ids of a child PID namespace to this one's. The
-// namespace is named by its process 1, as seen from here.
+// HostPIDs maps the process ids in a child PID namespace to the ids in this namespace. init is the id of the child
+// namespace's process 1 in this namespace.
 func HostPIDs(init int) (map[int]int, error) {
-	// Process 1 of a namespace is in it; its link is the namespace's name.
+	// This link identifies the namespace of process 1.
 	namespace, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", init))
 	if err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func HostPIDs(init int) (map[int]int, error) {
 	}
 	pids := map[int]int{}
 	for _, link := range links {
-		// A process may end while the list is walked: it is then not in the result.
+		// A process that ends during the loop is left out.
 		if target, err := os.Readlink(link); err != nil || target != namespace {
 			continue
 		}
@@ -108,8 +106,8 @@ func HostPIDs(init int) (map[int]int, error) {
 	return pids, nil
 }
 
-// parseNSpid reads the NSpid line of /proc/PID/status: the process id in the
-// reader's PID namespace first, in the process's own last.
+// parseNSpid reads the NSpid line of /proc/PID/status. The first id is that in the reader's PID namespace, the last is
+// that in the process's own namespace.
 func parseNSpid(status string) (host, inside int, ok bool) {
 	for line := range strings.Lines(status) {
 		list, found := strings.CutPrefix(line, "NSpid:")

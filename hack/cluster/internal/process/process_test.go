@@ -39,7 +39,7 @@ func TestParseNSpid(t *testing.T) {
 	}
 }
 
-func TestStartTimeTellsProcessesApart(t *testing.T) {
+func TestStartTime_endedProcess_isNotAlive(t *testing.T) {
 	own, alive := StartTime(os.Getpid())
 	if !alive || own == 0 {
 		t.Errorf("this process: start %d, alive %v", own, alive)
@@ -54,7 +54,7 @@ func TestStartTimeTellsProcessesApart(t *testing.T) {
 }
 
 func TestWait(t *testing.T) {
-	child := exec.Command("cat") // ends with its input
+	child := exec.Command("cat") // ends when its standard input is closed
 	input, err := child.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestWait(t *testing.T) {
 	}
 	long, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := Wait(long, child.Process.Pid); err != nil { // a zombie has ended
+	if err := Wait(long, child.Process.Pid); err != nil { // a zombie counts as ended
 		t.Error(err)
 	}
 	if err := child.Wait(); err != nil {

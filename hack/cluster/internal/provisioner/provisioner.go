@@ -1,10 +1,9 @@
-// Package provisioner makes the volumes of the default StorageClass: directories
-// of the node, as PersistentVolumes of type local.
+// Package provisioner makes the volumes of the default StorageClass: directories of the node, as PersistentVolumes of
+// type local.
 //
-// kube-controller-manager's own hostpath provisioner would not do: it makes
-// directories for root alone (0750), and the kubelet applies a pod's fsGroup to
-// local volumes but not to hostPath ones, so that nothing that runs as another
-// user could write to them.
+// The hostpath provisioner of kube-controller-manager is not suitable. It makes directories that only root can use
+// (0750). The kubelet does not apply a pod's fsGroup to hostPath volumes, so other users could not write to them. It
+// does apply fsGroup to local volumes.
 package provisioner
 
 import (
@@ -24,7 +23,7 @@ import (
 // Name is the provisioner's name in a StorageClass.
 const Name = "knee.dev/local"
 
-// Run provisions below root until the context ends.
+// Run provisions volumes below root until the context ends.
 func Run(ctx context.Context, kubeconfig, root string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -35,7 +34,7 @@ func Run(ctx context.Context, kubeconfig, root string) error {
 	if err != nil {
 		return err
 	}
-	// One node has one provisioner, which needs no election.
+	// The cluster has one node and one provisioner, so it needs no leader election.
 	controller.NewProvisionController(ctx, client, Name, &local{root: root},
 		controller.LeaderElection(false), controller.Threadiness(2)).Run(ctx)
 	return nil
@@ -43,7 +42,7 @@ func Run(ctx context.Context, kubeconfig, root string) error {
 
 type local struct{ root string }
 
-// Provision makes a directory on the node which the scheduler chose.
+// Provision makes a directory on the node that the scheduler selected.
 func (l *local) Provision(_ context.Context, options controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	if options.SelectedNodeName == "" {
 		return nil, controller.ProvisioningFinished, errors.New("no node is selected: the StorageClass needs volumeBindingMode: WaitForFirstConsumer")
@@ -55,7 +54,7 @@ func (l *local) Provision(_ context.Context, options controller.ProvisionOptions
 	if err := os.Mkdir(path, 0o777); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, controller.ProvisioningFinished, err
 	}
-	// Mkdir's mode is subject to the umask.
+	// The umask reduces the mode of Mkdir.
 	if err := os.Chmod(path, 0o777); err != nil {
 		return nil, controller.ProvisioningFinished, err
 	}
@@ -82,7 +81,7 @@ func volume(options controller.ProvisionOptions, path string) *corev1.Persistent
 	}
 }
 
-// Delete removes the directory, which has to be one of this provisioner's.
+// Delete removes the directory of a volume. It refuses directories that this provisioner did not make.
 func (l *local) Delete(_ context.Context, pv *corev1.PersistentVolume) error {
 	if pv.Spec.Local == nil || filepath.Dir(pv.Spec.Local.Path) != l.root {
 		return &controller.IgnoredError{Reason: fmt.Sprintf("volume %s is not a directory of %s", pv.Name, l.root)}

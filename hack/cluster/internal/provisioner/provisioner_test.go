@@ -26,7 +26,7 @@ func options(node string) controller.ProvisionOptions {
 	}
 }
 
-func TestProvisionAndDelete(t *testing.T) {
+func TestProvision_thenDelete_removesDirectory(t *testing.T) {
 	l := &local{root: t.TempDir()}
 	pv, state, err := l.Provision(context.Background(), options("node-1"))
 	if err != nil || state != controller.ProvisioningFinished {
@@ -54,7 +54,7 @@ func TestProvisionAndDelete(t *testing.T) {
 	}
 }
 
-func TestProvisionRefuses(t *testing.T) {
+func TestProvision_unsupportedClaim_fails(t *testing.T) {
 	l := &local{root: t.TempDir()}
 	if _, _, err := l.Provision(context.Background(), options("")); err == nil {
 		t.Error("a volume was made for no node")
@@ -67,7 +67,7 @@ func TestProvisionRefuses(t *testing.T) {
 	}
 }
 
-func TestDeleteLeavesOthersAlone(t *testing.T) {
+func TestDelete_otherPath_isIgnored(t *testing.T) {
 	l := &local{root: t.TempDir()}
 	other := t.TempDir()
 	for _, path := range []string{other, l.root, filepath.Join(l.root, "..")} {

@@ -1,5 +1,5 @@
-// Package state is the cluster's directory: where each file of it lies, and
-// the two small files in which its configuration and its running process are kept.
+// Package state holds the paths of the files in the cluster's state directory. It also reads and writes the two small
+// files with the cluster's configuration and its running process.
 package state
 
 import (
@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 )
 
-// Inside is where the supervisor mounts the state directory in its own mount
-// namespace. The daemons know only this path: it is short enough for sockets
-// and stays the same when the directory is moved.
+// Inside is where the supervisor mounts the state directory in its own mount namespace. The daemons use only this path.
+// It is short enough for sockets, and stays the same if the directory is moved.
 const Inside = Dir("/run/knee")
 
 // Dir is a state directory.
@@ -24,7 +23,7 @@ func (d Dir) Path(elements ...string) string {
 	return filepath.Join(append([]string{string(d)}, elements...)...)
 }
 
-// The files that more than one package uses.
+// These methods return the paths of files that more than one package uses.
 func (d Dir) Lock() string       { return d.Path("lock") }
 func (d Dir) Kubeconfig() string { return d.Path("kubeconfig") }
 func (d Dir) Control() string    { return d.Path("control.sock") }
@@ -34,33 +33,32 @@ func (d Dir) Volumes() string    { return d.Path("pv") }
 func (d Dir) Policies() string   { return d.Path("network-policies") }
 func (d Dir) Audit() string      { return d.Path("log", "audit.jsonl") }
 
-// Log is the file that a daemon's output goes to.
+// Log returns the file for a daemon's output.
 func (d Dir) Log(daemon string) string { return d.Path("log", daemon+".log") }
 
 func (d Dir) config() string     { return d.Path("config.json") }
 func (d Dir) supervisor() string { return d.Path("supervisor.json") }
 
-// Config is what `up` decided when it made the cluster. It is kept, so that the
-// cluster which starts again is the same one.
+// Config holds the settings that `up` chose when it created the cluster. A later `up` reads Config, so it starts the
+// same cluster.
 type Config struct {
 	// Name is the node's name.
 	Name string `json:"name"`
-	// APIPort is the port on the host's 127.0.0.1 which leads to the API server.
+	// APIPort is the port on the host's 127.0.0.1 that is forwarded to the API server.
 	APIPort int `json:"apiPort"`
-	// CgroupRoot is the cgroup, in each hierarchy, below which all of the cluster runs.
+	// CgroupRoot is the path, in each hierarchy, of the cgroup that contains the whole cluster.
 	CgroupRoot string `json:"cgroupRoot"`
-	// ExtraArgs are flags added to a daemon's own, by the daemon's name.
+	// ExtraArgs are additional flags of a daemon, by the daemon's name.
 	ExtraArgs map[string][]string `json:"extraArgs,omitempty"`
 }
 
-// CgroupRoot is the cgroup of the cluster with that name in that directory:
-// two checkouts on one machine do not meet in one cgroup.
+// CgroupRoot returns the cgroup of the cluster with that name in that directory. Clusters in two directories have
+// different cgroups.
 func CgroupRoot(name string, dir Dir) string {
 	return fmt.Sprintf("/knee-%s-%x", name, sha256.Sum256([]byte(dir)))[:len("/knee--")+len(name)+6]
 }
 
-// LoadConfig reads the configuration; found is false when the directory holds
-// no cluster yet.
+// LoadConfig reads the configuration. found is false if the directory does not contain a cluster yet.
 func (d Dir) LoadConfig() (config Config, found bool, err error) {
 	found, err = readJSON(d.config(), &config)
 	return config, found, err
@@ -71,8 +69,8 @@ func (d Dir) SaveConfig(config Config) error {
 	return WriteJSON(d.config(), config)
 }
 
-// Supervisor names the process that the cluster runs in. A process id alone
-// would not do: it is given again to another process, at the latest after a boot.
+// Supervisor identifies the supervisor's process. A process id is not enough, because another process may get the same
+// id later, for example after a boot.
 type Supervisor struct {
 	PID int `json:"pid"`
 	// StartTime is field 22 of /proc/PID/stat, in clock ticks since boot.
@@ -81,18 +79,18 @@ type Supervisor struct {
 	BootID string `json:"bootID"`
 }
 
-// LoadSupervisor reads which process runs the cluster, dead or alive.
+// LoadSupervisor reads the identity of the supervisor's process. The process may have ended.
 func (d Dir) LoadSupervisor() (supervisor Supervisor, found bool, err error) {
 	found, err = readJSON(d.supervisor(), &supervisor)
 	return supervisor, found, err
 }
 
-// SaveSupervisor writes which process runs the cluster.
+// SaveSupervisor writes the identity of the supervisor's process.
 func (d Dir) SaveSupervisor(supervisor Supervisor) error {
 	return WriteJSON(d.supervisor(), supervisor)
 }
 
-// Clear removes what only a running cluster has.
+// Clear removes the files that exist only while the cluster runs.
 func (d Dir) Clear() error {
 	var errs []error
 	for _, file := range []string{d.supervisor(), d.Control(), d.Containerd(), d.Containerd() + ".ttrpc", d.Kubeconfig()} {
@@ -117,7 +115,7 @@ func readJSON(file string, into any) (found bool, err error) {
 	return true, nil
 }
 
-// WriteJSON writes a value to a file, which is replaced whole or not at all.
+// WriteJSON writes a value to a file. It replaces the file in one step, so the file is never incomplete.
 func WriteJSON(file string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -126,8 +124,8 @@ func WriteJSON(file string, value any) error {
 	return WriteFile(file, append(data, '\n'), 0o644)
 }
 
-// WriteFile is os.WriteFile by way of a rename. It leaves a file that already
-// has these bytes untouched: kube-proxy exits when its configuration is rewritten.
+// WriteFile is like os.WriteFile, but it replaces the file by a rename. It does not touch a file that already has the
+// same content, because kube-proxy exits when its configuration is rewritten.
 func WriteFile(file string, data []byte, mode os.FileMode) error {
 	if old, err := os.ReadFile(file); err == nil && string(old) == string(data) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestCgroupRootDiffersByDirectory(t *testing.T) {
+func TestCgroupRoot_differentDirectories_differ(t *testing.T) {
 	a, b := CgroupRoot("knee", "/home/a/.cluster"), CgroupRoot("knee", "/home/b/.cluster")
 	if a == b {
 		t.Errorf("two checkouts share the cgroup %s", a)
@@ -22,7 +22,7 @@ func TestCgroupRootDiffersByDirectory(t *testing.T) {
 	}
 }
 
-func TestConfigIsKept(t *testing.T) {
+func TestSaveConfig_thenLoad_isEqual(t *testing.T) {
 	dir := Dir(t.TempDir())
 	if _, found, err := dir.LoadConfig(); found || err != nil {
 		t.Fatalf("an empty directory: found %v, error %v", found, err)
@@ -37,7 +37,7 @@ func TestConfigIsKept(t *testing.T) {
 	}
 }
 
-func TestBrokenConfigSaysWhatToDo(t *testing.T) {
+func TestLoadConfig_invalidJSON_suggestsWipe(t *testing.T) {
 	dir := Dir(t.TempDir())
 	if err := os.WriteFile(dir.Path("config.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestBrokenConfigSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestWriteFileLeavesSameContentAlone(t *testing.T) {
+func TestWriteFile_sameContent_isNotRewritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	if err := WriteFile(file, []byte("one"), 0o600); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func TestWriteFileLeavesSameContentAlone(t *testing.T) {
 	}
 }
 
-func TestClearKeepsTheState(t *testing.T) {
+func TestClear_config_isKept(t *testing.T) {
 	dir := Dir(t.TempDir())
 	for _, name := range []string{"supervisor.json", "kubeconfig", "control.sock", "config.json"} {
 		if err := os.WriteFile(dir.Path(name), nil, 0o644); err != nil {

@@ -20,7 +20,7 @@ var templates embed.FS
 // PauseImage is the image of the pod sandboxes.
 const PauseImage = "knee.dev/pause:1"
 
-// configFiles are the templates and where below etc each is written.
+// configFiles maps each template to its path below etc.
 var configFiles = map[string]string{
 	"containerd.toml": "containerd.toml",
 	"cni.conflist":    "cni/10-knee.conflist",
@@ -32,7 +32,7 @@ var configFiles = map[string]string{
 	"audit.yaml":      "audit.yaml",
 }
 
-// values are what the templates refer to.
+// values returns the values that the templates use.
 func values(config state.Config, snapshotter, runc string) map[string]string {
 	return map[string]string{
 		"Dir":         string(state.Inside),
@@ -50,7 +50,7 @@ func values(config state.Config, snapshotter, runc string) map[string]string {
 }
 
 func render(name string, values map[string]string) ([]byte, error) {
-	// An unknown value is an error rather than "<no value>" in a file.
+	// An unknown value must be an error. By default the file would contain "<no value>".
 	parsed, err := template.New(name).Option("missingkey=error").ParseFS(templates, "config/"+name)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,8 @@ func render(name string, values map[string]string) ([]byte, error) {
 	return rendered.Bytes(), err
 }
 
-// writeConfigs writes the daemons' configuration files. runc may be empty: containerd finds its own.
+// writeConfigs writes the daemons' configuration files. runc is the path of the program to use as runc; if it is empty,
+// containerd uses its default.
 func writeConfigs(config state.Config, snapshotter, runc string) error {
 	values := values(config, snapshotter, runc)
 	for name, file := range configFiles {
@@ -79,8 +80,8 @@ func writeConfigs(config state.Config, snapshotter, runc string) error {
 	return nil
 }
 
-// chooseSnapshotter tries an overlay mount where the images will lie: a file
-// system that is an overlay itself does not take one.
+// chooseSnapshotter tries an overlay mount in the file system of the images. If this file system is itself an overlay,
+// the mount fails, and the snapshotter is "native".
 func chooseSnapshotter() (string, error) {
 	base := state.Inside.Path("tmp", "overlay")
 	for _, dir := range []string{"lower", "upper", "work", "merged"} {

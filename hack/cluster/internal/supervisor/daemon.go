@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// A daemon that ended is started again after a pause which doubles from the
-	// first to the last of these, and begins anew once the daemon has stayed up.
+	// A daemon that ended is restarted after a pause. The pause doubles from firstPause to lastPause. It is firstPause
+	// again after the daemon ran for longer than stayedUp.
 	firstPause = 200 * time.Millisecond
 	lastPause  = 10 * time.Second
 	stayedUp   = 30 * time.Second
-	// A daemon that ended this often before it was first ready will not be.
+	// If a daemon ends this often before it is ready for the first time, the start of the cluster fails.
 	hopeless = 5
 )
 
-// A daemon is one of the cluster's processes, kept running.
+// A daemon is one of the cluster's processes. The supervisor restarts it when it ends.
 type daemon struct {
 	name string
 	path string
 	argv []string
-	log  string // file that its output is added to
+	log  string // file to which the output is appended
 
 	reaper *reaper
-	// cancel ends the keeping; stopped is closed when the process has ended, too.
+	// cancel stops the daemon and its restarts. After that, stopped is closed when the process has ended.
 	cancel  context.CancelFunc
 	stopped chan struct{}
 	grace   time.Duration // between SIGTERM and SIGKILL
@@ -40,7 +40,7 @@ type daemon struct {
 	status control.Daemon
 }
 
-// keep starts the daemon, and starts it again whenever it ends.
+// keep starts the daemon and restarts it whenever it ends.
 func (d *daemon) keep(ctx context.Context) {
 	ctx, d.cancel = context.WithCancel(ctx)
 	d.stopped = make(chan struct{})
@@ -68,7 +68,7 @@ func (d *daemon) keep(ctx context.Context) {
 	}()
 }
 
-// run runs the program once and says how it ended.
+// run runs the program once and returns how it ended.
 func (d *daemon) run(ctx context.Context) string {
 	pid, ended, err := d.start()
 	if err != nil {
@@ -80,7 +80,7 @@ func (d *daemon) run(ctx context.Context) string {
 		return describe(status)
 	case <-ctx.Done():
 	}
-	_ = syscall.Kill(pid, syscall.SIGTERM) // fails only when it has just ended
+	_ = syscall.Kill(pid, syscall.SIGTERM) // fails only if the process has just ended
 	select {
 	case status := <-ended:
 		return describe(status)
@@ -110,8 +110,8 @@ func (d *daemon) start() (int, <-chan syscall.WaitStatus, error) {
 	})
 }
 
-// environment is the daemons': nothing of the caller's, whose proxy settings,
-// say, would lead out of the namespace.
+// environment returns the environment of the daemons. It contains nothing of the caller's environment: for example,
+// proxy settings would point to addresses outside of the namespace.
 func environment() []string {
 	return []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -134,13 +134,13 @@ func (d *daemon) snapshot() control.Daemon {
 	return status
 }
 
-// waitReady polls a check until it succeeds. Its error says why it did not, with
+// waitReady repeats a check until it succeeds. If the check does not succeed in time, the error contains the reason and
 // the end of the daemon's log.
 func (d *daemon) waitReady(ctx context.Context, check func(context.Context) error) error {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		// One attempt may hang without using up the whole deadline.
+		// Limit each attempt, so one that hangs does not use up the whole time.
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
 		err := check(attempt)
 		cancel()
@@ -164,7 +164,7 @@ func (d *daemon) logTail() string {
 	return Tail(d.log, 15)
 }
 
-// describe says in words how a process ended.
+// describe returns a text that describes how a process ended.
 func describe(status syscall.WaitStatus) string {
 	switch {
 	case status.Signaled():

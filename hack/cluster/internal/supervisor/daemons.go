@@ -8,7 +8,7 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// The daemons' names, which are also those of their logs.
+// These are the names of the daemons and of their logs.
 const (
 	etcd              = "etcd"
 	containerd        = "containerd"
@@ -34,7 +34,7 @@ func DaemonNames() []string {
 	return []string{etcd, containerd, apiserver, controllerManager, scheduler, coredns, provision, networkPolicies, kubelet, kubeProxy}
 }
 
-// flags are each daemon's; containerd's are in its configuration file alone.
+// flags returns the flags of each daemon. All other settings of containerd are in its configuration file.
 func flags(config state.Config) map[string][]string {
 	in := state.Inside
 	key := func(file string) string { return in.Path("pki", file) }
@@ -42,7 +42,7 @@ func flags(config state.Config) map[string][]string {
 	return map[string][]string{
 		etcd: {
 			"--name=" + config.Name, "--data-dir=" + in.Path("etcd"), "--log-level=warn",
-			// The state is a development cluster's: it may be lost with the machine's power.
+			// No fsync: the state of a development cluster may be lost in a power failure.
 			"--unsafe-no-fsync",
 			"--listen-client-urls=" + etcdURL, "--advertise-client-urls=" + etcdURL,
 			"--listen-peer-urls=http://127.0.0.1:2380",
@@ -63,9 +63,10 @@ func flags(config state.Config) map[string][]string {
 			"--service-account-signing-key-file=" + key("sa.key"), "--service-account-key-file=" + key("sa.pub"),
 			"--profiling=false",
 			"--audit-policy-file=" + in.Path("etc", "audit.yaml"),
-			// At most 8 files of 64 MB, the newest under this name. Written at once: a file is read when its end is wanted.
+			// The audit log has at most 8 files of 64 MB; the newest file has this name. In the mode blocking, every
+			// request is in the file when a reader needs it.
 			"--audit-log-path=" + in.Audit(), "--audit-log-maxsize=64", "--audit-log-maxbackup=7", "--audit-log-mode=blocking",
-			// Without it open watches, of pods and from the host, hold back its end for a minute.
+			// Without this flag, open watches of pods and of the host delay the API server's shutdown for a minute.
 			"--shutdown-watch-termination-grace-period=1s",
 		},
 		controllerManager: {
@@ -75,7 +76,7 @@ func flags(config state.Config) map[string][]string {
 			"--root-ca-file=" + key("ca.crt"), "--service-account-private-key-file=" + key("sa.key"),
 			"--cluster-signing-cert-file=" + key("ca.crt"), "--cluster-signing-key-file=" + key("ca.key"),
 			"--flex-volume-plugin-dir=" + in.Path("volume-plugins"),
-			// A pod that has ended stays until its owner goes: its logs and status are looked at.
+			// Ended pods must stay until their owner is deleted, so that their logs and status can be read.
 			"--terminated-pod-gc-threshold=0",
 			"--bind-address=127.0.0.1", "--profiling=false",
 		},
@@ -98,11 +99,11 @@ func flags(config state.Config) map[string][]string {
 	}
 }
 
-// newDaemons makes the daemons of the configuration; none of them runs yet.
+// newDaemons makes the daemons of the configuration without starting them.
 func newDaemons(config state.Config, reaper *reaper) (map[string]*daemon, error) {
 	daemons := map[string]*daemon{}
 	for name, args := range flags(config) {
-		// This same program, even when its file has been replaced since.
+		// Use this program itself, even if its file has been replaced in the meantime.
 		path := "/proc/self/exe"
 		if name == containerd {
 			var err error
@@ -119,11 +120,11 @@ func newDaemons(config state.Config, reaper *reaper) (map[string]*daemon, error)
 	return daemons, nil
 }
 
-// kubeconfigs are the identities for which a daemon has a kubeconfig.
+// kubeconfigs are the identities that need a kubeconfig.
 var kubeconfigs = []string{controllerManager, scheduler, kubelet, kubeProxy, coredns, provision, networkPolicies, "admin"}
 
-// writeKubeconfigs writes the kubeconfigs of the daemons, which reach the API
-// server without a detour over the host.
+// writeKubeconfigs writes the kubeconfigs of the daemons. They contain the API server's address in the namespace, not
+// its port on the host.
 func writeKubeconfigs() error {
 	for _, identity := range kubeconfigs {
 		data, err := pki.Kubeconfig(state.Inside.PKI(), identity, "knee", "https://"+apiAddress)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxLog is the size in bytes from which a log is set aside at the next start.
+// maxLog is the size in bytes above which a log is renamed at the next start.
 const maxLog = 16 << 20
 
 func openLog(file string) (*os.File, error) {
@@ -17,7 +17,7 @@ func openLog(file string) (*os.File, error) {
 	return os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 }
 
-// Tail quotes the last lines of a log file, for an error message.
+// Tail returns the last lines of a log file, for an error message.
 func Tail(file string, lines int) string {
 	f, err := os.Open(file)
 	if err != nil {

@@ -12,23 +12,22 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// CloneFlags are the namespaces that the supervisor is started in. All that the
-// cluster does to mounts, network interfaces, routes, packet filters and
-// processes stays in them and ends with them.
+// CloneFlags select the new namespaces in which the supervisor is started. All changes that the cluster makes to
+// mounts, network interfaces, routes, packet filters and processes stay in these namespaces and end with them.
 const CloneFlags = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC
 
-// The addresses of the cluster's own network. They meet nothing of the host's:
-// its network namespace has no way out.
+// NodeIP and the other constants define the cluster's own network. It cannot collide with the host's network, because
+// the network namespace has no connection to the outside.
 const (
-	NodeIP      = "10.244.0.1" // the bridge's address is the node's, the API server's and the DNS server's
+	NodeIP      = "10.244.0.1" // address of the bridge; also of the node, the API server and the DNS server
 	podCIDR     = "10.244.0.0/24"
 	ServiceCIDR = "10.96.0.0/16"
-	ServiceIP   = "10.96.0.1" // the kubernetes Service: the first of ServiceCIDR
+	ServiceIP   = "10.96.0.1" // the Service "kubernetes": the first address of ServiceCIDR
 	bridge      = "cni0"
 )
 
-// bridgeMAC is fixed: a bridge without one takes over that of a member, and
-// changes it as pods come and go, which neighbours notice late.
+// bridgeMAC is a fixed address for the bridge. Without it, the bridge would use the address of one of its interfaces.
+// That address would change when pods start and end, and neighbours would notice the change late.
 var bridgeMAC = net.HardwareAddr{0x0a, 0x58, 10, 244, 0, 1}
 
 // enterNamespaces prepares the namespaces that this process was started in.
@@ -42,20 +41,19 @@ func enterNamespaces(dir state.Dir, hostname string) error {
 	return prepareNetwork()
 }
 
-// hidden are the host directories which Kubernetes, containerd or the CNI
-// plugins write to at paths that cannot all be configured. A private tmpfs
-// covers each; all that has to be kept lies in the state directory.
+// hidden are the host directories that Kubernetes, containerd or the CNI plugins write to at paths that cannot all be
+// configured. Each is covered by a private tmpfs. All data that must be kept is in the state directory.
 var hidden = []string{"/run", "/var/lib", "/var/log"}
 
 func prepareMounts(dir state.Dir) error {
-	// What the host mounts and unmounts later still shows in here, but nothing
-	// goes the other way. Shared within, since pods may ask for propagation.
+	// MS_SLAVE: later mounts of the host appear in this namespace, but mounts of this namespace do not appear on the
+	// host. MS_SHARED: pods may request mount propagation within this namespace.
 	for _, flags := range []uintptr{unix.MS_REC | unix.MS_SLAVE, unix.MS_REC | unix.MS_SHARED} {
 		if err := unix.Mount("", "/", "", flags, ""); err != nil {
 			return fmt.Errorf("mount propagation of /: %w", err)
 		}
 	}
-	// Opened before anything is covered: the state directory may be below /var/lib.
+	// Open the state directory before a tmpfs is mounted over /var/lib: the directory may be below /var/lib.
 	stateFD, err := unix.Open(string(dir), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", dir, err)
@@ -67,7 +65,7 @@ func prepareMounts(dir state.Dir) error {
 	}
 	defer unix.Close(cgroupFD)
 
-	// Of this PID namespace, and of this network namespace.
+	// Mount a new /proc for this PID namespace and a new /sys for this network namespace.
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mounting /proc: %w", err)
 	}
@@ -82,7 +80,7 @@ func prepareMounts(dir state.Dir) error {
 			return fmt.Errorf("mounting a tmpfs on %s: %w", path, err)
 		}
 	}
-	// Debian has /var/run as a link to /run; where it is not, it becomes the same.
+	// On Debian /var/run is a link to /run. If it is a directory, /run is mounted on it, with the same effect.
 	if info, err := os.Lstat("/var/run"); err == nil && info.IsDir() {
 		if err := unix.Mount("/run", "/var/run", "", unix.MS_BIND, ""); err != nil {
 			return fmt.Errorf("binding /run on /var/run: %w", err)
@@ -101,7 +99,7 @@ func bind(fd int, target string) error {
 	return nil
 }
 
-// netSysctls are kept per network namespace: they are not the host's.
+// netSysctls are separate for each network namespace, so setting them does not change the host.
 var netSysctls = map[string]string{
 	"/proc/sys/net/ipv4/ip_forward":                "1",
 	"/proc/sys/net/bridge/bridge-nf-call-iptables": "1",
@@ -129,7 +127,8 @@ func prepareNetwork() error {
 	if err := netlink.LinkSetUp(cni); err != nil {
 		return fmt.Errorf("interface %s: %w", bridge, err)
 	}
-	// kube-proxy rewrites a packet to a Service only after a route for it was found.
+	// Add a route to the Services: kube-proxy rewrites the packets to a Service only after the kernel has found a route
+	// for them.
 	_, services, err := net.ParseCIDR(ServiceCIDR)
 	if err != nil {
 		return err

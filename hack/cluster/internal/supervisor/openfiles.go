@@ -12,8 +12,9 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// openFiles raises the limit of open files for all that the cluster runs. Where it cannot be raised far enough, the
-// containers are told that it was; then what containerd is to call in runc's place is returned.
+// openFiles raises the limit of open files for all processes of the cluster. If the limit cannot be raised far enough,
+// containers get a faked answer (see package openfiles). Then openFiles returns the program that containerd must call
+// instead of runc.
 func (s *supervisor) openFiles(wrapper []byte) (runc string, err error) {
 	limit, err := openfiles.Raise()
 	if err != nil || limit >= openfiles.Wanted {
@@ -23,7 +24,7 @@ func (s *supervisor) openFiles(wrapper []byte) (runc string, err error) {
 	if err := state.WriteFile(runc, wrapper, 0o755); err != nil {
 		return "", err
 	}
-	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) { // of the last time
+	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) { // socket of the last start
 		return "", err
 	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})

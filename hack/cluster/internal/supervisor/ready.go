@@ -54,9 +54,8 @@ func nodeExists(ctx context.Context, client kubernetes.Interface, name string) e
 	return err
 }
 
-// nodeReady tells whether the kubelet has reported the node ready since this
-// start (the report of an earlier one is kept with the state), and whether the
-// controllers let pods go to it.
+// nodeReady checks that the kubelet has reported the node as ready since this start of the cluster, and that the node
+// has no taint that keeps pods away. The API server may still have a report of an earlier start, which does not count.
 func nodeReady(ctx context.Context, client kubernetes.Interface, name string, since time.Time) error {
 	node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -66,7 +65,7 @@ func nodeReady(ctx context.Context, client kubernetes.Interface, name string, si
 }
 
 func checkNode(node *corev1.Node, since time.Time) error {
-	// The API keeps times in whole seconds.
+	// Times in the API are whole seconds.
 	since = since.Truncate(time.Second)
 	for _, condition := range node.Status.Conditions {
 		if condition.Type != corev1.NodeReady {
@@ -88,13 +87,13 @@ func checkNode(node *corev1.Node, since time.Time) error {
 	return fmt.Errorf("node %s has no Ready condition yet", node.Name)
 }
 
-// serviceAccountExists: without it the API server refuses pods.
+// serviceAccountExists checks that the default service account exists. Without it the API server refuses pods.
 func serviceAccountExists(ctx context.Context, client kubernetes.Interface) error {
 	_, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 	return err
 }
 
-// dnsAnswers asks the cluster's DNS server as a pod would.
+// dnsAnswers sends a query to the cluster's DNS server, as a pod does.
 func dnsAnswers(ctx context.Context) error {
 	resolver := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(NodeIP, "53"))
@@ -109,14 +108,14 @@ func dnsAnswers(ctx context.Context) error {
 	return nil
 }
 
-// resources are the kinds in objects.yaml.
+// resources maps the kinds in objects.yaml to their resources.
 var resources = map[string]schema.GroupVersionResource{
 	"StorageClass":       {Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
 	"ClusterRole":        {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
 	"ClusterRoleBinding": {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},
 }
 
-// applyObjects applies the objects that every cluster has.
+// applyObjects applies the objects that every cluster needs.
 func applyObjects(ctx context.Context, client dynamic.Interface) error {
 	file, err := os.Open(state.Inside.Path("etc", "objects.yaml"))
 	if err != nil {

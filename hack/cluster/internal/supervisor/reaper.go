@@ -13,10 +13,9 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// A reaper starts processes and collects the end of every process that is, or
-// becomes, a child of this one: as process 1 of its PID namespace the supervisor
-// inherits each orphan (containerd's shims are some). It is the only place in
-// the supervisor which starts or waits for a process.
+// A reaper starts processes and collects the exit status of every child of this process. The supervisor is process 1 of
+// its PID namespace, so orphans become its children, for example containerd's shims. No other code in the supervisor
+// may start or wait for a process.
 type reaper struct {
 	mu      sync.Mutex
 	waiting map[int]chan syscall.WaitStatus
@@ -34,9 +33,9 @@ func newReaper() *reaper {
 	return r
 }
 
-// start runs a program; its end arrives on the channel.
+// start runs a program. The channel receives the program's wait status when it ends.
 func (r *reaper) start(path string, argv []string, attr *syscall.ProcAttr) (pid int, ended <-chan syscall.WaitStatus, err error) {
-	// Locked, so that a process which ends at once is not collected unknown.
+	// The lock keeps collect from handling a process that ends immediately, before it is in waiting.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pid, err = syscall.ForkExec(path, argv, attr)
@@ -48,7 +47,7 @@ func (r *reaper) start(path string, argv []string, attr *syscall.ProcAttr) (pid 
 	return pid, channel, nil
 }
 
-// collect takes all ends there are: signals that arrive together count once.
+// collect collects all ended processes. One call may handle several, because signals that arrive together count once.
 func (r *reaper) collect() {
 	for {
 		r.mu.Lock()
@@ -67,7 +66,7 @@ func (r *reaper) collect() {
 	}
 }
 
-// runOnce runs a program to its end and returns what it printed.
+// runOnce runs a program until it ends and returns its output.
 func (r *reaper) runOnce(ctx context.Context, path string, argv ...string) (string, error) {
 	output, err := os.CreateTemp(state.Inside.Path("tmp"), argv[0]+"-*.log")
 	if err != nil {

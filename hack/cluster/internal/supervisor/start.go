@@ -19,14 +19,13 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// start starts the daemons, each as soon as what it needs is there, and returns
-// when the cluster takes work.
+// start starts the daemons in the order of their dependencies. It returns when the cluster is ready for pods.
 func (s *supervisor) start(ctx context.Context, pause []byte) error {
 	config, err := clientcmd.BuildConfigFromFlags("", state.Inside.Path("etc", "admin.kubeconfig"))
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // the checks poll; the API server has its own limits
+	config.QPS = -1 // no limit: the checks poll; the API server has its own limits
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
@@ -36,7 +35,7 @@ func (s *supervisor) start(ctx context.Context, pause []byte) error {
 		return err
 	}
 
-	// They wait for each other by themselves, and take the longest.
+	// Start these three daemons first, because they take the longest. A daemon that needs another one waits for it.
 	s.keep(etcd, apiserver, containerd)
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.startRuntime(groupCtx, pause) })
@@ -49,12 +48,12 @@ func (s *supervisor) start(ctx context.Context, pause []byte) error {
 
 func (s *supervisor) keep(names ...string) {
 	for _, name := range names {
-		// Not the context of the start, which ends with it.
+		// Do not use the context of the start: it ends when the start is complete.
 		s.daemons[name].keep(context.Background())
 	}
 }
 
-// startRuntime waits for containerd and gives it the image of the pod sandboxes.
+// startRuntime waits for containerd and imports the image of the pod sandboxes.
 func (s *supervisor) startRuntime(ctx context.Context, pause []byte) error {
 	err := s.daemons[containerd].waitReady(ctx, func(ctx context.Context) error {
 		return dialable(ctx, "unix", state.Inside.Containerd())
@@ -85,7 +84,7 @@ func (s *supervisor) importPause(ctx context.Context, pause []byte) error {
 	if err := image.Pack(file, spec); err != nil {
 		return err
 	}
-	ctr, err := exec.LookPath("ctr") // of the package containerd
+	ctr, err := exec.LookPath("ctr") // comes with the package containerd
 	if err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func (s *supervisor) importPause(ctx context.Context, pause []byte) error {
 	return state.WriteFile(stamp, []byte(digest), 0o644)
 }
 
-// startControlPlane waits for the API server and starts what needs it alone.
+// startControlPlane waits for the API server and starts the daemons that need only the API server.
 func (s *supervisor) startControlPlane(ctx context.Context, client kubernetes.Interface, objects dynamic.Interface) error {
 	if err := s.daemons[etcd].waitReady(ctx, etcdHealthy); err != nil {
 		return err
@@ -106,7 +105,7 @@ func (s *supervisor) startControlPlane(ctx context.Context, client kubernetes.In
 	}
 	s.event(control.Starting, "the API server is ready on the host's 127.0.0.1:%d", s.config.APIPort)
 	s.keep(controllerManager, scheduler)
-	// The roles of the two that come next are among the objects.
+	// The objects include the roles of provision and networkPolicies.
 	if err := s.daemons[apiserver].waitReady(ctx, func(ctx context.Context) error { return applyObjects(ctx, objects) }); err != nil {
 		return err
 	}
@@ -120,14 +119,13 @@ func (s *supervisor) startControlPlane(ctx context.Context, client kubernetes.In
 	})
 }
 
-// startNode starts the node and waits until a pod would be scheduled to it,
-// find its names, and reach a Service.
+// startNode starts the node. It waits until a pod can be scheduled to the node, resolve names, and reach a Service.
 func (s *supervisor) startNode(ctx context.Context, client kubernetes.Interface) error {
 	s.keep(kubelet)
 	if err := s.daemons[kubelet].waitReady(ctx, func(ctx context.Context) error { return nodeExists(ctx, client, s.config.Name) }); err != nil {
 		return err
 	}
-	// kube-proxy looks for its node when it starts, and then only after a pause.
+	// Start kube-proxy after the node exists: if kube-proxy does not find the node, it tries again only after a pause.
 	s.keep(kubeProxy)
 	if err := s.daemons[kubelet].waitReady(ctx, func(ctx context.Context) error { return nodeReady(ctx, client, s.config.Name, s.began) }); err != nil {
 		return err

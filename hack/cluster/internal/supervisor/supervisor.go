@@ -1,6 +1,5 @@
-// Package supervisor runs the cluster: as process 1 of its own PID namespace it
-// prepares the other namespaces, starts the daemons, keeps them running and,
-// when it ends, takes everything in the namespaces with it.
+// Package supervisor runs the cluster as process 1 of its own PID namespace. It prepares the other namespaces, starts
+// the daemons and restarts them. When it ends, everything in the namespaces ends with it.
 package supervisor
 
 import (
@@ -22,18 +21,18 @@ import (
 	"github.com/knee-bench/knee/hack/cluster/internal/state"
 )
 
-// DaemonsCgroup is the child of the cluster's cgroup in which the daemons run;
-// the kubelet's kubepods lie beside it.
+// DaemonsCgroup is the child of the cluster's cgroup that contains the daemons. The kubelet's cgroup kubepods is next
+// to it.
 const DaemonsCgroup = "daemons"
 
-// startDeadline is for everything until the cluster is ready. It takes seconds
-// on an idle machine, and a minute on a busy one.
+// startDeadline is the time limit until the cluster is ready. A start takes seconds on an idle machine and a minute on
+// a busy one.
 const startDeadline = 3 * time.Minute
 
-// Listeners are opened in the host's network namespace before the supervisor
-// is started in its own; they are handed down as files 3 and 4.
+// Listeners are opened in the host's network namespace, because the supervisor starts in its own network namespace. The
+// supervisor inherits them as files 3 and 4.
 type Listeners struct {
-	API     net.Listener // on the host's 127.0.0.1
+	API     net.Listener // on 127.0.0.1 of the host
 	Control net.Listener // a unix socket
 }
 
@@ -45,22 +44,21 @@ type supervisor struct {
 	stopOnce sync.Once
 	stop     chan struct{}
 
-	mu      sync.Mutex // for what follows
+	mu      sync.Mutex // protects the fields below
 	phase   control.Phase
-	daemons map[string]*daemon // set once
+	daemons map[string]*daemon // set once, by prepare
 	events  []control.Event
-	more    chan struct{} // closed, and made anew, with each event
+	more    chan struct{} // closed and replaced at each event
 }
 
-// Run runs the cluster of the state directory until it is asked to stop.
-// In the directory programs are those that are not the cluster's own but its pods':
-// pause, of which it makes the image of the sandboxes, and a wrapper of runc.
+// Run runs the cluster of the state directory until it is requested to stop. programs is the folder with two more
+// programs: pause, for the image of the pod sandboxes, and a wrapper of runc.
 func Run(dir state.Dir, listeners Listeners, programs string) error {
 	if os.Getpid() != 1 {
 		return errors.New("supervise is started by `knee-cluster up`, in namespaces of its own")
 	}
 	s := &supervisor{began: time.Now(), stop: make(chan struct{}), more: make(chan struct{}), phase: control.Starting}
-	// Before anything that can fail: whoever waits learns of it.
+	// Serve first, before anything can fail: waiting commands must see the error.
 	go func() { log.Printf("control socket: %v", control.Serve(listeners.Control, s)) }()
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -94,9 +92,9 @@ func Run(dir state.Dir, listeners Listeners, programs string) error {
 	return nil
 }
 
-// prepare makes the namespaces, the files and the list of daemons.
+// prepare prepares the namespaces and the files, and makes the daemons.
 func (s *supervisor) prepare(dir state.Dir, runcWrapper string) error {
-	wrapper, err := os.ReadFile(runcWrapper) // before the mounts, which may cover it
+	wrapper, err := os.ReadFile(runcWrapper) // read before the mounts, which may cover the file
 	if err != nil {
 		return err
 	}
@@ -112,7 +110,7 @@ func (s *supervisor) prepare(dir state.Dir, runcWrapper string) error {
 		return err
 	}
 	in := state.Inside
-	// The second is of the last time.
+	// Policies is the outcome file of the last start.
 	if err := errors.Join(os.RemoveAll(in.Path("tmp")), os.RemoveAll(in.Policies())); err != nil {
 		return err
 	}
@@ -143,9 +141,8 @@ func (s *supervisor) prepare(dir state.Dir, runcWrapper string) error {
 	return err
 }
 
-// shutdown stops the daemons in an order in which none misses another: first
-// those that act on the cluster, so that nothing is repaired while it stops.
-// Pods are not stopped: they end with the PID namespace, as at a power loss.
+// shutdown stops the daemons in groups. The daemons that act on the cluster stop first, so they repair nothing during
+// the shutdown. Pods are not stopped: they end with the PID namespace, as in a power failure.
 func (s *supervisor) shutdown() {
 	for _, group := range [][]string{
 		{kubelet, kubeProxy, coredns, provision, networkPolicies, scheduler, controllerManager},
@@ -159,7 +156,7 @@ func (s *supervisor) shutdown() {
 		}
 		for _, name := range group {
 			if d := s.daemons[name]; d != nil && d.cancel != nil {
-				<-d.stopped // within its grace
+				<-d.stopped // closed within the grace period
 			}
 		}
 	}
@@ -188,7 +185,7 @@ func (s *supervisor) Events(i int) ([]control.Event, <-chan struct{}) {
 	return slices.Clone(s.events[min(i, len(s.events)):]), s.more
 }
 
-// event logs a step and tells those who watch.
+// event logs a step and notifies watching commands.
 func (s *supervisor) event(phase control.Phase, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	log.Printf("%s: %s", phase, text)

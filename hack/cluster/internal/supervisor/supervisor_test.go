@@ -22,7 +22,7 @@ import (
 
 var testConfig = state.Config{Name: "node-1", CgroupRoot: "/knee-node-1-123456", ExtraArgs: map[string][]string{etcd: {"--debug"}}}
 
-func TestEveryTemplateIsWritten(t *testing.T) {
+func TestRender_everyTemplate_succeeds(t *testing.T) {
 	entries, err := templates.ReadDir("config")
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestEveryTemplateIsWritten(t *testing.T) {
 	}
 }
 
-func TestObjectsAreOfKnownKinds(t *testing.T) {
+func TestParseObjects_template_hasKnownKinds(t *testing.T) {
 	data, err := render("objects.yaml", values(testConfig, "overlayfs", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestObjectsAreOfKnownKinds(t *testing.T) {
 	}
 }
 
-func TestEveryDaemonHasFlags(t *testing.T) {
+func TestFlags_everyDaemon_hasFlags(t *testing.T) {
 	all := flags(testConfig)
 	if len(all) != len(DaemonNames()) {
 		t.Errorf("%d daemons have flags, %d are started", len(all), len(DaemonNames()))
@@ -101,7 +101,7 @@ func TestCheckNode(t *testing.T) {
 	}
 }
 
-// A process has one reaper: two would take each other's children.
+// onlyReaper is the only reaper of the process, because two reapers would collect each other's children.
 var onlyReaper = sync.OnceValue(newReaper)
 
 func testDaemon(t *testing.T, script string) *daemon {
@@ -123,9 +123,9 @@ func deadline(t *testing.T) context.Context {
 	return ctx
 }
 
-func TestDaemonIsStartedAgain(t *testing.T) {
+func TestDaemon_exits_isRestarted(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "second")
-	// It fails the first time, and stays the second.
+	// The script fails the first time and keeps running the second time.
 	d := testDaemon(t, `[ -e `+marker+`.1 ] && { : >`+marker+`; exec sleep 60; }; : >`+marker+`.1; exit 3`)
 	err := d.waitReady(deadline(t), func(context.Context) error { _, err := os.Stat(marker); return err })
 	if err != nil {
@@ -137,7 +137,7 @@ func TestDaemonIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestHopelessDaemonIsQuoted(t *testing.T) {
+func TestDaemon_keepsFailing_errorQuotesLog(t *testing.T) {
 	d := testDaemon(t, `echo "no such flag" >&2; exit 1`)
 	err := d.waitReady(deadline(t), func(context.Context) error { return errors.New("no answer") })
 	if err == nil || !strings.Contains(err.Error(), "ended 5 times (exit status 1)") || !strings.Contains(err.Error(), "no such flag") {
@@ -145,7 +145,7 @@ func TestHopelessDaemonIsQuoted(t *testing.T) {
 	}
 }
 
-func TestDaemonThatIgnoresSIGTERMIsKilled(t *testing.T) {
+func TestDaemon_ignoresSIGTERM_isKilled(t *testing.T) {
 	d := testDaemon(t, `trap "" TERM; echo trapped; while :; do sleep 1; done`)
 	d.grace = 50 * time.Millisecond
 	err := d.waitReady(deadline(t), func(context.Context) error {
@@ -179,9 +179,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestJoinPassesTheEndOfOneDirection: a client that has said all it has to say
-// still gets the answer.
-func TestJoinPassesTheEndOfOneDirection(t *testing.T) {
+// TestJoin_clientClosesWrite_stillGetsAnswer checks that a client that has closed its sending side still gets the answer.
+func TestJoin_clientClosesWrite_stillGetsAnswer(t *testing.T) {
 	client, outer := tcpPair(t)
 	inner, server := tcpPair(t)
 	joined := make(chan struct{})

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// tunnel connects what comes in on the host's listener to the API server in
-// this network namespace. It is not a part of the API server, so that the port
-// stays the host's while the API server is restarted.
+// tunnel forwards connections from the host's listener to the API server in this network namespace. The port on the
+// host stays open while the API server restarts.
 func tunnel(listener net.Listener) {
 	for {
 		outer, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // too many open files, say: it passes
+		if err != nil { // for example too many open files, which may pass
 			log.Printf("tunnel: %v", err)
 			time.Sleep(100 * time.Millisecond)
 			continue
@@ -26,7 +25,7 @@ func tunnel(listener net.Listener) {
 			defer outer.Close()
 			inner, err := net.DialTimeout("tcp", apiAddress, 10*time.Second)
 			if err != nil {
-				return // the client sees its connection end, as with a dead server
+				return // the client's connection is closed, as if the server were down
 			}
 			defer inner.Close()
 			join(outer, inner)
@@ -34,17 +33,17 @@ func tunnel(listener net.Listener) {
 	}
 }
 
-// join copies both ways until both sides are done. Each end of a stream is
-// passed on by itself: the other direction may still have something to say.
+// join copies data in both directions until both sides have ended. If one side closes its sending direction, join
+// passes this on and continues with the other direction.
 func join(a, b net.Conn) {
 	done := make(chan struct{}, 2)
 	pipe := func(to, from net.Conn) {
 		if _, err := io.Copy(to, from); err != nil {
-			// A broken connection is broken in both directions.
+			// After an error, close both connections.
 			to.Close()
 			from.Close()
 		} else if half, ok := to.(interface{ CloseWrite() error }); ok {
-			_ = half.CloseWrite() // fails only when it is closed already
+			_ = half.CloseWrite() // fails only if the connection is already closed
 		}
 		done <- struct{}{}
 	}

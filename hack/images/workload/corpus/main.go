@@ -1,6 +1,5 @@
-// Command corpus writes the demo's documents: the fields and the value ranges
-// of the nyc_taxis workload's, made up from a fixed seed. Integer arithmetic
-// throughout, so that every machine writes the same bytes.
+// Command corpus writes the documents of the demo, with the fields and value ranges of the workload nyc_taxis. It uses
+// a fixed seed and integer arithmetic, so every machine writes the same bytes.
 package main
 
 import (
@@ -41,9 +40,8 @@ func run(out string, documents int, seed uint64) error {
 	return errors.Join(write(f, offsets, documents, seed), f.Close(), offsets.Close())
 }
 
-// write writes one document a line, and to offsets the table that lets
-// opensearch-benchmark's clients jump to their part of the file: without it,
-// each trial would have to write it beside the corpus.
+// write writes one document per line to out. It also writes a table to offsets. The clients of opensearch-benchmark use
+// the table to find their part of the file. Without this table, each trial would have to write it next to the corpus.
 func write(out, offsets io.Writer, documents int, seed uint64) error {
 	w := bufio.NewWriterSize(out, 1<<20)
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -63,7 +61,7 @@ func write(out, offsets io.Writer, documents int, seed uint64) error {
 	return w.Flush()
 }
 
-// ride is one document. Amounts are in cents, distances in hundredths of a mile.
+// ride is one document. Amounts are in cents, and distances in hundredths of a mile.
 type ride struct {
 	pickup, dropoff             time.Time
 	from, to                    place
@@ -73,7 +71,7 @@ type ride struct {
 	rateCode, flag, pay, vendor byte
 }
 
-// place is a point in New York; the parts are hundred-trillionths of a degree.
+// place is a point in New York. Its coordinates are in 1e-14 degrees.
 type place struct{ west, north int64 }
 
 func newRide(r *rand.Rand) ride {
@@ -99,8 +97,8 @@ func newPlace(r *rand.Rand) place {
 	}
 }
 
-// bell draws around the middle: the mean of four uniform numbers, at most
-// spread away (Irwin and Hall's distribution).
+// bell returns a random number that differs from middle by at most spread. The difference is the mean of four uniform
+// numbers (Irwin-Hall distribution).
 func bell(r *rand.Rand, middle, spread int) int {
 	sum := 0
 	for range 4 {

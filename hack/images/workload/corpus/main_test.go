@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWriteIsTheSameEachTime(t *testing.T) {
+func TestWrite_sameSeed_sameCorpus(t *testing.T) {
 	var first, second, other, offsets bytes.Buffer
 	for out, seed := range map[*bytes.Buffer]uint64{&first: 7, &second: 7, &other: 8} {
 		offsets.Reset()
@@ -23,7 +23,7 @@ func TestWriteIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreRides(t *testing.T) {
+func TestWrite_documents_arePlausibleRides(t *testing.T) {
 	var out, offsets bytes.Buffer
 	if err := write(&out, &offsets, 2000, 7); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestDocumentsAreRides(t *testing.T) {
 	}
 }
 
-func TestOffsetTablePointsAtLineStarts(t *testing.T) {
+func TestWrite_offsets_pointAtLineStarts(t *testing.T) {
 	var out, offsets bytes.Buffer
 	if err := write(&out, &offsets, offsetEvery+1, 7); err != nil {
 		t.Fatal(err)

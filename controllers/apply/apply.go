@@ -1,0 +1,77 @@
+// Package apply carries out a decision: it creates, scales and deletes objects. Each action is safe to repeat.
+package apply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/controllers/children"
+	"github.com/knee-bench/knee/controllers/observe"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// Applier applies the actions of a decision. Each action is safe to repeat.
+type Applier struct {
+	Client    client.Client // reads from the cache
+	Uncached  client.Reader // the API server: for objects that are not in the cache, or must not be stale
+	Operator  *observe.Operator
+	Clock     clock.PassiveClock
+	Options   resources.Options
+	Namespace string // the only namespace that the manager watches; empty: all namespaces
+
+	oneLoad sync.Mutex // held while the Job of a trial against an endpoint is created; see createOnlyLoad
+}
+
+// Apply applies the actions. If an action fails, Apply still tries the others, with one exception. It does not delete a cell if
+// a record of this cell could not be created, because the record is only in the pod of the cell's Job.
+func (a *Applier) Apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, actions []decide.Action) error {
+	cells := map[string]plan.Cell{}
+	for _, cell := range p.Cells {
+		cells[cell.Name] = cell
+	}
+	var errs []error
+	uncollected := map[string]bool{}
+	for _, action := range actions {
+		if action.Kind == decide.DeleteCluster && uncollected[action.Cell] {
+			continue
+		}
+		log.FromContext(ctx).Info("acting", "action", action.Kind, "cell", action.Cell, "phase", action.Attempt.Phase,
+			"clients", action.Attempt.Clients, "repetition", action.Attempt.Repetition, "attempt", action.Attempt.N)
+		err := a.act(ctx, c, p, cells[action.Cell], action)
+		if action.Kind != decide.DeleteCluster { // DeleteCluster also deletes objects that are not watched, so no event may follow
+			err = children.IgnoreConflict(err)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s %s: %w", action.Kind, action.Cell, err))
+			uncollected[action.Cell] = uncollected[action.Cell] || action.Kind == decide.Collect
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (a *Applier) act(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, action decide.Action) error {
+	switch action.Kind {
+	case decide.Collect:
+		return a.collect(ctx, c, action)
+	case decide.StartCluster:
+		return a.startCluster(ctx, c, p, cell, action)
+	case decide.StopCluster:
+		return a.stopCluster(ctx, c, action)
+	case decide.DeleteCluster:
+		return a.deleteCluster(ctx, c, action)
+	case decide.StartTrial:
+		return a.startTrial(ctx, c, p, cell, action)
+	case decide.DeleteRecords:
+		return a.deleteRecords(ctx, c.Namespace, action.Records)
+	}
+	return fmt.Errorf("unknown action %q", action.Kind)
+}

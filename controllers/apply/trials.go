@@ -1,0 +1,63 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/controllers/children"
+	"github.com/knee-bench/knee/controllers/observe"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/resources"
+)
+
+// startTrial creates the Job of an attempt. It does nothing while the cache lacks a record of this attempt or a Job of this cell.
+func (a *Applier) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, action decide.Action) error {
+	if stale, err := a.isCacheStale(ctx, c, action); stale || err != nil {
+		return err
+	}
+	job, err := resources.Job(c, p, cell, action.Attempt, resources.Running{JVM: action.JVM, Images: action.Images}, a.Options)
+	if err != nil {
+		return err
+	}
+	key := client.ObjectKey{Namespace: c.Namespace, Name: resources.RecordName(job.Name)}
+	switch err := a.Uncached.Get(ctx, key, &corev1.ConfigMap{}); {
+	case err == nil:
+		return nil
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("look for the attempt's record: %w", err)
+	}
+	if err := observe.CheckMounts(ctx, a.Uncached, c, cell); err != nil {
+		return err
+	}
+	if !cell.Provisioned() {
+		return a.createOnlyLoad(ctx, c, cell, job, action.Records)
+	}
+	_, err = a.create(ctx, c, job)
+	return err
+}
+
+// isCacheStale reports whether the number of Jobs of the cell at the API server differs from the number on which the decision was based.
+// The cache shows each kind with a different delay. If a Job is missing in the cache, a JVM that has run trials looks fresh, and another
+// Warmup seems necessary. The cache's next event causes another Reconcile.
+func (a *Applier) isCacheStale(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) (bool, error) {
+	var jobs batchv1.JobList
+	if err := a.Uncached.List(ctx, &jobs, client.InNamespace(c.Namespace), client.MatchingLabels{
+		resources.LabelCampaign: string(c.UID), resources.LabelCellName: action.Cell,
+	}); err != nil {
+		return false, fmt.Errorf("list the Jobs of %s: %w", action.Cell, err)
+	}
+	trials := 0
+	for i := range jobs.Items {
+		if _, err := children.AttemptOf(&jobs.Items[i]); err == nil {
+			trials++ // count only Jobs with a trial annotation, as action.Jobs does
+		}
+	}
+	return trials != action.Jobs, nil
+}

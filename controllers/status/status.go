@@ -1,0 +1,220 @@
+// Package status computes the status of a campaign from a decision and the findings. It also finds the transitions between two
+// statuses. It has no client.
+package status
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/controllers/children"
+	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+)
+
+// Bounds that keep the status readable and below 20 KiB.
+const (
+	maxMessage   = 1536 // bytes of a condition's message
+	maxCompanion = 256  // bytes of the messages of Reconciling and Stalled; Ready has the complete message
+	maxRunning   = 8    // trials in status.running
+	maxWaiting   = 3    // texts in status.waiting
+	maxWait      = 128  // bytes of each text in status.waiting
+)
+
+// Next returns the status of a campaign: what the records show, what runs now, and what the user has to do.
+func Next(c *v1alpha1.BenchmarkCampaign, found *Findings, d decide.Decision, reports []string, trouble error) v1alpha1.BenchmarkCampaignStatus {
+	status := *found.status.DeepCopy()
+	status.ObservedGeneration = c.Generation
+	status.Reports = reports
+	status.Running = shortenList(d.Running, maxRunning)
+	status.Waiting = shortenList(d.Waiting, maxWaiting)
+	for i, wait := range status.Waiting {
+		status.Waiting[i] = children.Shorten(wait, maxWait)
+	}
+	status.Conditions = c.DeepCopy().Status.Conditions
+	for i := range status.Cells {
+		status.Cells[i].Phase = d.Phases[found.Plan.Cells[i].Name]
+	}
+	ready, stalled := readiness(c, found, d, status, trouble)
+	setReady(&status, c.Generation, ready, stalled)
+	setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, conditionStatus(found.conclusive), found.reason, found.message)
+	return status
+}
+
+// Invalid returns the status of a campaign whose spec has an error that the API server could not find. It keeps the earlier
+// findings.
+func Invalid(c *v1alpha1.BenchmarkCampaign, invalid error) v1alpha1.BenchmarkCampaignStatus {
+	status := *c.Status.DeepCopy()
+	status.ObservedGeneration = c.Generation
+	status.Running, status.Waiting = nil, nil
+	setReady(&status, c.Generation, decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: invalid.Error()}, true)
+	setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "the spec is not valid")
+	return status
+}
+
+// Unplanned returns the status of a campaign whose cells are unknown because the contents of a ConfigMap could not be read
+// (err). It keeps the earlier findings.
+func Unplanned(c *v1alpha1.BenchmarkCampaign, err error) v1alpha1.BenchmarkCampaignStatus {
+	status := *c.Status.DeepCopy()
+	status.ObservedGeneration = c.Generation
+	ready, stalled := userProblem(err)
+	if !stalled {
+		ready = decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: "trying again: " + err.Error()}
+	}
+	setReady(&status, c.Generation, ready, stalled)
+	if known := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionConclusive); known == nil || known.ObservedGeneration != c.Generation {
+		setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "a ConfigMap that the campaign names could not be read")
+	}
+	return status
+}
+
+// readiness returns the reason and message of Ready. It also returns whether the campaign is stalled, which means that the user
+// has to act. A campaign that is neither stalled nor finished is progressing, unless it is suspended.
+func readiness(c *v1alpha1.BenchmarkCampaign, found *Findings, d decide.Decision,
+	status v1alpha1.BenchmarkCampaignStatus, trouble error) (decide.Problem, bool) {
+	if problem, isStalled := userProblem(trouble); isStalled {
+		return problem, true
+	}
+	switch {
+	case d.Stalled != nil:
+		return *d.Stalled, true
+	case d.Over && !found.Assessment.Measured:
+		return nothingMeasured(found.Assessment, status), true
+	case d.Over:
+		return decide.Problem{Reason: v1alpha1.ReasonFinished, Message: found.sentence}, false
+	case ptr.Deref(c.Spec.Suspend, false):
+		return decide.Problem{Reason: v1alpha1.ReasonSuspended, Message: suspendedMessage(c, d, trouble)}, false
+	case d.Queued != "":
+		return decide.Problem{Reason: v1alpha1.ReasonQueued, Message: d.Queued + "; " + progressMessage(status, d, trouble)}, false
+	}
+	return decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: progressMessage(status, d, trouble)}, false
+}
+
+// userProblem returns the problem of an error that only a change outside the campaign can resolve. It returns false for other
+// errors, and if the namespace is being deleted.
+func userProblem(err error) (decide.Problem, bool) {
+	for _, known := range []struct {
+		err    error
+		reason string
+	}{
+		{children.ErrNameConflict, v1alpha1.ReasonNameConflict}, {children.ErrRefused, v1alpha1.ReasonInvalidSpec},
+		{children.ErrForbidden, v1alpha1.ReasonForbidden}, {children.ErrOperatorMissing, v1alpha1.ReasonOperatorMissing},
+	} {
+		if errors.Is(err, known.err) {
+			return decide.Problem{Reason: known.reason, Message: err.Error()}, true
+		}
+	}
+	return decide.Problem{}, false
+}
+
+// nothingMeasured returns the problem of a campaign that finished without any valid measurement.
+func nothingMeasured(a campaign.Assessment, status v1alpha1.BenchmarkCampaignStatus) decide.Problem {
+	if message, isMissing := missingPlugin(a); isMissing {
+		return decide.Problem{Reason: v1alpha1.ReasonPluginMissing, Message: message +
+			"; nothing could be measured: install the plugin in the cluster, then set spec.rerun to a new word"}
+	}
+	s := "no trial gave a valid measurement"
+	for _, cell := range status.Cells {
+		if len(cell.NotMeasured) > 0 {
+			s += fmt.Sprintf("; %s on %s: %s", cell.Variant, cell.Topology, cell.NotMeasured[0])
+			break
+		}
+	}
+	return decide.Problem{Reason: v1alpha1.ReasonNothingMeasured, Message: s}
+}
+
+// missingPlugin returns the message of a trial if all trials failed because a plugin is missing. If the messages differ, it
+// returns the first in alphabetical order, so the status stays the same.
+func missingPlugin(a campaign.Assessment) (message string, isMissing bool) {
+	for trial, o := range a.Outcomes {
+		if trial.Phase == record.Warmup || !o.Done {
+			continue
+		}
+		if !o.Hopeless() {
+			return "", false
+		}
+		if !isMissing || o.Record.Error.Message < message {
+			message, isMissing = o.Record.Error.Message, true
+		}
+	}
+	return message, isMissing
+}
+
+// suspendedMessage describes what still runs in a suspended campaign, and which nodes are kept.
+func suspendedMessage(c *v1alpha1.BenchmarkCampaign, d decide.Decision, trouble error) string {
+	parts := []string{"spec.suspend is true: nothing new starts"}
+	if len(d.Kept) > 0 && c.Spec.WhenSuspended != v1alpha1.SuspendReleaseNodes {
+		parts = append(parts, "nodes of "+strings.Join(d.Kept, ", ")+" are kept (whenSuspended: ReleaseNodes releases them)")
+	}
+	return strings.Join(append(parts, activities(d, trouble)...), "; ")
+}
+
+func progressMessage(status v1alpha1.BenchmarkCampaignStatus, d decide.Decision, trouble error) string {
+	return strings.Join(append([]string{status.Progress + " trials done"}, activities(d, trouble)...), "; ")
+}
+
+// activities lists what runs, what the campaign waits for, and what failed.
+func activities(d decide.Decision, trouble error) []string {
+	var parts []string
+	if len(d.Running) > 0 {
+		parts = append(parts, "running "+strings.Join(d.Running, ", "))
+	}
+	if len(d.Waiting) > 0 {
+		parts = append(parts, "waiting: "+strings.Join(d.Waiting, ", "))
+	}
+	if trouble != nil {
+		parts = append(parts, "trying again: "+trouble.Error())
+	}
+	return parts
+}
+
+// setReady sets the conditions Ready, Reconciling and Stalled as kstatus defines them: Reconciling and Stalled exist only if
+// they are true, and never at the same time.
+func setReady(status *v1alpha1.BenchmarkCampaignStatus, generation int64, p decide.Problem, stalled bool) {
+	ready := metav1.ConditionUnknown
+	switch {
+	case stalled:
+		ready = metav1.ConditionFalse
+	case p.Reason == v1alpha1.ReasonFinished:
+		ready = metav1.ConditionTrue
+	}
+	setCondition(status, generation, v1alpha1.ConditionReady, ready, p.Reason, p.Message)
+	for kind, present := range map[string]bool{
+		v1alpha1.ConditionStalled:     stalled,
+		v1alpha1.ConditionReconciling: p.Reason == v1alpha1.ReasonProgressing || p.Reason == v1alpha1.ReasonQueued,
+	} {
+		if present {
+			setCondition(status, generation, kind, metav1.ConditionTrue, p.Reason, children.Shorten(p.Message, maxCompanion))
+		} else {
+			meta.RemoveStatusCondition(&status.Conditions, kind)
+		}
+	}
+}
+
+func setCondition(status *v1alpha1.BenchmarkCampaignStatus, generation int64, kind string, value metav1.ConditionStatus, reason, message string) {
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: kind, Status: value, Reason: reason, Message: children.Shorten(message, maxMessage), ObservedGeneration: generation,
+	})
+}
+
+// shortenList returns the first entries of a list, and the number of further entries.
+func shortenList(list []string, most int) []string {
+	if len(list) <= most {
+		return slices.Clone(list)
+	}
+	return append(slices.Clone(list[:most]), fmt.Sprintf("%d more", len(list)-most))
+}
+
+func conditionStatus(ok bool) metav1.ConditionStatus {
+	if ok {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}

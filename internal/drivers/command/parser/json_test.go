@@ -1,0 +1,142 @@
+package parser
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
+)
+
+// loader is the output of an invented load generator.
+const loader = `warming up {"phase": "warm-up", "rate": 1}
+{not json}
+{"summary": {"rate": "1234.5", "ops": 12345, "failed": 0, "elapsed": 10.0,
+  "latency": {"mean": 8.1e6, "percentiles": {"50": 7500000, "99.9": 31000000}}},
+ "rates": [1, 2], "gc": [{"name": "young", "ms": 41}, {"name": "full", "ms": -1}], "ok": true, "nothing": null}
+done (exit 0)
+`
+
+func figuresOf(change func(*commandconfig.JSONFigures)) commandconfig.JSONFigures {
+	f := commandconfig.JSONFigures{
+		Throughput: commandconfig.JSONMetric{Path: "$.summary.rate", Unit: "calls/s"},
+		Operations: "$.summary.ops", Failures: "$.summary.failed", Seconds: "$.summary.elapsed",
+		LatencyUnit: "ns", Latency: map[string]string{"mean": "$.summary.latency.mean", "p50": "$.summary.latency.percentiles['50']", "p999": `$.summary.latency.percentiles["99.9"]`},
+		Metrics: []commandconfig.JSONMetric{{Name: "gc-young", Path: "$.gc[?@.name == 'young'].ms", Unit: "ms"}, {Name: "last", Path: "$.gc[-1].ms", Unit: "ms"}},
+	}
+	change(&f)
+	return f
+}
+
+func TestJSONFigures(t *testing.T) {
+	load, err := ParseJSONFigures(loader, figuresOf(func(*commandconfig.JSONFigures) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if load.Rate != 1234.5 || load.Unit != "calls/s" || load.Operations != 12345 || load.Seconds != 10 || len(load.Notes) != 0 || load.FailuresUncounted {
+		t.Errorf("%+v", load)
+	}
+	if l := load.Latency; math.Abs(l.Mean-8.1) > 1e-9 || math.Abs(l.P50-7.5) > 1e-9 || math.Abs(l.P999-31) > 1e-9 || l.P99 != 0 {
+		t.Errorf("%+v", l)
+	}
+	if m := load.Metrics; len(m) != 2 || m[0].Name != "gc-young" || *m[0].Value != 41 || *m[1].Value != -1 || m[1].Unit != "ms" {
+		t.Errorf("%+v", m)
+	}
+	for unit, want := range map[string]float64{"ns": 8.1, "us": 8.1e3, "ms": 8.1e6, "s": 8.1e9} {
+		load, err := ParseJSONFigures(loader, figuresOf(func(f *commandconfig.JSONFigures) { f.LatencyUnit = unit }))
+		if err != nil || math.Abs(load.Latency.Mean-want) > want*1e-9 {
+			t.Errorf("in %s: %+v, %v", unit, load, err)
+		}
+	}
+	only := commandconfig.JSONFigures{Throughput: commandconfig.JSONMetric{Path: "$.rate", Unit: "MB/s"}}
+	if load, err := ParseJSONFigures(`x {"rate": 3} y {"rate": 4}`, only); err != nil || load.Rate != 4 || load.Latency != nil || load.Seconds != 0 || !load.FailuresUncounted {
+		t.Errorf("the last of two: %+v, %v", load, err)
+	}
+	load, err = ParseJSONFigures(strings.Replace(loader, "12345", "6000", 1), figuresOf(func(*commandconfig.JSONFigures) {}))
+	if err != nil || len(load.Notes) != 1 || !strings.Contains(load.Notes[0], "6000 operations in 10 s are 600/s") {
+		t.Errorf("%+v, %v", load, err)
+	}
+	load, err = ParseJSONFigures(loader, figuresOf(func(f *commandconfig.JSONFigures) {
+		f.Throughput = commandconfig.JSONMetric{Path: "$.rates[1]", Unit: "MiB/s"}
+	}))
+	if err != nil || load.Rate != 2 || len(load.Notes) != 0 {
+		t.Errorf("operations a second say nothing of MiB/s: %+v, %v", load, err)
+	}
+}
+
+func TestParseJSONFigures_invalidOutput_fails(t *testing.T) {
+	for name, c := range map[string]struct {
+		output string
+		change func(*commandconfig.JSONFigures)
+		want   []string
+	}{
+		"no object":          {"nothing", func(*commandconfig.JSONFigures) {}, []string{"printed no JSON object"}},
+		"an array":           {"[1, 2]", func(*commandconfig.JSONFigures) {}, []string{"printed no JSON object"}},
+		"half an object":     {loader + `{"summary": {`, func(*commandconfig.JSONFigures) {}, []string{"is incomplete"}},
+		"none":               {loader, func(f *commandconfig.JSONFigures) { f.Throughput.Path = "$.summary.throughput" }, []string{"spec.workload.command.json.throughput: $.summary.throughput gives 0 values"}},
+		"several":            {loader, func(f *commandconfig.JSONFigures) { f.Operations = "$.rates[*]" }, []string{"json.operations: $.rates[*] gives 2 values"}},
+		"an object":          {loader, func(f *commandconfig.JSONFigures) { f.Seconds = "$.summary" }, []string{"json.seconds: $.summary gives an object, not a number"}},
+		"a truth":            {loader, func(f *commandconfig.JSONFigures) { f.Seconds = "$.ok" }, []string{"json.seconds: $.ok gives true or false"}},
+		"null":               {loader, func(f *commandconfig.JSONFigures) { f.Seconds = "$.nothing" }, []string{"json.seconds: $.nothing gives null"}},
+		"a name":             {loader, func(f *commandconfig.JSONFigures) { f.Metrics[1].Path = "$.gc[0].name" }, []string{`json.metrics[last]: $.gc[0].name is "young", which is no number`}},
+		"below 0":            {loader, func(f *commandconfig.JSONFigures) { f.Latency["max"] = "$.gc[1].ms" }, []string{"json.latency.max: $.gc[1].ms is -1, which is below 0"}},
+		"a fraction":         {loader, func(f *commandconfig.JSONFigures) { f.Failures = "$.summary.rate" }, []string{"json.failures: $.summary.rate is 1234.5, which is no whole number"}},
+		"no path":            {loader, func(f *commandconfig.JSONFigures) { f.Seconds = "$.summary[" }, []string{"json.seconds: $.summary[ is no path of RFC 9535"}},
+		"no unit":            {loader, func(f *commandconfig.JSONFigures) { f.LatencyUnit = "min" }, []string{`json.latency.unit: "min" is none of`}},
+		"another percentile": {loader, func(f *commandconfig.JSONFigures) { f.Latency["p95"] = "$.summary.ops" }, []string{"json.latency.p95: is not known"}},
+		"all at once":        {"{}", func(*commandconfig.JSONFigures) {}, []string{"json.throughput", "json.operations", "json.failures", "json.seconds", "json.latency.mean", "json.latency.p50", "json.latency.p999", "json.metrics[gc-young]", "json.metrics[last]"}},
+		"nothing was done":   {strings.Replace(loader, "1234.5", "0", 1), func(*commandconfig.JSONFigures) {}, []string{"json.throughput: $.summary.rate is 0"}},
+		"in no time":         {strings.Replace(loader, "10.0", "0", 1), func(*commandconfig.JSONFigures) {}, []string{"json.seconds: $.summary.elapsed is 0"}},
+		"hexadecimal":        {strings.Replace(loader, `"1234.5"`, `"0x10"`, 1), func(*commandconfig.JSONFigures) {}, []string{`is "0x10", which is no number`}},
+		"infinite":           {strings.Replace(loader, `"1234.5"`, `"Inf"`, 1), func(*commandconfig.JSONFigures) {}, []string{`is "Inf", which is no number`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ParseJSONFigures(c.output, figuresOf(c.change))
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%+v, %v, want %q", got, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestLastObject_longNoise_isSkipped checks that lastObject skips text that is not JSON in a time proportional to the length
+// of the text.
+func TestLastObject_longNoise_isSkipped(t *testing.T) {
+	for name, noise := range map[string]string{
+		"opened":     strings.Repeat("{", 300_000),
+		"nested":     strings.Repeat(`{"a":`, 5_000) + "oops",
+		"log fields": strings.Repeat("{x=1} ", 100_000),
+	} {
+		object, err := lastObject(noise + ` {"a": 1}`)
+		if err != nil || fmt.Sprint(object["a"]) != "1" {
+			t.Errorf("%s: %v, %v", name, object, err)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	values := map[string]string{"KNEE_CLIENTS": "16", "n": "$(KNEE_CLIENTS)", "a-b": "x", "EMPTY": ""}
+	for text, want := range map[string]string{
+		"":                               "",
+		"-t $(KNEE_CLIENTS)":             "-t 16",
+		"$(KNEE_CLIENTS)$(KNEE_CLIENTS)": "1616",
+		"$(n)":                           "$(KNEE_CLIENTS)", // a value is not expanded again
+		"$(a-b)/$(EMPTY)/":               "x//",
+		"$(UNKNOWN)":                     "$(UNKNOWN)",
+		"$$(KNEE_CLIENTS)":               "$(KNEE_CLIENTS)",
+		"$$(UNKNOWN)":                    "$(UNKNOWN)",
+		"$$$(KNEE_CLIENTS)":              "$$(KNEE_CLIENTS)",
+		"$$":                             "$$",
+		"$HOME ${HOME} $5 $ $(":          "$HOME ${HOME} $5 $ $(",
+		"$()$(KNEE_CLIENTS":              "$()$(KNEE_CLIENTS",
+		"$($(KNEE_CLIENTS))":             "$(16)",
+		"$(date +%s)":                    "$(date +%s)",
+	} {
+		if got := Expand(text, values); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package offline_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/knee-bench/knee/internal/offline"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+)
+
+// TestAnalyze_resultsOfRandomRecords_sameAsAssessment checks that the results.csv of a report gives the same ratios,
+// intervals, knees and winners as the records. Campaigns with two stages or named comparisons are left out, because
+// results.csv does not contain this information.
+func TestAnalyze_resultsOfRandomRecords_sameAsAssessment(t *testing.T) {
+	for name, c := range campaigntest.RandomCampaigns() {
+		if name == "two stages" || name == "named" {
+			continue
+		}
+		p := plan.Build(c)
+		for seed := range uint64(20) {
+			records := campaigntest.MeasureAll(p, c.Spec, campaigntest.Randomly(seed, 0.02, 0.04*float64(seed%2)))
+			in := view.NewInput(c, p, records, "")
+			got := analyze(t, report.Files(in)["results.csv"], against("a"))
+			n := 0
+			for _, w := range in.Assessment.Ratios {
+				for _, g := range got.Ratios {
+					if g.At != offline.AtFinal || g.Variant != w.Variant || g.Topology != w.Topology || g.Clients != 0 && g.Clients != w.Clients {
+						continue
+					}
+					n++
+					near := func(g *float64, w float64) bool { return g != nil && math.Abs(*g-w) <= 1e-6 }
+					if !near(&g.Ratio, w.Ratio) || (g.Low != nil) != w.HasInterval() || (g.Verdict == nil) != (w.Verdict == "") {
+						t.Errorf("%s, seed %d: %+v, want %+v", name, seed, g, w)
+						continue
+					}
+					if w.HasInterval() && !(near(g.Low, w.Low) && near(g.High, w.High) && near(g.Confidence, w.Confidence) &&
+						near(g.P, w.P) && near(g.AdjustedP, w.AdjustedP) && *g.Verdict == string(w.Verdict)) {
+						t.Errorf("%s, seed %d: %+v, want %+v", name, seed, g, w)
+					}
+				}
+			}
+			want := 0
+			for _, w := range in.Assessment.Ratios {
+				if !math.IsNaN(w.Ratio) {
+					want++
+				}
+			}
+			if n != want {
+				t.Errorf("%s, seed %d: %d ratios of Finals, want %d", name, seed, n, want)
+			}
+			for i, cell := range in.Assessment.Cells {
+				if k := cell.Curve.Knee; (k == nil) != (got.Cells[i].Knee == nil) || k != nil && k.Clients != got.Cells[i].Knee.Clients {
+					t.Errorf("%s, seed %d: knee %+v, want %+v", name, seed, got.Cells[i].Knee, k)
+				}
+			}
+		}
+	}
+}

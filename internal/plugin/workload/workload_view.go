@@ -1,0 +1,171 @@
+package workload
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/knee-bench/knee/internal/drivers/osb/osbtool"
+	"github.com/knee-bench/knee/internal/plugin/terminal"
+	"github.com/knee-bench/knee/internal/workloads"
+)
+
+// print prints the result of the check. It returns the number of problems that keep Knee from running the workload.
+func (w workloadCheck) print(out io.Writer, d osbtool.Description) (problems int, err error) {
+	t := terminal.NewTable(out)
+	name := filepath.Base(w.folder)
+	fmt.Fprintf(t, "Workload %s, test procedure %s of %s\n", name, d.Procedure, strings.Join(d.Procedures, ", "))
+	t.EndTable()
+	t.WriteRow("TASK", "TYPE", "KNEE", "CLIENTS", "DOCUMENTS PER REQUEST")
+	for _, task := range d.Tasks {
+		size := "-"
+		if task.BulkSize > 0 {
+			size = terminal.FormatInteger(task.BulkSize)
+		}
+		t.WriteRow(task.Name, task.Kind, string(task.Use), terminal.FormatInteger(task.Clients), size)
+	}
+	t.EndTable()
+	t.WriteRow("CORPUS", "FILE", "INDEX", "DOCUMENTS")
+	for _, c := range d.Corpora {
+		t.WriteRow(c.Corpus, c.File, terminal.OrDash(c.Index), terminal.FormatInteger(c.Documents))
+	}
+	t.EndTable()
+	targets, documents, ingest := ingestTasks(d)
+	index := commonName(targets)
+	if index != "" && len(ingest) > 0 {
+		fmt.Fprintf(t, "Lines of a campaign:\n%s", w.campaignLines(d, name, index, ingest))
+		fmt.Fprintf(t, "Documents of a load: %d\n", documents)
+	}
+	bad, notes := w.findProblems(d, name, index, targets, ingest)
+	terminal.PrintList(t, "Notes", notes)
+	terminal.PrintList(t, "Problems", bad)
+	return len(bad), t.Print()
+}
+
+// ingestTasks returns the names of the ingest tasks, the indices that they fill, and how many documents they send.
+func ingestTasks(d osbtool.Description) (targets []string, documents int64, names []string) {
+	for _, task := range d.Tasks {
+		if task.Use != osbtool.UseIngest {
+			continue
+		}
+		names = append(names, task.Name)
+		documents += task.Documents
+		for _, target := range task.Targets {
+			if !slices.Contains(targets, target) {
+				targets = append(targets, target)
+			}
+		}
+	}
+	return targets, documents, names
+}
+
+// commonName returns a value of spec.workload.index.name that matches all targets. It returns an empty text if there is no such
+// value.
+func commonName(targets []string) string {
+	switch len(targets) {
+	case 0:
+		return ""
+	case 1:
+		return targets[0]
+	}
+	prefix := targets[0]
+	for _, t := range targets[1:] {
+		for !strings.HasPrefix(t, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	if prefix == "" {
+		return ""
+	}
+	return prefix + "*"
+}
+
+// campaignLines returns the lines of spec.workload that differ from the defaults.
+func (w workloadCheck) campaignLines(d osbtool.Description, name, index string, ingest []string) string {
+	out := "  workload:\n"
+	if known, _ := workloads.Index(name); known != index {
+		out += fmt.Sprintf("    index: {name: %q}\n", index)
+	}
+	out += fmt.Sprintf("    osb:\n      workload: %s\n", name)
+	if w.procedure != "" {
+		out += fmt.Sprintf("      testProcedure: %s\n", w.procedure)
+	}
+	if !slices.Equal(ingest, []string{"index"}) {
+		out += fmt.Sprintf("      ingestTasks: [%s]\n", strings.Join(ingest, ", "))
+	}
+	if len(unfilledIndices(d, index)) > 0 {
+		out += "      setupTasks: [\"type:delete-index\", \"type:create-index\"]\n"
+	}
+	for i, param := range slices.Sorted(maps.Keys(w.params)) {
+		if i == 0 {
+			out += "      params:\n"
+		}
+		out += fmt.Sprintf("        %s: %q\n", param, w.params[param])
+	}
+	return out
+}
+
+// unfilledIndices returns the indices that the workload creates but that do not match the index name. These indices stay from one
+// trial to the next.
+func unfilledIndices(d osbtool.Description, index string) []string {
+	var out []string
+	for _, i := range d.Indices {
+		prefix, pattern := strings.CutSuffix(index, "*")
+		if filled := i.Name == index || pattern && strings.HasPrefix(i.Name, prefix); !filled {
+			out = append(out, i.Name)
+		}
+	}
+	return out
+}
+
+// findProblems returns the problems that keep Knee from running the workload, and notes for the user.
+func (w workloadCheck) findProblems(d osbtool.Description, name, index string, targets, ingest []string) (problems, notes []string) {
+	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	switch {
+	case len(ingest) == 0:
+		problem("no task indexes documents: name one with --ingest-task, or another --test-procedure")
+	case len(ingest) > 1:
+		note("%d ingest tasks: they run one after the other and are measured as one load; select tasks in ingestTasks", len(ingest))
+	}
+	if len(ingest) > 0 && index == "" {
+		problem("the load fills %s, but spec.workload.index.name can only name one index or a common prefix: choose ingest tasks that fill fewer", strings.Join(targets, ", "))
+	}
+	for _, task := range d.Tasks {
+		if task.Use == osbtool.UseIngest {
+			if task.Kind != "bulk" {
+				problem("ingest task %s is of type %s: Knee reads the bulk size and the documents of tasks of type bulk", task.Name, task.Kind)
+			}
+			if task.Clients != probeClients {
+				problem("ingest task %s has %d clients whatever the value of parameter %s is: name the parameter that sets them with --clients-param", task.Name, task.Clients, w.clientsParam)
+			}
+			if task.Documents == 0 {
+				note("ingest task %s does not say how many documents it sends", task.Name)
+			}
+		}
+		if interval, set := task.Settings["index.refresh_interval"]; set && task.Use == osbtool.UseSetup {
+			note("task %s sets index.refresh_interval to %v: set the same value in refreshInterval of the topologies, or give the index's body with spec.workload.index.bodyFrom", task.Name, interval)
+		}
+	}
+	if !slices.ContainsFunc(d.Tasks, func(t osbtool.Task) bool { return t.Use == osbtool.UseSetup }) {
+		note("no setup task makes the index: give its body with spec.workload.index.bodyFrom, or name the task with --setup-task")
+	}
+	if left := unfilledIndices(d, index); index != "" && len(left) > 0 {
+		note("the workload also makes %s, which this load does not fill: the setup tasks must delete them first, as in the lines above", strings.Join(left, ", "))
+	}
+	if len(d.Streams) > 0 {
+		note("the workload makes the data streams %s: set spec.workload.index.dataStream", strings.Join(d.Streams, ", "))
+	}
+	for _, name := range w.unused {
+		note("the workload does not use the parameter %s: Knee sets the topology's value by an index template of OpenSearch, which the index body or the create-index task of the workload may override", name)
+	}
+	if known, ok := workloads.Documents(name, func(p string) (string, bool) { v, set := w.params[p]; return v, set }); ok {
+		if _, documents, _ := ingestTasks(d); documents != known && w.params["ingest_percentage"] == "" {
+			note("kubectl knee plan assumes %d documents for a workload of this name", known)
+		}
+	}
+	return problems, notes
+}

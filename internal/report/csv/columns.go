@@ -1,0 +1,26 @@
+package csv
+
+import (
+	"strings"
+
+	"github.com/knee-bench/knee/internal/figures"
+	"github.com/knee-bench/knee/internal/report/view"
+)
+
+// column is a column of results.csv.
+type column struct {
+	name, help string
+	value      func(view.Attempt) string
+}
+
+// columnsOf returns the columns of a campaign's results.csv.
+func columnsOf(in view.Input) []column {
+	var out []column
+	for _, f := range figures.Columns(view.LoadsOf(in)) {
+		out = append(out, column{f.Name, f.Description(), func(a view.Attempt) string { return view.AttemptText(in, f, a) }})
+	}
+	for _, f := range view.MetricsOf(in) {
+		out = append(out, column{f.Name, strings.TrimSuffix(f.Help+"; "+f.Unit, "; "), func(a view.Attempt) string { return view.AttemptText(in, f, a) }})
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package csv
+
+import (
+	"strings"
+
+	"github.com/knee-bench/knee/internal/report/document"
+	"github.com/knee-bench/knee/internal/report/view"
+)
+
+// comparisonColumns describes the columns of comparison.csv. The file has a row for each figure of a pair of cells. A cell without
+// a baseline also has a row for each figure.
+var comparisonColumns = []struct{ name, help string }{
+	{"topology", "topology of the cell"},
+	{"variant", "variant of the cell"},
+	{"baseline", "variant of the cell that it is compared with; empty if there is none"},
+	{"baseline_topology", "topology of that cell"},
+	{"at", "peak, knee, shared (the sweep at the shared clients), sweep (all of it), final (Measured Finals), observed (Finals that have no ratio because of a gate) or open loop"},
+	{"clients", "clients of the cell"},
+	{"baseline_clients", "clients of the baseline"},
+	{"figure", "name of the figure; for a task its name, a colon and the figure"},
+	{"unit", "unit of value and baseline_value; empty for a count and a share"},
+	{"value", "value of the cell: the median over the repetitions"},
+	{"baseline_value", "value of the baseline: the median over the repetitions"},
+	{"ratio", "value / baseline_value; for docs/s and tasks at final the Hodges-Lehmann estimate, which is not the ratio of the medians"},
+	{"low", "lower end of the ratio's interval; empty for a ratio of sweeps, which do not show the noise"},
+	{"high", "upper end of the ratio's interval"},
+	{"confidence", "confidence of the interval, 0 to 1"},
+	{"runs", "number of repetitions, or of placements if there are several, that value is based on"},
+	{"baseline_runs", "the same for baseline_value"},
+	{"p", "p of the two-sided exact Mann-Whitney test"},
+	{"p_adjusted", "p adjusted for the number of comparisons (Holm)"},
+	{"verdict", "faster, slower, equivalent or too noisy"},
+}
+
+// Help returns a Markdown text that explains results.csv and comparison.csv.
+func Help(in view.Input) string {
+	var b strings.Builder
+	b.WriteString("# Columns of results.csv\nOne row for each attempt. A figure that was not measured is empty.\n\n")
+	t := document.Table{Titles: []string{"column", "meaning "}}
+	for _, c := range columnsOf(in) {
+		t.Row(c.name, c.help)
+	}
+	t.Markdown(&b)
+	b.WriteString("\n# Columns of comparison.csv\nOne row for each figure of two cells that are compared.\n\n")
+	t = document.Table{Titles: []string{"column", "meaning "}}
+	for _, c := range comparisonColumns {
+		t.Row(c.name, strings.ReplaceAll(c.help, "docs/s", view.Unit(in)))
+	}
+	t.Markdown(&b)
+	b.WriteString("\n# Figures of comparison.csv\n\n")
+	t = document.Table{Titles: []string{"figure", "unit ", "meaning "}}
+	for _, f := range view.ComparedFigures(in) {
+		t.Row(f.Name, view.UnitOf(in, f), f.Description())
+	}
+	for _, extra := range [][]string{
+		{"clients", "", "the knee itself, at knee"},
+		{"knee_stability", "", "share of resamples that give the same knee, 0 to 1; empty without repetitions"},
+		{view.Named(in, "highest_docs_per_second"), view.Unit(in), "the highest observed rate, Gated points included"},
+		{"price_per_hour", "spec.currency", "price of all nodes with their volumes"},
+		{view.CountedThings(in) + "_per_currency_unit", view.CountedThings(in), "3600 x " + view.Unit(in) + " / price_per_hour"},
+		{"break_even_price_ratio", "", "price of the variant / price of the baseline at which both cost the same"},
+	} {
+		t.Row(extra...)
+	}
+	t.Markdown(&b)
+	return b.String()
+}

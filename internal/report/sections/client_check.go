@@ -1,0 +1,72 @@
+package sections
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report/document"
+	"github.com/knee-bench/knee/internal/report/format"
+	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+)
+
+// clientChecks writes a section that compares loads of opensearch-benchmark with the same loads made by Knee's own loader.
+func clientChecks(d *document.Document, in view.Input) {
+	if !view.HasClientChecks(in) {
+		return
+	}
+	d.Section("Is the loader the limit?")
+	checks := in.Assessment.ClientChecks
+	if len(checks) == 0 {
+		d.Para("Not known yet: there is no Final with the check. Finals that were measured before the check was requested are not repeated; a new spec.rerun measures them again.")
+		return
+	}
+	d.Para("The first Final of each cell was repeated with Knee's own loader: the same documents, bulk size and clients, on a new index with the same settings. " +
+		"Where Knee's loader reached more docs/s than opensearch-benchmark, the clients were the limit and not OpenSearch. Each cell has one pair of loads. " +
+		"U is the share of the clients' time spent waiting for the server. CPU is that of the loader, in seconds for a million documents.")
+	t := d.Table("cell", "clients", "opensearch-benchmark docs/s", "Knee's loader docs/s", "ratio", "U", "U of Knee's loader",
+		"CPU", "CPU of Knee's loader", "rejections of Knee's loader", "limit ", "note ")
+	for _, c := range checks {
+		check := c.Record.ClientCheck
+		row := []string{view.CellName(in, c.Variant, c.Topology), format.IntText(c.Clients), format.Fixed(format.NonZero(c.Driver), 0), format.Fixed(format.NonZero(c.Loader), 0), format.Fixed(format.NonZero(c.Ratio), 2),
+			format.Fixed(format.NonZero(c.Record.Loader.UtilizationOfTime), 2), format.Fixed(format.NonZero(check.UtilizationOfTime), 2),
+			format.Fixed(driverCPU(c.Record), 2), format.Fixed(format.NonZero(check.CPUPerMillion), 2), "", "not known", format.OneLine(check.Note)}
+		if check.Made() {
+			row[9], row[10] = strconv.FormatInt(check.Rejections, 10), "OpenSearch"
+		}
+		switch {
+		case c.Bound:
+			row[10] = "**the load generator**"
+		case c.Disturbed:
+			row[10] = "not known: Knee's loader reached fewer docs/s, so that something slowed down one of the two loads"
+		}
+		t.Row(row...)
+	}
+	d.List(clientVerdicts(in, checks))
+}
+
+// clientVerdicts returns a text for each cell whose rate was limited by the load generator. If the load generator was the limit in
+// all checked cells, it adds a text about that.
+func clientVerdicts(in view.Input, checks []campaign.ClientCheck) []string {
+	var out []string
+	for _, c := range checks {
+		if c.Bound {
+			out = append(out, "**ClientBound**: "+view.CellName(in, c.Variant, c.Topology)+", "+format.IntText(c.Clients)+" clients: the load generator was the limit: opensearch-benchmark reached "+
+				format.Fixed(c.Driver, 0)+" docs/s, Knee's loader "+format.Fixed(c.Loader, 0))
+		}
+	}
+	if low, high, alike := in.Assessment.ClientChecksAlike(); alike {
+		out = append(out, "The load generator limited every cell that was checked, by factors of "+format.Fixed(low, 2)+" to "+format.Fixed(high, 2)+
+			": all docs/s are too low, and a ratio of them compares clients as much as OpenSearch")
+	}
+	return out
+}
+
+// driverCPU returns the CPU seconds that the driver's processes used for a million documents. It returns NaN if they are unknown.
+func driverCPU(r record.Record) float64 {
+	if r.Ingest == nil {
+		return math.NaN()
+	}
+	return format.NonZero(r.Loader.CPUCores / format.NonZero(r.Ingest.DocsPerSecond) * 1e6)
+}

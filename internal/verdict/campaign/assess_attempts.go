@@ -1,0 +1,65 @@
+package campaign
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/stats"
+	"github.com/knee-bench/knee/internal/verdict/sweep"
+)
+
+// AssessAttempts assesses attempts without a plan, for example the rows of a file. It expects no further trials. The cells of the
+// result have the given order. It does not compute ratios: see CompareCells.
+func AssessAttempts(d Design, cells []CellKey, attempts []Judged) Assessment {
+	l := newLedger(rules{}, attempts)
+	trials := map[CellKey][]record.Trial{}
+	for t := range l.attempts {
+		key := CellKey{t.Variant, t.Topology}
+		trials[key] = append(trials[key], t)
+	}
+	d.topologies = nil
+	for _, key := range cells {
+		if !slices.Contains(d.topologies, key.Topology) {
+			d.topologies = append(d.topologies, key.Topology)
+		}
+	}
+	a := Assessment{Design: d, Outcomes: l.outcomes}
+	for _, key := range cells {
+		a.Cells = append(a.Cells, l.measuredCell(d, key, trials[key]))
+	}
+	a.Shared = shareClients(d, cellsWithSweep(a.Cells))
+	a.Noise = stats.PooledNoise(groupRepeats(a.Cells))
+	for i := range a.Cells {
+		a.Cells[i].Stability = stabilityOf(d, a.Cells[i], a.Noise)
+	}
+	return a
+}
+
+// measuredCell returns a cell that consists of the given trials. All trials count as done.
+func (l *ledger) measuredCell(d Design, key CellKey, trials []record.Trial) Cell {
+	slices.SortFunc(trials, func(a, b record.Trial) int {
+		return cmp.Or(cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.Clients, b.Clients), cmp.Compare(a.Repetition, b.Repetition))
+	})
+	c := Cell{Variant: key.Variant, Topology: key.Topology, SweepDone: true, Stability: math.NaN()}
+	var points []sweep.Point
+	for _, t := range trials {
+		o := l.outcome(t)
+		o.Done, o.Failed = true, o.Judgement.Verdict == verdict.Errored // there will be no further attempt at this trial
+		l.outcomes[t] = o
+		switch t.Phase {
+		case record.Sweep:
+			c.Sweep, points = append(c.Sweep, o), append(points, o.point())
+		case record.Final:
+			c.Finals = append(c.Finals, o)
+		}
+	}
+	c.Curve = sweep.NewCurve(points, d.PercentOfPeak)
+	return c
+}
+
+func cellsWithSweep(cells []Cell) []Cell {
+	return slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return len(c.Sweep) == 0 })
+}

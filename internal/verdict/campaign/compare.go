@@ -1,0 +1,200 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/verdict/stats"
+	"github.com/knee-bench/knee/internal/verdict/sweep"
+)
+
+// Ratio compares docs/s (or the campaign's other unit) of a cell in the Final phase with docs/s of a baseline.
+type Ratio struct {
+	Topology, Variant, Baseline string
+	BaselineTopology            string // equal to Topology, except in a named comparison
+	Clients, BaselineClients    int32
+	Named                       bool // true: from spec.comparisons
+	Placements                  int  // number of placements in the estimate; above 1, the means of placements are compared
+	stats.Estimate
+	Verdict         stats.RatioVerdict
+	Need            int     // for a ratio that is too noisy: about how many repetitions it needs
+	Comparisons     int     // number of ratios of the campaign; the intervals hold for all of them together
+	AdjustedP       float64 // p adjusted by Holm's method
+	Distinguishable bool    // AdjustedP is at most Alpha, and the interval does not contain 1
+}
+
+// TooFew reports whether the samples are so small that even the largest difference could not be distinguished from noise.
+func (r Ratio) TooFew() bool { return float64(max(r.Comparisons, 1))*r.MinP > stats.Alpha }
+
+// RatioName returns the names of the two cells of a ratio. In a Fixed campaign, it adds the client count.
+func (d Design) RatioName(r Ratio) string {
+	baseline := r.Baseline
+	if r.BaselineTopology != "" && r.BaselineTopology != r.Topology {
+		baseline = d.CellName(r.Baseline, r.BaselineTopology)
+	}
+	name := d.CellName(r.Variant, r.Topology) + " against " + baseline
+	if d.Fixed {
+		name += fmt.Sprintf(" at %d clients", r.Clients)
+	}
+	return name
+}
+
+// Pair is a comparison of a cell with a baseline cell.
+type Pair struct {
+	Cell, Baseline CellKey
+	Named          bool    // true: from spec.comparisons
+	Clients        []int32 // client counts of the comparison; nil: the shared counts, or, without a sweep, all common counts
+}
+
+// pairsOf returns the comparisons of a campaign: each variant with the baseline on the same topology, then the named comparisons.
+// It does not repeat a comparison. It leaves out comparisons with a cell that is not in the plan.
+func pairsOf(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) []Pair {
+	planned := map[CellKey]bool{}
+	for _, c := range p.Cells {
+		planned[CellKey{c.Variant(), c.Topology()}] = true
+	}
+	var out []Pair
+	for _, topology := range topologiesOf(p) {
+		for _, v := range spec.Variants {
+			pair := Pair{Cell: CellKey{string(v.Name), topology}, Baseline: CellKey{spec.Baseline, topology}}
+			if planned[pair.Cell] && planned[pair.Baseline] && pair.Cell != pair.Baseline {
+				out = append(out, pair)
+			}
+		}
+	}
+	for _, c := range spec.Comparisons {
+		pair := Pair{
+			Cell:     CellKey{string(c.Cell.Variant), string(c.Cell.Topology)},
+			Baseline: CellKey{string(c.Baseline.Variant), string(c.Baseline.Topology)}, Named: true,
+		}
+		listed := slices.ContainsFunc(out, func(p Pair) bool { return p.Cell == pair.Cell && p.Baseline == pair.Baseline })
+		if planned[pair.Cell] && planned[pair.Baseline] && !listed {
+			out = append(out, pair)
+		}
+	}
+	return out
+}
+
+// pairIndices returns the pairs as indices of cells in the plan.
+func pairIndices(p plan.Plan, pairs []Pair) [][2]int {
+	index := map[CellKey]int{}
+	for i, c := range p.Cells {
+		index[CellKey{c.Variant(), c.Topology()}] = i
+	}
+	var out [][2]int
+	for _, pair := range pairs {
+		out = append(out, [2]int{index[pair.Cell], index[pair.Baseline]})
+	}
+	return out
+}
+
+// Comparisons returns the number of ratios of a campaign if every topology gets a shared client count.
+func Comparisons(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) int {
+	n := len(pairsOf(spec, p))
+	if p.Fixed {
+		n *= len(p.Clients)
+	}
+	return n
+}
+
+// countComparisons returns the number of ratios of the finished campaign. Without a sweep, each pair has a ratio at each client
+// count. With a sweep, each pair has one ratio, or none if one of its topologies has no shared client count.
+func countComparisons(d Design, shared map[string]sweep.Shared) int {
+	mayHaveFinals := func(topology string) bool {
+		s, known := shared[topology]
+		return !known || s.Clients > 0
+	}
+	n := 0
+	for _, pair := range d.Pairs {
+		switch {
+		case d.Fixed:
+			n += d.ClientCounts
+		case mayHaveFinals(pair.Cell.Topology) && mayHaveFinals(pair.Baseline.Topology):
+			n++
+		}
+	}
+	return n
+}
+
+// CompareCells returns the ratios of all pairs of cells whose Finals are done. All intervals together have confidence 1 - Alpha if
+// there are enough repetitions (Bonferroni: each interval has confidence 1 - Alpha/m). m is a.Comparisons, the number of ratios of
+// the finished campaign. So an interval does not change when other ratios are added.
+func CompareCells(a Assessment) []Ratio {
+	confidence := 1 - stats.Alpha/float64(max(a.Comparisons, 1))
+	var out []Ratio
+	var ps []float64
+	for _, pair := range a.Pairs {
+		x, y := a.Cell(pair.Cell.Variant, pair.Cell.Topology), a.Cell(pair.Baseline.Variant, pair.Baseline.Topology)
+		if x == nil || y == nil || !finalsDone(a.Cells, x.Topology) || !finalsDone(a.Cells, y.Topology) {
+			continue
+		}
+		for _, at := range clientsCompared(a.Design, pair, *x, *y) {
+			r := Ratio{
+				Topology: x.Topology, Variant: x.Variant, Baseline: y.Variant, BaselineTopology: y.Topology,
+				Clients: at[0], BaselineClients: at[1], Named: pair.Named, Comparisons: a.Comparisons,
+			}
+			r.Placements, r.Estimate = EstimateRatio(a.Design, x.FinalsAt(at[0]), y.FinalsAt(at[1]), confidence)
+			out = append(out, r)
+			ps = append(ps, r.P)
+		}
+	}
+	noise := a.Noise
+	if a.Placements > 1 {
+		noise = placementNoise(a.Cells)
+	}
+	for i, adjusted := range stats.Holm(ps) {
+		r := &out[i]
+		r.AdjustedP = adjusted
+		r.Distinguishable = adjusted <= stats.Alpha && (r.Low > 1 || r.High < 1)
+		r.Verdict, r.Need = stats.JudgeRatio(r.Estimate, r.Distinguishable, a.SmallestDifferencePercent, noise, a.Comparisons)
+	}
+	return out
+}
+
+// clientsCompared returns the client counts at which two cells are compared. An entry holds two counts: first the client count of
+// the cell, then the client count of its baseline.
+func clientsCompared(d Design, pair Pair, x, y Cell) [][2]int32 {
+	both := pair.Clients
+	if both == nil {
+		a, b := x.FinalClients(), y.FinalClients()
+		if !d.Fixed {
+			return [][2]int32{{a[0], b[0]}}
+		}
+		both = slices.DeleteFunc(a, func(clients int32) bool { return !slices.Contains(b, clients) })
+	}
+	var out [][2]int32
+	for _, clients := range both {
+		out = append(out, [2]int32{clients, clients})
+	}
+	return out
+}
+
+// ComparesPlacements reports whether the means of placements are compared instead of repetitions. If there are several placements,
+// repetitions on one machine are not independent evidence about other machines. x and y are docs/s of two cells, by placement.
+func (d Design) ComparesPlacements(x, y [][]float64) bool {
+	return d.Placements > 1 || len(x) > 1 || len(y) > 1
+}
+
+// EstimateRatio compares docs/s of two cells, given by placement. It also returns the number of placements that it used.
+func EstimateRatio(d Design, x, y [][]float64, confidence float64) (placements int, e stats.Estimate) {
+	if d.ComparesPlacements(x, y) {
+		return min(len(x), len(y)), stats.CompareMeans(x, y, confidence)
+	}
+	if d.MaxRepetitions > d.Repetitions {
+		return 1, stats.CompareTwoStages(slices.Concat(x...), slices.Concat(y...), confidence)
+	}
+	return 1, stats.Compare(slices.Concat(x...), slices.Concat(y...), confidence)
+}
+
+// placementNoise returns the noise of the means of placements. These means are compared if there are several placements.
+func placementNoise(cells []Cell) stats.Noise {
+	var groups [][]float64
+	for _, c := range cells {
+		for _, clients := range c.FinalClients() {
+			groups = append(groups, stats.GeometricMeans(c.FinalsAt(clients)))
+		}
+	}
+	return stats.PooledNoise(groups)
+}

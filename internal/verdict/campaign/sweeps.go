@@ -1,0 +1,204 @@
+package campaign
+
+import (
+	"math"
+	"slices"
+
+	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/stats"
+	"github.com/knee-bench/knee/internal/verdict/sweep"
+)
+
+// cellSweep is the current state of a cell's sweep.
+type cellSweep struct {
+	cell   plan.Cell
+	trials []record.Trial // in order: the trials that are done, then the trials that the points so far require
+	points []sweep.Point  // points of the trials that are done
+	done   bool
+}
+
+// add adds a trial to the sweep, and its point if the trial is done. It reports whether the trial is done.
+func (s *cellSweep) add(t record.Trial, l *ledger) bool {
+	o := l.outcome(t)
+	s.trials = append(s.trials, t)
+	if o.Done {
+		s.points = append(s.points, o.point())
+	}
+	return o.Done
+}
+
+// countPoints returns the number of points at a client count.
+func (s *cellSweep) countPoints(clients int32) int32 {
+	n := int32(0)
+	for _, p := range s.points {
+		if p.Clients == clients {
+			n++
+		}
+	}
+	return n
+}
+
+// followSweeps returns the sweep of each cell in the order of the plan. A sweep includes the trials that it requires next.
+func followSweeps(p plan.Plan, topologies []string, l *ledger) []*cellSweep {
+	var all []*cellSweep
+	byTopology := map[string][]*cellSweep{}
+	for _, cell := range p.Cells {
+		s := &cellSweep{cell: cell, done: true}
+		if p.Adaptive {
+			s.adapt(p, l)
+		} else {
+			for _, t := range p.SweepTrials(cell) {
+				s.done = s.add(t, l) && s.done
+			}
+		}
+		all = append(all, s)
+		byTopology[cell.Topology()] = append(byTopology[cell.Topology()], s)
+	}
+	if p.Adaptive {
+		for _, topology := range topologies {
+			completeForSharing(p, byTopology[topology], l)
+		}
+	}
+	return all
+}
+
+// sweepTrials returns the trials of each sweep. The key is the hash of the cell.
+func sweepTrials(sweeps []*cellSweep) map[string][]record.Trial {
+	out := map[string][]record.Trial{}
+	for _, s := range sweeps {
+		out[s.cell.Hash] = s.trials
+	}
+	return out
+}
+
+// cellsOf returns the cells with the results of their sweeps and without Finals.
+func cellsOf(p plan.Plan, sweeps []*cellSweep, l *ledger) []Cell {
+	var out []Cell
+	for _, s := range sweeps {
+		c := Cell{
+			Variant: s.cell.Variant(), Topology: s.cell.Topology(), Hash: s.cell.Hash, SweepDone: s.done,
+			Curve: sweep.NewCurve(s.points, p.PercentOfPeak), Stability: math.NaN(),
+		}
+		for _, t := range s.trials {
+			c.Sweep = append(c.Sweep, l.outcome(t))
+		}
+		if s.done && p.Adaptive {
+			for _, clients := range p.Clients {
+				if s.countPoints(clients) == 0 {
+					c.Skipped = append(c.Skipped, clients)
+				}
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// adapt replays an adaptive sweep from the beginning. The points so far determine the next trial. It stops at a trial that is not
+// done. It keeps no state, so the same records always require the same trials in the same order.
+func (s *cellSweep) adapt(p plan.Plan, l *ledger) {
+	for {
+		next, done := sweep.AdaptiveNext(p.Clients, s.points, p.PercentOfPeak)
+		if done {
+			return
+		}
+		if !s.add(p.SweepTrial(s.cell, next, s.countPoints(next)+1), l) {
+			s.done = false
+			return
+		}
+	}
+}
+
+// completeForSharing adds points to the adaptive sweeps of a topology until the shared client count is known. Each sweep
+// determines only its own knee, so it may have skipped a count at which another sweep passes. The search starts at the highest
+// knee. Each count that did not fail in any cell is measured in all cells, up to the first count that passes in every cell. A new
+// point may raise the peak of its cell, so the search starts again after each round.
+func completeForSharing(p plan.Plan, sweeps []*cellSweep, l *ledger) {
+	if slices.ContainsFunc(sweeps, func(s *cellSweep) bool { return !s.done }) {
+		return
+	}
+	for {
+		missing := missingPoints(p, sweeps)
+		if len(missing) == 0 {
+			return
+		}
+		for _, m := range missing {
+			m.sweep.done = m.sweep.add(p.SweepTrial(m.sweep.cell, m.clients, 1), l) && m.sweep.done
+		}
+		if slices.ContainsFunc(sweeps, func(s *cellSweep) bool { return !s.done }) {
+			return
+		}
+	}
+}
+
+// missingPoint is a client count that a sweep has not measured.
+type missingPoint struct {
+	sweep   *cellSweep
+	clients int32
+}
+
+// missingPoints returns the missing points at the lowest client count that may pass in every cell. These points decide whether the
+// count passes in every cell.
+func missingPoints(p plan.Plan, sweeps []*cellSweep) []missingPoint {
+	var curves []sweep.Curve
+	from := int32(0)
+	for _, s := range sweeps {
+		c := sweep.NewCurve(s.points, p.PercentOfPeak)
+		if c.Knee == nil {
+			return nil // no count can pass in every cell
+		}
+		curves = append(curves, c)
+		from = max(from, c.Knee.Clients)
+	}
+	for _, clients := range p.Clients {
+		if clients < from {
+			continue
+		}
+		var missing []missingPoint
+		failed := false
+		for i, c := range curves {
+			if c.At(clients) == nil {
+				missing = append(missing, missingPoint{sweeps[i], clients})
+			} else if !slices.Contains(c.Passing, clients) {
+				failed = true
+			}
+		}
+		if !failed {
+			return missing // empty: the count passes in every cell
+		}
+	}
+	return nil
+}
+
+// shareClients returns the shared client count of every topology whose sweeps are done.
+func shareClients(d Design, cells []Cell) map[string]sweep.Shared {
+	out := map[string]sweep.Shared{}
+	if d.Fixed {
+		return out
+	}
+	for _, topology := range d.topologies {
+		var curves []sweep.Curve
+		done := true
+		for _, c := range cells {
+			if c.Topology == topology {
+				curves = append(curves, c.Curve)
+				done = done && c.SweepDone
+			}
+		}
+		if done {
+			out[topology] = sweep.SharedClients(curves)
+		}
+	}
+	return out
+}
+
+// stabilityOf returns the stability of a cell's knee. It returns NaN if the stability is unknown.
+func stabilityOf(d Design, c Cell, noise stats.Noise) float64 {
+	if c.SweepDone {
+		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
+			return share
+		}
+	}
+	return math.NaN()
+}

@@ -1,0 +1,121 @@
+package doubts
+
+import (
+	"fmt"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+)
+
+// This file contains the doubts about the measurements. ratios.go contains the doubts about ratios, environment.go those about the
+// environment.
+
+func kneesNotFound(a campaign.Assessment) []Doubt {
+	if a.Fixed {
+		return nil
+	}
+	var cells []string
+	for _, c := range a.Cells {
+		if c.Curve.Knee == nil {
+			cells = append(cells, a.CellName(c.Variant, c.Topology))
+		}
+	}
+	return doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
+		"no client count of %s was Measured: see why in the report, then fix the cause or loosen spec.gates")
+}
+
+func notShared(a campaign.Assessment) []Doubt {
+	if a.Fixed {
+		return nil
+	}
+	var out []Doubt
+	for _, t := range a.Topologies() {
+		s := a.Shared[t]
+		advice := "add client counts to spec.sweep, or lower spec.knee.percentOfPeak"
+		if s.Clients == 0 {
+			advice = "fix what failed, or loosen spec.gates"
+		}
+		if !s.Agreed {
+			out = append(out, Doubt{v1alpha1.ReasonNoSharedClients, fmt.Sprintf("%s%s: %s", topologyPrefix(a, t), s.Why, advice)})
+		}
+	}
+	return out
+}
+
+func peaksGated(a campaign.Assessment) []Doubt {
+	var cells []string
+	for _, c := range a.Cells {
+		if c.Curve.PeakGated && c.Curve.Peak != nil {
+			cells = append(cells, fmt.Sprintf("%s (%d clients)", a.CellName(c.Variant, c.Topology), c.Curve.Highest.Clients))
+		}
+	}
+	return doubtAbout(v1alpha1.ReasonPeakGated, cells,
+		"the highest "+unitOf(a)+" of %s failed a gate, so that the Measured peak is lower: fix what the gate found, or change spec.gates")
+}
+
+func peaksAtEdge(a campaign.Assessment) []Doubt {
+	var cells []string
+	for _, c := range a.Cells {
+		if c.Curve.PeakAtRangeEdge {
+			cells = append(cells, fmt.Sprintf("%s (%d clients)", a.CellName(c.Variant, c.Topology), c.Curve.Peak.Clients))
+		}
+	}
+	return doubtAbout(v1alpha1.ReasonPeakAtRangeEdge, cells,
+		"the peak of %s is at the highest client count observed and may lie beyond it: add higher counts to spec.sweep")
+}
+
+func trialsFailed(a campaign.Assessment) []Doubt {
+	var failed []string
+	for _, c := range a.Cells {
+		for _, p := range c.Curve.Points {
+			if p.Verdict == verdict.Errored {
+				failed = append(failed, fmt.Sprintf("%s Sweep %d clients", a.CellName(c.Variant, c.Topology), p.Clients))
+			}
+		}
+		failed = append(failed, finalsThat(a, c, func(o campaign.Outcome) bool { return o.Failed })...)
+		if c.OpenLoop != nil && c.OpenLoop.Failed {
+			failed = append(failed, a.CellName(c.Variant, c.Topology)+" OpenLoop")
+		}
+	}
+	return doubtAbout(v1alpha1.ReasonTrialsFailed, failed,
+		"no valid measurement of %s: fix the cause that the report names, then set a new spec.rerun or raise spec.retries")
+}
+
+// trialsGated finds Gated Finals and Gated OpenLoop trials, because ratios do not include them. A Gated sweep point is not a doubt
+// here: rejections are expected above the knee, and peaksGated reports a Gated point above the peak.
+func trialsGated(a campaign.Assessment) []Doubt {
+	var gated []string
+	for _, c := range a.Cells {
+		gated = append(gated, finalsThat(a, c, func(o campaign.Outcome) bool { return o.Done && o.Judgement.Verdict == verdict.Gated })...)
+		if c.OpenLoop != nil && c.OpenLoop.Done && c.OpenLoop.Judgement.Verdict == verdict.Gated {
+			gated = append(gated, a.CellName(c.Variant, c.Topology)+" OpenLoop")
+		}
+	}
+	return doubtAbout(v1alpha1.ReasonTrialsGated, gated,
+		"a gate failed in %s, so that the ratios do not include these trials: fix what the gate found, or change spec.gates")
+}
+
+// finalsThat returns the names of those Finals of a cell for which the given function returns true.
+func finalsThat(a campaign.Assessment, c campaign.Cell, is func(campaign.Outcome) bool) []string {
+	var out []string
+	for _, o := range c.Finals {
+		if !is(o) {
+			continue
+		}
+		name := a.CellName(c.Variant, c.Topology) + " " + campaign.FinalName(o.Trial)
+		if a.Fixed {
+			name += fmt.Sprintf(" at %d clients", o.Trial.Clients)
+		}
+		out = append(out, name)
+	}
+	return out
+}
+
+func sharedLoader(a campaign.Assessment) []Doubt {
+	if !a.LoaderShared {
+		return nil
+	}
+	return []Doubt{{v1alpha1.ReasonLoaderShared,
+		"the loader may share a node with OpenSearch and take its CPU: set spec.loader.placement to Dedicated"}}
+}

@@ -1,0 +1,152 @@
+package doubts
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
+	"github.com/knee-bench/knee/internal/verdict/stats"
+)
+
+// fewRepetitions finds comparisons with so few repetitions that even the largest difference could not be distinguished from noise.
+// In these comparisons, the smallest possible p times the number of comparisons is above Alpha. The smallest possible p is 2/C(2n,
+// n). n is the number of repetitions, or the number of placements if there are several.
+func fewRepetitions(a campaign.Assessment) []Doubt {
+	if len(a.Pairs) == 0 {
+		return nil
+	}
+	if a.Repetitions == 0 {
+		return []Doubt{{v1alpha1.ReasonTooFewRepetitions, fmt.Sprintf(
+			"no Final repetitions, so that the variants are not compared: set spec.final.repetitions to %d",
+			stats.Repetitions(a.Comparisons))}}
+	}
+	var pairs []string
+	var short []campaign.Ratio
+	for _, r := range a.Ratios {
+		if r.TooFew() {
+			short = append(short, r)
+			pairs = append(pairs, fmt.Sprintf("%s (%d and %d)", a.RatioName(r), r.N, r.M))
+		}
+	}
+	what, field, planned, _ := repetitionField(a)
+	advice := fmt.Sprintf("set %s to at least %d", field, stats.Repetitions(a.Comparisons))
+	if planned >= stats.Repetitions(a.Comparisons) {
+		advice = adviceForLostFinals(a, short)
+	}
+	return doubtAbout(v1alpha1.ReasonTooFewRepetitions, pairs, fmt.Sprintf(
+		"too few Measured %s of %%s to distinguish any difference from noise: %s", what, advice))
+}
+
+// adviceForLostFinals returns advice about failed or Gated Finals, which the ratios do not include.
+func adviceForLostFinals(a campaign.Assessment, ratios []campaign.Ratio) string {
+	failed, gated := false, false
+	for _, r := range ratios {
+		for _, c := range []*campaign.Cell{a.Cell(r.Variant, r.Topology), a.Cell(r.Baseline, r.BaselineTopology)} {
+			for _, o := range c.Finals {
+				failed = failed || o.Failed
+				gated = gated || o.Done && o.Judgement.Verdict == verdict.Gated
+			}
+		}
+	}
+	var advice []string
+	if failed {
+		advice = append(advice, "fix what failed, then raise spec.retries")
+	}
+	if gated { // raising spec.retries does not help, because a Gated Final is a valid measurement
+		advice = append(advice, "change the gate that failed in spec.gates, or fix what it found and set a new spec.rerun")
+	}
+	return strings.Join(advice, "; ")
+}
+
+// repetitionField returns the unit of the values in a ratio's interval (placements or repetitions) and the spec field that sets
+// their number. It also returns the planned number and the highest number that the field allows.
+func repetitionField(a campaign.Assessment) (what, field string, planned, allowed int) {
+	switch {
+	case a.Placements > 1:
+		return "placements", "spec.final.placements", int(a.Placements), 16
+	case a.MaxRepetitions > a.Repetitions:
+		return "repetitions", "spec.final.maxRepetitions", int(a.MaxRepetitions), 50
+	}
+	return "repetitions", "spec.final.repetitions", int(a.Repetitions), 50
+}
+
+// notDistinguishable finds ratios that are neither distinguishable from 1 nor equivalent.
+func notDistinguishable(a campaign.Assessment) []Doubt {
+	what, field, planned, allowed := repetitionField(a)
+	var pairs []string
+	most, raise := 0, false // highest number of values needed, and whether raising the field may be enough
+	for _, r := range a.Ratios {
+		if r.Distinguishable || r.Verdict == stats.Equivalent || r.TooFew() {
+			continue
+		}
+		name := a.RatioName(r)
+		if r.Need > 0 {
+			name += fmt.Sprintf(" (needs about %d %s)", r.Need, what)
+		}
+		pairs = append(pairs, name)
+		most, raise = max(most, r.Need), raise || r.Need <= allowed
+	}
+	if most <= planned && field == "spec.final.maxRepetitions" {
+		field = "spec.final.repetitions" // Knee chose fewer repetitions than maxRepetitions allows, so raising maxRepetitions has no effect
+	}
+	var advice []string
+	if raise {
+		advice = append(advice, "raise "+field)
+	}
+	or := ", or"
+	if most > allowed {
+		or = ", or raise"
+		advice = append(advice, fmt.Sprintf(
+			"reduce the noise (longer loads, dedicated machines) if more than the %d that %s allows are needed", allowed, field))
+	}
+	return doubtAbout(v1alpha1.ReasonNotDistinguishable, pairs, fmt.Sprintf(
+		"too noisy: %%s cannot be distinguished from no difference at the 5 %%%% level, nor from a difference of spec.final.smallestDifferencePercent: %s that percentage if a smaller difference does not matter",
+		strings.Join(advice, ", ")+or))
+}
+
+// ordersConfounded returns a doubt with the message of the first topology that has a confounded trend. It adds the names of the
+// other topologies.
+func ordersConfounded(a campaign.Assessment) []Doubt {
+	message := ""
+	var others []string
+	for _, t := range a.Trends {
+		switch {
+		case !t.Confounded:
+		case message == "":
+			message = t.Message
+		default:
+			others = append(others, t.Topology)
+		}
+	}
+	if message == "" {
+		return nil
+	}
+	if len(others) > 0 {
+		message += " (the same of " + listUpTo(others, maxNamed) + ")"
+	}
+	return []Doubt{{v1alpha1.ReasonOrderConfounded, message}}
+}
+
+// placementsShared finds cells with several placements on the same machines. Placements are meant to show the variation between
+// machines, but such placements do not show it.
+func placementsShared(a campaign.Assessment) []Doubt {
+	var cells []string
+	for _, c := range a.Cells {
+		for _, clients := range c.FinalClients() {
+			placements, machines := c.Machines(clients)
+			if placements <= machines {
+				continue
+			}
+			plural := "s"
+			if machines == 1 {
+				plural = ""
+			}
+			cells = append(cells, fmt.Sprintf("%s (%d placements on %d machine%s)", a.CellName(c.Variant, c.Topology), placements, machines, plural))
+			break
+		}
+	}
+	return doubtAbout(v1alpha1.ReasonPlacementsShared, cells,
+		"placements share machines in %s, so that no interval covers the variation from machine to machine: add nodes to the pool (spec.variants[].nodePool), or set spec.final.placements to the number of its machines")
+}

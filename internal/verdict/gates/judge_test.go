@@ -1,0 +1,143 @@
+package gates_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+	"github.com/knee-bench/knee/internal/verdict/gates"
+)
+
+func limit(n int64) *int64 { return &n }
+
+func TestJudge(t *testing.T) {
+	allGates := v1alpha1.Gates{
+		MaxRejections: limit(0), MaxIOWaitPercent: v1alpha1.ToDecimal("10"), MaxStealPercent: v1alpha1.ToDecimal("1.5"),
+		MaxCPUPercent: v1alpha1.ToDecimal("95"), MaxLoaderCPUPercent: v1alpha1.ToDecimal("90"),
+	}
+	for _, tt := range []struct {
+		name    string
+		gates   v1alpha1.Gates
+		change  func(*record.Record)
+		verdict verdict.Verdict
+		what    string // reason or gate of the first failure
+		message string // part of the first failure's message
+	}{
+		{"a good record", allGates, func(*record.Record) {}, verdict.Measured, "", ""},
+		{"a good record without gates", v1alpha1.Gates{}, func(r *record.Record) { r.Nodes, r.Loader = nil, record.Loader{} },
+			verdict.Measured, "", ""},
+		{"the full corpus", allGates, func(r *record.Record) { r.Ingest.Corpus = r.Ingest.Count }, verdict.Measured, "", ""},
+
+		{"an unknown version", allGates, func(r *record.Record) { r.Version = 2 },
+			verdict.Errored, record.ReasonRecordUnreadable, "record version 2 is unknown"},
+		{"the agent's own error", allGates, func(r *record.Record) {
+			r.Error = &record.Error{Reason: record.ReasonDeadline, Message: "no end after 600 s"}
+		}, verdict.Errored, record.ReasonDeadline, "no end after 600 s"},
+		{"no ingest", allGates, func(r *record.Record) { r.Ingest = nil },
+			verdict.Errored, record.ReasonDriverIncomplete, "no load was measured"},
+		{"an exit code", allGates, func(r *record.Record) { r.Driver.ExitCode = 64 },
+			verdict.Errored, record.ReasonDriverFailed, "osb ended with exit code 64"},
+		{"no task", allGates, func(r *record.Record) { r.Tasks = nil },
+			verdict.Errored, record.ReasonDriverIncomplete, "no figures for an ingest task"},
+		{"only a search task", allGates, func(r *record.Record) { r.Tasks[0].Search = true },
+			verdict.Errored, record.ReasonDriverIncomplete, "no figures for an ingest task"},
+		{"a task without throughput", allGates, func(r *record.Record) { r.Tasks[0].Throughput = 0 },
+			verdict.Errored, record.ReasonDriverIncomplete, `osb gave no throughput for task "index"`},
+		{"a throughput that is no number", allGates, func(r *record.Record) { r.Tasks[0].Throughput = math.NaN() },
+			verdict.Errored, record.ReasonDriverIncomplete, "no throughput"},
+		{"no docs/s", allGates, func(r *record.Record) { r.Ingest.DocsPerSecond = 0 },
+			verdict.Errored, record.ReasonCountersUnusable, "docs/s of 0 is no measurement"},
+		{"docs/s that is no number", allGates, func(r *record.Record) { r.Ingest.DocsPerSecond = math.NaN() },
+			verdict.Errored, record.ReasonCountersUnusable, "docs/s of NaN"},
+		{"infinite docs/s", allGates, func(r *record.Record) { r.Ingest.DocsPerSecond = math.Inf(1) },
+			verdict.Errored, record.ReasonCountersUnusable, "docs/s of +Inf"},
+		{"failed requests without rejections", allGates, func(r *record.Record) { r.Tasks[0].ErrorRate = 0.034 },
+			verdict.Errored, record.ReasonRequestsFailed, `3.4 % of the requests of task "index" failed`},
+		{"failed searches that write rejections do not explain", v1alpha1.Gates{}, func(r *record.Record) {
+			r.Rejections.WritePool = 5
+			r.Tasks = append(r.Tasks, record.Task{Name: "range", Search: true, Throughput: 3, ErrorRate: 1})
+		}, verdict.Errored, record.ReasonRequestsFailed, `100 % of the requests of task "range" failed`},
+		{"documents that OpenSearch failed to index", allGates, func(r *record.Record) { r.Ingest.IndexFailed = 7 },
+			verdict.Errored, record.ReasonRequestsFailed, "failed to index 7 documents"},
+		{"a count that is not what was indexed", allGates, func(r *record.Record) { r.Ingest.Count-- },
+			verdict.Errored, record.ReasonCountMismatch, "the index holds"},
+		{"more than the corpus", allGates, func(r *record.Record) { r.Ingest.Corpus = r.Ingest.Count - 1 },
+			verdict.Errored, record.ReasonCountMismatch, "more than the"},
+		{"less than the corpus without rejections", allGates, func(r *record.Record) { r.Ingest.Corpus = r.Ingest.Count + 10 },
+			verdict.Errored, record.ReasonCountMismatch, "10 of the corpus's"},
+		{"less than the corpus by more than the rejections' bulks", allGates, func(r *record.Record) {
+			r.Ingest.Corpus, r.Rejections.WritePool = r.Ingest.Count+20001, 2
+		}, verdict.Errored, record.ReasonCountMismatch, "2 rejections do not explain it"},
+		// Observed with the real program: exit code 0 and 60,481 docs/s, although 96.5 % of 200 bulks were rejected.
+		{"most bulks rejected", allGates, func(r *record.Record) {
+			r.Ingest.Corpus, r.Ingest.Count, r.Ingest.TotalIndexed, r.Ingest.BulkSize = 200_000, 7_000, 7_000, 1_000
+			r.Rejections.WritePool, r.Tasks[0].ErrorRate = 193, 0.965
+		}, verdict.Gated, "maxRejections", "193 rejections above maxRejections 0"},
+
+		{"rejections by every counter, no limit set", v1alpha1.Gates{}, func(r *record.Record) {
+			r.Rejections = record.Rejections{WritePool: 1, IndexingPressure: 2, ShardPressure: 2, AdmissionControl: 8, CircuitBreakers: 16, SegmentReplication: ptr.To[int64](32), RemoteStore: ptr.To[int64](64)}
+		}, verdict.Gated, "maxRejections", "123 rejections above maxRejections 0"},
+		{"rejections within the limit", v1alpha1.Gates{MaxRejections: limit(3)}, func(r *record.Record) {
+			r.Rejections.IndexingPressure = 3
+		}, verdict.Measured, "", ""},
+		{"iowait", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = 12.3 },
+			verdict.Gated, "maxIOWaitPercent", "iowait 12.3 % above maxIOWaitPercent 10"},
+		{"iowait at the limit", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = 10 }, verdict.Measured, "", ""},
+		{"iowait just above the limit", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = 10.004 },
+			verdict.Gated, "maxIOWaitPercent", "iowait 10.004 % above maxIOWaitPercent 10"},
+		{"iowait of the worst node", allGates, func(r *record.Record) {
+			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: &record.CPU{IOWait: 25, Cores: 16}})
+		}, verdict.Gated, "maxIOWaitPercent", "iowait 25.0 % on os-1 above maxIOWaitPercent 10"},
+		{"iowait of a node that was not seen", allGates, func(r *record.Record) {
+			r.Nodes = append(r.Nodes, record.Node{Name: "os-1"})
+		}, verdict.Gated, "maxIOWaitPercent", "maxIOWaitPercent 10 cannot be judged: the CPU of node os-1 was not measured"},
+		{"iowait of no node", allGates, func(r *record.Record) { r.Nodes = nil },
+			verdict.Gated, "maxIOWaitPercent", "no OpenSearch node's iowait was measured"},
+		{"iowait that is no number", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = math.NaN() },
+			verdict.Gated, "maxIOWaitPercent", "cannot be judged"},
+		{"tasks that did not fit the record", allGates, func(r *record.Record) { r.Tasks, r.Dropped = nil, []record.Drop{"tasks"} },
+			verdict.Measured, "", ""},
+		{"steal", allGates, func(r *record.Record) { r.Nodes[0].CPU.Steal = 2 },
+			verdict.Gated, "maxStealPercent", "steal 2.0 % above maxStealPercent 1.5"},
+		{"CPU", allGates, func(r *record.Record) { r.Nodes[0].CPU.User = 92 },
+			verdict.Gated, "maxCPUPercent", "CPU user+sys 96.0 % above maxCPUPercent 95"},
+		{"the loader's CPU", allGates, func(r *record.Record) { r.Loader.BusiestPercent = 99 },
+			verdict.Gated, "maxLoaderCPUPercent", "the loader's busiest process at 99.0 % of one core above maxLoaderCPUPercent 90"},
+		{"the loader's CPU not seen", allGates, func(r *record.Record) { r.Loader = record.Loader{} },
+			verdict.Gated, "maxLoaderCPUPercent", "cannot be judged: the loader's CPU was not measured"},
+	} {
+		r := campaigntest.Measured(record.Trial{Phase: record.Sweep, Clients: 8, Repetition: 1}, 100_000)
+		tt.change(&r)
+		got := gates.Judge(r, tt.gates)
+		if got.Verdict != tt.verdict {
+			t.Errorf("%s: %+v, want %s", tt.name, got, tt.verdict)
+			continue
+		}
+		if tt.what == "" {
+			if len(got.Failures) != 0 {
+				t.Errorf("%s: failures %+v of a Measured record", tt.name, got.Failures)
+			}
+			continue
+		}
+		f := got.Failures[0]
+		if f.Gate+f.Reason != tt.what || !strings.Contains(f.Message, tt.message) {
+			t.Errorf("%s: %+v, want %s and %q", tt.name, f, tt.what, tt.message)
+		}
+	}
+}
+
+func TestJudge_severalGatesFail_namesAll(t *testing.T) {
+	r := campaigntest.Measured(record.Trial{}, 100_000)
+	r.Rejections.WritePool = 1
+	r.Nodes[0].CPU.IOWait = 30
+	j := gates.Judge(r, v1alpha1.Gates{MaxIOWaitPercent: v1alpha1.ToDecimal("10")})
+	if len(j.Failures) != 2 || j.Failures[0].Gate != "maxRejections" || j.Failures[1].Gate != "maxIOWaitPercent" {
+		t.Errorf("%+v, want both gates", j)
+	}
+}
