@@ -153,7 +153,7 @@ var _ = Describe("the command driver", func() {
 			Expect(r.Load.Latency).NotTo(BeNil())
 			Expect(r.Ingest).To(BeNil(), "no index was filled")
 		}
-		Expect(get(ctx, c).Status.Result).To(MatchRegexp(`^new 1\.[45][0-9]*x old`))
+		Expect(get(ctx, c).Status.Result).To(HavePrefix("new 1.500x old"))
 		Expect(report(ctx, c)["report.md"]).To(ContainSubstring("calls/s"))
 		Eventually(left(ctx, ns)).Should(BeEmpty())
 	}, SpecTimeout(8*time.Minute))

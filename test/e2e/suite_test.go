@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +33,20 @@ func TestE2E(t *testing.T) {
 	SetDefaultEventuallyTimeout(5 * time.Minute)
 	SetDefaultEventuallyPollingInterval(500 * time.Millisecond)
 	RunSpecs(t, "End to end")
+	for _, failure := range failures {
+		t.Log(failure)
+	}
 }
+
+// failures are the failed specs, each with the start of its message. The test prints them last, because Ginkgo's summary has no
+// messages.
+var failures []string
+
+var _ = ReportAfterEach(func(spec SpecReport) {
+	if spec.Failed() {
+		failures = append(failures, fmt.Sprintf("%s\n%.1000s", spec.FullText(), spec.FailureMessage()))
+	}
+})
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error

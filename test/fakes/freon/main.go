@@ -1,6 +1,7 @@
 // Command freon is a FAKE of Apache Ozone's load generator. Its calls only sleep. It accepts the flags of freon, and
-// prints the same summary as freon. With --terminal it prints the layout of freon on a terminal, otherwise the layout
-// of freon without a terminal.
+// prints a summary with the lines and fields of freon's. The printed rates and latencies follow from --rate and -t. They
+// are not measured, because a busy machine would change them. With --terminal it prints the layout of freon on a
+// terminal, otherwise the layout of freon without a terminal.
 package main
 
 import (
@@ -10,7 +11,6 @@ import (
 	"log"
 	"math"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,10 +43,10 @@ func run(args []string, out io.Writer) error {
 	if *calls < 1 || *threads < 1 || *rate <= 0 {
 		return fmt.Errorf("-n, -t and --rate must be above 0")
 	}
-	fmt.Fprintln(out, "this is a stand-in for freon: its calls only sleep")
-	began := time.Now()
-	latencies := sleep(*calls, *threads, time.Duration(float64(time.Second)/(*rate)))
-	s := summarize(args[0], latencies, time.Since(began), min(*fail, *calls))
+	fmt.Fprintln(out, "this is a stand-in for freon: its calls only sleep, and its figures follow from --rate")
+	each := time.Duration(float64(time.Second) / *rate)
+	sleep(*calls, *threads, each)
+	s := summarize(args[0], latencies(*calls, each), *rate*float64(*threads), min(*fail, *calls))
 	if *terminal {
 		s.console(out)
 	} else {
@@ -58,30 +58,29 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// sleep makes the calls and returns the duration of each call, in ms, sorted.
-func sleep(calls int64, threads int, each time.Duration) []float64 {
+// sleep makes the calls.
+func sleep(calls int64, threads int, each time.Duration) {
 	var (
-		next    atomic.Int64
-		group   sync.WaitGroup
-		mu      sync.Mutex
-		out     []float64
-		perhaps = func() bool { return next.Add(1) <= calls }
+		made  atomic.Int64
+		group sync.WaitGroup
 	)
 	for range threads {
 		group.Go(func() {
-			var own []float64
-			for perhaps() {
-				began := time.Now()
+			for made.Add(1) <= calls {
 				time.Sleep(each)
-				own = append(own, float64(time.Since(began))/float64(time.Millisecond))
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			out = append(out, own...)
 		})
 	}
 	group.Wait()
-	slices.Sort(out)
+}
+
+// latencies returns the latencies that the summary states, in ms, sorted. They are spread evenly over 10 % below and above each,
+// so their mean is each.
+func latencies(calls int64, each time.Duration) []float64 {
+	out := make([]float64, calls)
+	for i := range out {
+		out[i] = float64(each) / float64(time.Millisecond) * (0.9 + 0.2*(float64(i)+0.5)/float64(calls))
+	}
 	return out
 }
 
@@ -96,8 +95,10 @@ type summary struct {
 	oneMinute, five, fifteenth float64
 }
 
-func summarize(name string, sorted []float64, took time.Duration, failures int64) summary {
-	s := summary{name: name, count: len(sorted), sorted: sorted, rate: float64(len(sorted)) / took.Seconds(), seconds: int64(math.Round(took.Seconds())), failures: failures}
+// summarize returns the figures of calls with the given latencies, in ms, at the given rate of all threads, in calls/s.
+func summarize(name string, sorted []float64, rate float64, failures int64) summary {
+	s := summary{name: name, count: len(sorted), sorted: sorted, rate: rate, failures: failures}
+	s.seconds = int64(math.Round(float64(s.count) / rate))
 	for _, ms := range sorted {
 		s.mean += ms / float64(s.count)
 	}
