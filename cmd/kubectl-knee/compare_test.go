@@ -69,7 +69,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("the kernel is not among %+v", cell.Environment)
 		}
 	}
-	if want := "different machines, different day: A ran on node-arm, node-intel on 2025-07-01, B on other-arm, other-intel on 2025-07-03"; c.Caveats[0] != want {
+	if want := "different machines, different day: A ran on node-arm, node-intel on 2025-07-01; B ran on other-arm, other-intel on 2025-07-03"; c.Caveats[0] != want {
 		t.Errorf("caveat %q, want %q", c.Caveats[0], want)
 	}
 	if !strings.Contains(c.Caveats[1], "not interleaved") {

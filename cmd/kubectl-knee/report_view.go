@@ -92,7 +92,7 @@ func ratioFigures(r campaign.Ratio, topologies bool) []string {
 	row := []string{name + " / " + baseline, clients}
 	switch {
 	case math.IsNaN(r.Ratio):
-		return append(row, "none", "-", "-", "-", fmt.Sprintf("%d and %d Measured", r.N, r.M))
+		return append(row, "none", "-", "-", "-", fmt.Sprintf("%d and %d Measured repetitions", r.N, r.M))
 	case !r.HasInterval():
 		return append(row, fmt.Sprintf("%.4f", r.Ratio), "-", "-", "-", "-")
 	}

@@ -102,7 +102,7 @@ func (a *Applier) writeReport(ctx context.Context, c *v1alpha1.BenchmarkCampaign
 	case err != nil:
 		return fmt.Errorf("read the report %s: %w", wanted.Name, err)
 	case !metav1.IsControlledBy(&is, c):
-		return fmt.Errorf("%w: ConfigMap %s/%s exists and does not belong to this campaign; delete or rename it", children.ErrNameConflict, is.Namespace, is.Name)
+		return fmt.Errorf("%w: ConfigMap %s/%s exists and does not belong to this campaign; delete it, or use another name for the campaign", children.ErrNameConflict, is.Namespace, is.Name)
 	case maps.Equal(is.Data, wanted.Data) && is.Annotations[resources.AnnotationMadeOf] == wanted.Annotations[resources.AnnotationMadeOf]:
 		return nil
 	}

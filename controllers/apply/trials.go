@@ -31,7 +31,7 @@ func (a *Applier) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign,
 	case err == nil:
 		return nil
 	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("look for the attempt's record: %w", err)
+		return fmt.Errorf("check whether the attempt already has a record: %w", err)
 	}
 	if err := observe.CheckMounts(ctx, a.Uncached, c, cell); err != nil {
 		return err

@@ -62,7 +62,7 @@ func (o *Observer) Observe(ctx context.Context, c *v1alpha1.BenchmarkCampaign) (
 	for _, j := range objects.Jobs {
 		job, err := children.ReadJob(j, objects.Pods)
 		if err != nil {
-			log.FromContext(ctx).Error(err, "ignoring a Job that is no trial", "job", j.Name)
+			log.FromContext(ctx).Error(err, "ignoring a Job without a valid trial annotation", "job", j.Name)
 			continue
 		}
 		w.Jobs[job.Name] = job

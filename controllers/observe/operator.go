@@ -158,6 +158,6 @@ func NewOperatorMissing() error {
 	for _, kind := range resources.OpenSearchClusterGroups {
 		groups = append(groups, kind.String())
 	}
-	return fmt.Errorf("%w: the API server serves no kind %s of %s, which spec.opensearch.provisioner (or a variant's) requires: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove the provisioner",
+	return fmt.Errorf("%w: the API server does not serve the kind %s of %s; spec.opensearch.provisioner (or the provisioner of a variant) requires this kind: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove the provisioner",
 		children.ErrOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
 }

@@ -100,7 +100,7 @@ func bodyDigest(r *http.Request) (string, error) {
 	sum := sha256.New()
 	if r.Body != nil && r.Body != http.NoBody {
 		if r.GetBody == nil {
-			return "", fmt.Errorf("the body of %s %s cannot be read twice, and so not be signed", r.Method, r.URL.Path)
+			return "", fmt.Errorf("cannot sign the request %s %s, because its body cannot be read twice", r.Method, r.URL.Path)
 		}
 		body, err := r.GetBody()
 		if err != nil {

@@ -85,11 +85,11 @@ func (c Claimant) obstacle() string {
 	}
 	switch {
 	case !c.holdsAny():
-		return who + ", which has priority on nodes that both may use" + c.hint()
+		return who + ", which has priority for nodes that both campaigns may use" + c.hint()
 	case len(c.Wants) == 0:
-		return who + ", which still has nodes that both may use" + c.hint()
+		return who + ", which still has nodes that both campaigns may use" + c.hint()
 	}
-	return who + ", which has nodes that both may use" + c.hint()
+	return who + ", which has nodes that both campaigns may use" + c.hint()
 }
 
 // hint describes what a user can do about a campaign that does not end without help.
@@ -98,13 +98,13 @@ func (c Claimant) hint() string {
 	case "", v1alpha1.ReasonProgressing, v1alpha1.ReasonQueued, ReasonDeleted:
 		return ""
 	case v1alpha1.ReasonSuspended:
-		return ": resume it, delete it, or set its whenSuspended to ReleaseNodes"
+		return ": resume or delete that campaign, or set its whenSuspended to ReleaseNodes"
 	case v1alpha1.ReasonInvalidSpec:
-		return ": fix or delete it"
+		return ": fix or delete that campaign"
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing:
-		return ": delete it, or release its clusters with retain or ttlSecondsAfterFinished"
+		return ": delete that campaign, or release its clusters with retain or ttlSecondsAfterFinished"
 	}
-	return ": fix, suspend or delete it"
+	return ": fix, suspend or delete that campaign"
 }
 
 // wantedPools returns the pools of the cells that are not measured yet.

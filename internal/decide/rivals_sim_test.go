@@ -275,7 +275,7 @@ func TestRivals_ageAndNodes_decideWhoWaits(t *testing.T) {
 		{"both have nodes, the other is younger", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, true, "has nodes", false, false},
 		{"an older one without nodes, this one runs", decide.Claimant{Created: start.Add(-1), Wants: pool("a")}, true, "", false, false},
 		{"a suspended one that keeps its nodes", decide.Claimant{Created: start.Add(1), Holds: pool("a"), Reason: v1alpha1.ReasonSuspended}, false,
-			"campaign ns/o (Suspended), which still has nodes that both may use: resume it, delete it, or set its whenSuspended to ReleaseNodes", false, false},
+			"campaign ns/o (Suspended), which still has nodes that both campaigns may use: resume or delete that campaign, or set its whenSuspended to ReleaseNodes", false, false},
 		{"one that is over and retains", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonFinished}, false, "ttlSecondsAfterFinished", false, false},
 		{"one that is deleted", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, false, "(Deleted), which still has nodes", false, false},
 		{"one that is deleted, of this one's nodes", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, true, "(Deleted)", false, false},

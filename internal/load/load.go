@@ -162,7 +162,7 @@ func (l *Loader) result(workers []*worker, started time.Time, used time.Duration
 	switch {
 	case ended == nil, errors.Is(ended, errTime):
 	case errors.Is(ended, context.Canceled):
-		out.Ended = "it was interrupted"
+		out.Ended = "the load was interrupted"
 	default:
 		out.Ended = ended.Error()
 	}

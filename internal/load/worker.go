@@ -43,7 +43,7 @@ type tally struct {
 }
 
 // errEnd is the error after which no other bulk request can succeed.
-var errEnd = errors.New("the load cannot go on")
+var errEnd = errors.New("the load cannot continue")
 
 // run sends bulk requests until there are no more documents or the context until has ended. After the end of this context,
 // run still waits for the current request, but does not send documents again. When ctx ends, the current request is aborted.
@@ -169,7 +169,7 @@ func (w *worker) readReply(response *http.Response, documents int) answer {
 	out := answer{refused: r.refused, retry: r.retry, again: r.rejected + r.unavailable, rejected: r.rejected}
 	out.documents = Documents{Acknowledged: int64(r.acknowledged), Failed: int64(r.failed), Uncertain: int64(r.silent)}
 	if r.silent > 0 {
-		out.refused = count(out.refused, Refusal{Status: http.StatusOK, Type: silentReply, Reason: "the reply has no item for them", Documents: int64(r.silent)})
+		out.refused = count(out.refused, Refusal{Status: http.StatusOK, Type: silentReply, Reason: "the reply has no item for these documents", Documents: int64(r.silent)})
 	}
 	return out
 }

@@ -106,7 +106,7 @@ func TestSentence_verdicts(t *testing.T) {
 	}{
 		{func(r *campaign.Ratio) { r.Verdict = stats.Equivalent }, "variation not measured), equivalent within 3 %; no gate", "97.1 % equivalent"},
 		{func(r *campaign.Ratio) { r.Verdict, r.Need, r.Distinguishable = stats.TooNoisy, 12, false },
-			", too noisy to detect a difference of 3 %: that needs about 12 repetitions each; no gate", "97.1 % too noisy"},
+			", too noisy to detect a difference of 3 %: about 12 repetitions each are necessary; no gate", "97.1 % too noisy"},
 		{func(r *campaign.Ratio) { r.BaselineClients = 4 }, "At 2 and 4 clients b indexed", "97.1 %"},
 	} {
 		in := finished(twoVariants("t"), plain)

@@ -54,7 +54,7 @@ func TestProgramsLoad_failuresUncounted_reportsUnknown(t *testing.T) {
 		return r
 	})
 	files := report.Files(in)
-	has(t, files["report.md"], note, "maxErrorRate 0 (not judged where the driver counted no failures)")
+	has(t, files["report.md"], note, "maxErrorRate 0 (not judged if the driver did not report the number of failures)")
 	if row := rows(t, files["results.csv"])[1]; row["failed_operations"] != "" || row["error_rate"] != "" || row["operations"] != "" || row["rate"] == "" {
 		t.Errorf("results.csv: %v", row)
 	}

@@ -50,9 +50,9 @@ func TestSentence_placements(t *testing.T) {
 				}
 				return own(t)
 			}, nil), false},
-		{"machines not known", "4 placements each of 4 runs, on machines that are not known; machine-to-machine variation not known",
+		{"machines not known", "4 placements each of 4 runs, on machines that are not known; not known whether the interval covers machine-to-machine variation",
 			placed(func(record.Trial) string { return "" }, nil), false},
-		{"machines of one cell not known, the other's shared", "on machines that are not known, shared with the loader; ",
+		{"machines of one cell not known, the other's shared", "on machines that are not known,, shared with the loader; ",
 			placed(func(t record.Trial) string {
 				if t.Variant == "a" {
 					return ""
@@ -82,7 +82,7 @@ func TestSentence_placements(t *testing.T) {
 func TestSentence_manyRatios(t *testing.T) {
 	in := finished(showcase(), showcaseRecords())
 	const covers = "(5 placements each; the intervals cover the variation from machine to machine)"
-	has(t, summary.Sentence(in), "5 of 5 ratios of docs/s can be distinguished from noise or from a difference that matters, all together at the 5 % level: ", covers)
+	has(t, summary.Sentence(in), "5 of 5 ratios of docs/s can be distinguished from noise or are equivalent, at the 5 % level for all ratios together: ", covers)
 	in.Assessment.Ratios[0].Verdict, in.Assessment.Ratios[0].Distinguishable = stats.TooNoisy, false
 	in.Assessment.Ratios[2].Verdict = stats.Slower
 	has(t, summary.Sentence(in), "4 of 5 ratios of docs/s can be distinguished from noise, all together")
@@ -124,10 +124,10 @@ func TestSentence_knees(t *testing.T) {
 	if got := knees(2, "v00"); !strings.HasPrefix(got, "v00 has no knee, v01 has its knee at 2 clients with ") {
 		t.Error(got)
 	}
-	if got := knees(9); !strings.Contains(got, "), 1 more cell is below; ") {
+	if got := knees(9); !strings.Contains(got, "), the report shows 1 more cell; ") {
 		t.Error(got)
 	}
-	if got := knees(10); !strings.Contains(got, "), 2 more cells are below; ") {
+	if got := knees(10); !strings.Contains(got, "the report shows ), 2 more cells; ") {
 		t.Error(got)
 	}
 }

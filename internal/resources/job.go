@@ -56,7 +56,7 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 func attemptJSON(a record.Attempt) string {
 	b, err := json.Marshal(a)
 	if err != nil {
-		panic("resources: an attempt is strings and integers: " + err.Error())
+		panic("resources: cannot encode an attempt as JSON: " + err.Error())
 	}
 	return string(b)
 }

@@ -286,7 +286,7 @@ func TestJoin_wrongMember_isRefused(t *testing.T) {
 		"another attempt":   {2, func(o *Options) { o.Attempt.N = 7 }, "of attempt 7, not 2"},
 		"another trial":     {2, func(o *Options) { o.Attempt.Clients = 16 }, "Sweep 1 of cell abc with 16 clients (campaign c), not"},
 		"another campaign":  {2, func(o *Options) { o.Attempt.Campaign = "d" }, "(campaign d), not"},
-		"other loaders":     {2, func(o *Options) { o.Loaders = 4 }, "it expects 4 loader pods, the coordinator 3"},
+		"other loaders":     {2, func(o *Options) { o.Loaders = 4 }, "it expects 4 loader pods, but the coordinator expects 3"},
 		"the coordinator's": {0, func(*Options) {}, "index 0 is not from 1 to 2"},
 		"out of range":      {3, func(*Options) {}, "index 3 is not from 1 to 2"},
 		"below":             {-1, func(*Options) {}, "index -1 is not from 1 to 2"},

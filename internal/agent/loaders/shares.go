@@ -113,7 +113,7 @@ func (c *Coordinator) describeLate(own time.Time, b bound) string {
 	if len(late) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s fell behind: half of the loader pods had ended their load after %.1f s, and the others may end %.1f s later at most",
+	return fmt.Sprintf("%s fell behind: half of the loader pods had ended their load after %.1f s, and the other pods have to end %.1f s later at most",
 		c.namesAndHosts(late), b.median.Sub(c.released).Seconds(), b.lag.Seconds())
 }
 

@@ -79,7 +79,7 @@ func TestBulk_loadEndsEarly_failsWithSeveralPods(t *testing.T) {
 	if err := os.WriteFile(d.resultPath(), loaded(t, 20, func(r *load.Result) { r.Ended = "status 403: no permissions" }), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for pods, want := range map[int32]string{1: "", 2: "RequestsFailed: the load ended before its time: status 403: no permissions"} {
+	for pods, want := range map[int32]string{1: "", 2: "RequestsFailed: the load ended too early: status 403: no permissions"} {
 		d.session.Part.Of = pods
 		share, err := d.share(driver.Span{})
 		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want || (share == nil) != (want != "") {
@@ -114,11 +114,11 @@ func TestBulkOutcome_asEvidence(t *testing.T) {
 		"a document of another shape": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Failed, r.Refused = 9_999, 1, refusal(400, 1)
 		},
-			func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonRequestsFailed, "1 failures are not rejections: 1 documents: status 400, some_exception: the reason"},
+			func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonRequestsFailed, "1 requests or documents failed for reasons other than rejection: 1 documents: status 400, some_exception: the reason"},
 		"a reply that did not come": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Uncertain, r.Refused = 9_900, 100, refusal(0, 100)
 		},
-			nil, record.ReasonRequestsFailed, "100 failures are not rejections: 100 documents: some_exception: the reason"},
+			nil, record.ReasonRequestsFailed, "100 requests or documents failed for reasons other than rejection: 100 documents: some_exception: the reason"},
 		"in the index twice": {func(r *load.Result) { r.Documents.Retried, r.Refused = 100, refusal(503, 100) },
 			func(f *measure.Evidence) { f.Count, f.Total = 10_040, 10_040 }, record.ReasonCountMismatch, "40 more than were acknowledged: 100 were sent again"},
 		"sent again, and once in the index": {func(r *load.Result) { r.Documents.Retried, r.Refused = 100, refusal(503, 100) }, nil, "", ""},

@@ -137,7 +137,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	}
 	share, err := d.read(output.Text(), ran)
 	if err != nil {
-		return nil, record.Errorf(record.ReasonDriverIncomplete, "what %s printed: %v; it ended with: %s", name, err, said)
+		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the output of %s: %v; last lines of the output: %s", name, err, said)
 	}
 	return json.Marshal(share)
 }

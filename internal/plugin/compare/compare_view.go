@@ -96,7 +96,7 @@ func differencesText(t *terminal.Table, title string, list []difference) {
 	for _, d := range list {
 		note := d.Note
 		if note == "" && !d.Declared {
-			note = "not in the specs"
+			note = "not declared in the specs"
 		}
 		t.WriteRow("  "+d.What, terminal.OrDash(terminal.Shorten(d.A, 80)), terminal.OrDash(terminal.Shorten(d.B, 80)), note)
 	}

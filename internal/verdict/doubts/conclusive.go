@@ -41,7 +41,7 @@ func conclusion(a campaign.Assessment) string {
 		return found
 	}
 	if slices.ContainsFunc(a.Ratios, func(r campaign.Ratio) bool { return r.Verdict == stats.Equivalent }) {
-		ratios += " or from a difference that matters"
+		ratios += " or is equivalent (within spec.final.smallestDifferencePercent)"
 	}
 	return found + ", and " + ratios
 }

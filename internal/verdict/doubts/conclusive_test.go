@@ -88,7 +88,7 @@ func TestConclusive(t *testing.T) {
 		{"no repetitions", setup{repetitions(0), plain}, v1alpha1.ReasonTooFewRepetitions, "no Final repetitions"},
 		{"no difference that matters", setup{nil, with(func(t record.Trial, r *record.Record) {
 			set(t, r, curve[t.Clients]*(1+float64(t.Repetition)/1000))
-		})}, v1alpha1.ReasonConclusive, "distinguished from noise or from a difference that matters"},
+		})}, v1alpha1.ReasonConclusive, "distinguished from noise or are equivalent"},
 		{"too noisy", setup{nil, with(func(t record.Trial, r *record.Record) {
 			noise := 1 + float64(t.Repetition)/20
 			if t.Variant == "b" {

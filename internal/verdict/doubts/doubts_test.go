@@ -158,7 +158,7 @@ func TestDoubts_tooFewMeasuredRepetitions_adviceFitsCause(t *testing.T) {
 	}{
 		{"one failed", nil, func(t record.Trial, r *record.Record) {
 			*r = campaigntest.Errored(t, record.ReasonPodFailed, "evicted")
-		}, "fix what failed, then raise spec.retries", "gate"},
+		}, "fix the cause of the failed Finals, then raise spec.retries", "gate"},
 		{"one failed a gate", nil, func(_ record.Trial, r *record.Record) { r.Rejections.WritePool = 1 }, "change the gate that failed", "spec.retries"},
 		{"of two stages", func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.Repetitions, c.Spec.Final.MaxRepetitions = new(int32(2)), new(int32(3))
@@ -234,7 +234,7 @@ func TestDoubts_noCommonClientCount_advisesFixingFailures(t *testing.T) {
 		return r
 	})
 	message := doubt(a, v1alpha1.ReasonNoSharedClients)
-	says(t, message, "no client count was Measured in every cell: fix what failed, or loosen spec.gates")
+	says(t, message, "no client count was Measured in every cell: fix the cause of the failed trials, or loosen spec.gates")
 	if strings.Contains(message, "percentOfPeak") {
 		t.Error(message)
 	}

@@ -81,7 +81,7 @@ func TestGates(t *testing.T) {
 			func(r *record.Record) { r.Nodes[0].Pressure = nil },
 			"maxIOPressurePercent 100 cannot be judged: the io pressure of node os-0 was not measured"},
 		{"io pressure of no node", v1alpha1.Gates{MaxIOPressurePercent: decimal("100")},
-			func(r *record.Record) { r.Nodes = nil }, "no OpenSearch node's io pressure was measured"},
+			func(r *record.Record) { r.Nodes = nil }, "no OpenSearch node has a measurement of io pressure"},
 
 		{"throttled within", throttledGate, func(*record.Record) {}, ""},
 		{"throttled", throttledGate, func(r *record.Record) { *r.Nodes[0].Throttled = 7 },
@@ -94,7 +94,7 @@ func TestGates(t *testing.T) {
 			"the CPU of node os-0 was not measured"},
 		{"throttling where nothing is known of the node", throttledGate, func(r *record.Record) {
 			r.Nodes[0].Throttled, r.Nodes[0].Environment = nil, record.Environment{}
-		}, "whether node os-0 has a CPU quota is not known"},
+		}, "it is not known whether node os-0 has a CPU quota"},
 		{"throttling seen on one node alone", throttledGate, func(r *record.Record) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: r.Nodes[0].CPU, Environment: r.Nodes[0].Environment})
 		}, "the throttling of node os-1 was not measured"},

@@ -48,7 +48,7 @@ func TestJudge(t *testing.T) {
 		{"only a search task", allGates, func(r *record.Record) { r.Tasks[0].Search = true },
 			verdict.Errored, record.ReasonDriverIncomplete, "no figures for an ingest task"},
 		{"a task without throughput", allGates, func(r *record.Record) { r.Tasks[0].Throughput = 0 },
-			verdict.Errored, record.ReasonDriverIncomplete, `osb gave no throughput for task "index"`},
+			verdict.Errored, record.ReasonDriverIncomplete, `osb reported no throughput for task "index"`},
 		{"a throughput that is no number", allGates, func(r *record.Record) { r.Tasks[0].Throughput = math.NaN() },
 			verdict.Errored, record.ReasonDriverIncomplete, "no throughput"},
 		{"no docs/s", allGates, func(r *record.Record) { r.Ingest.DocsPerSecond = 0 },
@@ -98,7 +98,7 @@ func TestJudge(t *testing.T) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1"})
 		}, verdict.Gated, "maxIOWaitPercent", "maxIOWaitPercent 10 cannot be judged: the CPU of node os-1 was not measured"},
 		{"iowait of no node", allGates, func(r *record.Record) { r.Nodes = nil },
-			verdict.Gated, "maxIOWaitPercent", "no OpenSearch node's iowait was measured"},
+			verdict.Gated, "maxIOWaitPercent", "no OpenSearch node has a measurement of iowait"},
 		{"iowait that is no number", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = math.NaN() },
 			verdict.Gated, "maxIOWaitPercent", "cannot be judged"},
 		{"tasks that did not fit the record", allGates, func(r *record.Record) { r.Tasks, r.Dropped = nil, []record.Drop{"tasks"} },
@@ -108,7 +108,7 @@ func TestJudge(t *testing.T) {
 		{"CPU", allGates, func(r *record.Record) { r.Nodes[0].CPU.User = 92 },
 			verdict.Gated, "maxCPUPercent", "CPU user+sys 96.0 % above maxCPUPercent 95"},
 		{"the loader's CPU", allGates, func(r *record.Record) { r.Loader.BusiestPercent = 99 },
-			verdict.Gated, "maxLoaderCPUPercent", "the loader's busiest process at 99.0 % of one core above maxLoaderCPUPercent 90"},
+			verdict.Gated, "maxLoaderCPUPercent", "the loader's busiest process used 99.0 % of one core, above maxLoaderCPUPercent 90"},
 		{"the loader's CPU not seen", allGates, func(r *record.Record) { r.Loader = record.Loader{} },
 			verdict.Gated, "maxLoaderCPUPercent", "cannot be judged: the loader's CPU was not measured"},
 	} {

@@ -89,7 +89,7 @@ func TestParseFreon_incompleteOutput_fails(t *testing.T) {
 		"no rate in the log":  {strings.Replace(log, "mean_rate=", "rate=", 1), `lacks "mean rate"`},
 		"not a number":        {strings.Replace(console, "16.30", "NaN", 1), `"99%": "NaN" is no number`},
 		"a negative number":   {strings.Replace(console, "16.30", "-16.30", 1), `"99%": "-16.30" is no number`},
-		"two readings":        {strings.Replace(console, "19565.78", "19,565", 1), `"mean rate": "19,565" is no number, or can be read as two`},
+		"two readings":        {strings.Replace(console, "19565.78", "19,565", 1), `"mean rate": "19,565" is no number, or is ambiguous: its separator can mean decimals or thousands`},
 		"half a call":         {strings.Replace(console, "executions: 10000000", "executions: 1.5", 1), `"Successful executions": "1.5" is no whole number`},
 		"another rate":        {strings.Replace(console, "19565.78 calls/second", "19565.78 calls/minute", 1), `"mean rate": its unit "calls/minute" is not known`},
 		"no unit":             {strings.Replace(console, "16.30 milliseconds", "16.30", 1), `"99%": its unit "" is not known`},
