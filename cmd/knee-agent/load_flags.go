@@ -81,7 +81,7 @@ func (o *loadOptions) flags() *flag.FlagSet {
 	f.StringVar(&o.refresh, "refresh-interval", "", "refresh interval for --create-index; unset: the value in --body or in the dataset, otherwise the default of OpenSearch")
 
 	f.IntVar(&o.warmup, "warmup", 0, "number of warm-up `runs`; the summary leaves them out")
-	f.IntVar(&o.runs, "runs", 1, "that count")
+	f.IntVar(&o.runs, "runs", 1, "number of measured `runs`")
 	f.DurationVar(&o.wait, "wait", time.Second, "pause between two runs, such as 5s")
 	f.BoolVar(&o.mock, "mock", false, "load a mock server in this process instead of --url; this shows the limit of the loader itself")
 	f.StringVar(&o.output, "o", "table", "output format: table, or json with one object for each run and one object for all runs")

@@ -65,7 +65,7 @@ func betweenText(b forecast.Between) string {
 
 func timeText(seconds *float64, c *forecast.Cost) string {
 	if seconds == nil {
-		return "time and cost are unknown"
+		return "time and cost are unknown, because the length of a trial is unknown: set --trial-time"
 	}
 	text := "about " + terminal.FormatClock(seconds)
 	if c == nil {

@@ -46,8 +46,12 @@ func Read(in io.Reader) (*Bundle, error) {
 		}
 	}
 	// After the end of the archive, only the checksum of the gzip stream follows.
-	if n, err := io.Copy(io.Discard, zip); err != nil || n > 1<<20 {
-		return nil, &Damaged{"", fmt.Sprintf("%d bytes follow the last file of the archive (error: %v)", n, err)}
+	n, err := io.Copy(io.Discard, zip)
+	if err != nil {
+		return nil, &Damaged{"", fmt.Sprintf("cannot read the end of the archive: %v", err)}
+	}
+	if n > 1<<20 {
+		return nil, &Damaged{"", fmt.Sprintf("%d bytes follow the last file of the archive", n)}
 	}
 	return r.bundle, r.bundle.checkComplete()
 }

@@ -66,7 +66,11 @@ func (a admission) String() string {
 	var parts []string
 	for i, rival := range all {
 		if i == maxNamed {
-			parts = append(parts, fmt.Sprintf("%d more", len(all)-maxNamed))
+			more := "1 more campaign"
+			if n := len(all) - maxNamed; n > 1 {
+				more = fmt.Sprintf("%d more campaigns", n)
+			}
+			parts = append(parts, more)
 			break
 		}
 		parts = append(parts, rival.obstacle())
@@ -74,7 +78,7 @@ func (a admission) String() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "waits for " + strings.Join(parts, ", and for ")
+	return "waits for " + strings.Join(parts, "; also waits for ")
 }
 
 // obstacle describes why other campaigns wait for this campaign.

@@ -19,7 +19,7 @@ func (d *decider) prepare(cell plan.Cell, turn plan.Turn) bool {
 	case Busy, Ready:
 		return true
 	case Deleting:
-		d.waitForDeletion("earlier objects of "+cell.Name+" are deleted", cluster.Since, cluster.Left)
+		d.waitForDeletion("earlier objects of "+cell.Name+" are being deleted", cluster.Since, cluster.Left)
 	case Stopping:
 		d.waitForDeletion("nodes of "+cell.Name+" are being released", cluster.Since, cluster.Left)
 	case OtherPlacement:

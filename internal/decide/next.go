@@ -266,7 +266,7 @@ func (d *decider) tearDown() {
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
 		case exists, going > 0:
 			since, left := d.deletingObjects(cell.Name)
-			d.waitForDeletion("objects of "+cell.Name+" are deleted", since, left)
+			d.waitForDeletion("objects of "+cell.Name+" are being deleted", since, left)
 		}
 	}
 }

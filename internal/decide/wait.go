@@ -85,14 +85,14 @@ func (d *decider) wakeIfSet(t time.Time) {
 // waitForJob waits until a Job starts, ends or is deleted.
 func (d *decider) waitForJob(job Job) {
 	if job.State == JobDeleting {
-		d.waitForDeletion("Job "+job.Name+" is deleted", job.Ending, job.Left)
+		d.waitForDeletion("Job "+job.Name+" is being deleted", job.Ending, job.Left)
 		return
 	}
 	d.Running = append(d.Running, describeAttempt(job.Attempt))
 	switch {
 	case job.State == JobFinished:
 	case !job.Ending.IsZero():
-		d.waitForDeletion("the pod of "+describeAttempt(job.Attempt)+" ends", job.Ending, job.Left)
+		d.waitForDeletion("the pod of "+describeAttempt(job.Attempt)+" is ending", job.Ending, job.Left)
 	case !job.Started:
 		d.waitWithDeadline("starting the loader of "+describeAttempt(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
 	default:

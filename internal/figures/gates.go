@@ -22,7 +22,7 @@ type Gate struct {
 	Count  func(r *record.Record) (value int64, unknown string)
 	Record func(r *record.Record) (value float64, unknown string)
 	Node   func(r *record.Record, n *record.Node) (value float64, unknown string)
-	What   string // name of the figure, for the message "no OpenSearch node's NAME was measured"
+	What   string // name of the figure, for the message "no OpenSearch node has a measurement of NAME"
 
 	Applies func(r *record.Record) bool // whether the gate judges the record; nil: always
 	Default func(r *record.Record) bool // whether the gate has limit 0 if the campaign sets no limit; nil: it has no limit

@@ -59,7 +59,7 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, sinkName)
 	default:
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, `{"error":"this server is a sink for bulk requests, no OpenSearch: it has no index and no node statistics","status":404}`)
+		_, _ = io.WriteString(w, `{"error":"this server is a sink for bulk requests and not OpenSearch: it has no index and no node statistics","status":404}`)
 	}
 }
 

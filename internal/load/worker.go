@@ -108,7 +108,7 @@ func (w *worker) deliver(ctx, until context.Context, b documents.Bulk) error {
 				t.documents.Failed += int64(a.again - a.rejected)
 			})
 			if last && a.unsent {
-				return fmt.Errorf("%w: %s could not be reached, %d times in a row: %s", errEnd, w.connection.address, attempt+1, a.refused[0].Reason)
+				return fmt.Errorf("%w: %s could not be reached%s: %s", errEnd, w.connection.address, timesInARow(attempt+1), a.refused[0].Reason)
 			}
 			return a.end
 		}
@@ -117,6 +117,14 @@ func (w *worker) deliver(ctx, until context.Context, b documents.Bulk) error {
 		}
 		w.record(func(t *tally) { t.documents.Retried += int64(b.Documents) })
 	}
+}
+
+// timesInARow formats the number of failed connections as the end of a clause. It returns "" for one failed connection.
+func timesInARow(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" %d times in a row", n)
 }
 
 // makeRetry builds a bulk request with the documents to send again.

@@ -172,7 +172,7 @@ func TestAnalyze_verdicts(t *testing.T) {
 		"rejections":                   {"a,8,100,,,,3", nil, "Gated", "3 rejections above maxRejections 0"},
 		"rejections allowed":           {"a,8,100,,,,3", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Measured", ""},
 		"errors without rejections":    {"a,8,100,,,0.25,0", nil, "Errored", "25 % of the requests"},
-		"errors under status ok":       {"a,8,100,ok,,0.25,0", nil, "Errored", "(under status ok too: an error_rate above 0 is a failure)"},
+		"errors under status ok":       {"a,8,100,ok,,0.25,0", nil, "Errored", "(an error_rate above 0 is a failure, even if the status is ok)"},
 		"gated with errors":            {"a,8,100,gated,,0.25,0", nil, "Gated", "the file says that this row failed a gate"},
 		"gated with a figure of 0":     {"a,8,0,gated,,,", nil, "Errored", "docs/s of 0 is no measurement"},
 		"a mean of rejections":         {"a,8,100,,,,0.25", nil, "Gated", "1 rejections above maxRejections 0"},

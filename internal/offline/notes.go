@@ -13,8 +13,11 @@ import (
 func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 	var out []string
 	if ignored := foreignColumns(has); len(ignored) > 0 {
-		out = append(out, fmt.Sprintf("columns %s are ignored: they have a meaning only in Knee's own results.csv, which has all of %s",
-			strings.Join(ignored, ", "), strings.Join(signature, ", ")))
+		text := "columns %s are ignored: they have a meaning only in Knee's own results.csv, which has all of %s"
+		if len(ignored) == 1 {
+			text = "column %s is ignored: it has a meaning only in Knee's own results.csv, which has all of %s"
+		}
+		out = append(out, fmt.Sprintf(text, strings.Join(ignored, ", "), strings.Join(signature, ", ")))
 	}
 	var names []string
 	someFinals := false

@@ -32,7 +32,7 @@ func TestRead_malformed_fails(t *testing.T) {
 		"no variant on a line":        {header + ",8,100,,,,\n", 2, "variant", "empty"},
 		"no clients on a line":        {header + "a,8,100,,,,\na,,100,,,,\n", 3, "clients", "empty"},
 		"zero clients":                {header + "a,0,100,,,,\n", 2, "clients", "the count starts at 1"},
-		"half a client":               {header + "a,8.5,100,,,,\n", 2, "clients", "not a whole number of at least 0"},
+		"half a client":               {header + "a,8.5,100,,,,\n", 2, "clients", `"8.5" is not a whole number`},
 		"clients that are no number":  {header + "a,eight,100,,,,\n", 2, "clients", `"eight" is not a number`},
 		"too many clients":            {header + "a,3000000000,100,,,,\n", 2, "clients", "above"},
 		"NaN":                         {header + "a,8,NaN,,,,\n", 2, "docs_per_second", "leave the field empty"},

@@ -135,7 +135,7 @@ func TestStatus_severalTopologies(t *testing.T) {
 		t.Errorf("%q %q %q", s.Knees, s.SharedClients, s.Result)
 	}
 	has(t, report.Files(in)["report.md"], "On t at 2 clients b indexed 1.300x a's docs/s [1.296, 1.304]", "; on u at 2 clients b indexed 1.300x",
-		"cannot be distinguished from noise: with fewer than 5 repetitions each, none can", "b/t against a (4 and 4)", "at least 5")
+		"cannot be distinguished from noise: at least 5 repetitions each are necessary", "b/t against a (4 and 4)", "at least 5")
 }
 
 func TestSentence(t *testing.T) {
@@ -204,8 +204,8 @@ func TestFiles_failedTrials_areMarked(t *testing.T) {
 	})
 	files := report.Files(in)
 	has(t, files["report.md"],
-		"| 1 |  |  | 84.0 | 4.0 | 6.0 | 430.0 | 610.0 | 1200.5 | 0 | **Errored**: RequestsFailed: 25 % of the requests of task \"index\" failed, and no rejection counter explains it, attempt 2 |",
-		"| 4 | 500000 | 349.30 | 84.0 | 4.0 | 12.3 | 430.0 | 610.0 | 1200.5 | 0 | **Gated**: iowait 12.3 % above maxIOWaitPercent 10, above the peak |",
+		"| 1 |  |  | 84.0 | 4.0 | 6.0 | 430.0 | 610.0 | 1200.5 | 0 | **Errored**: RequestsFailed: 25 % of the requests of task \"index\" failed, and no rejection counter explains these failures, attempt 2 |",
+		"| 4 | 500000 | 349.30 | 84.0 | 4.0 | 12.3 | 430.0 | 610.0 | 1200.5 | 0 | **Gated**: iowait 12.3 % above maxIOWaitPercent 10, rate above the peak |",
 		"The highest observed docs/s (500000 at 4 clients) failed a gate, so this point is not the peak.",
 		"- PeakGated: the highest docs/s of b (4 clients) failed a gate",
 		"| a | t | Sweep | 1 | 1 | 1 | Errored |", "| a | t | Sweep | 1 | 1 | 2 | Errored |")

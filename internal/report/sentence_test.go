@@ -52,7 +52,7 @@ func TestSentence_placements(t *testing.T) {
 			}, nil), false},
 		{"machines not known", "4 placements each of 4 runs, on machines that are not known; not known whether the interval covers machine-to-machine variation",
 			placed(func(record.Trial) string { return "" }, nil), false},
-		{"machines of one cell not known, the other's shared", "on machines that are not known,, shared with the loader; ",
+		{"machines of one cell not known, the other's shared", "on machines that are not known, shared with the loader; ",
 			placed(func(t record.Trial) string {
 				if t.Variant == "a" {
 					return ""
@@ -85,7 +85,7 @@ func TestSentence_manyRatios(t *testing.T) {
 	has(t, summary.Sentence(in), "5 of 5 ratios of docs/s can be distinguished from noise or are equivalent, at the 5 % level for all ratios together: ", covers)
 	in.Assessment.Ratios[0].Verdict, in.Assessment.Ratios[0].Distinguishable = stats.TooNoisy, false
 	in.Assessment.Ratios[2].Verdict = stats.Slower
-	has(t, summary.Sentence(in), "4 of 5 ratios of docs/s can be distinguished from noise, all together")
+	has(t, summary.Sentence(in), "4 of 5 ratios of docs/s can be distinguished from noise, at the 5 % level for all ratios together: ")
 
 	shared := finished(showcase(), func() func(record.Trial) record.Record {
 		measure := showcaseRecords()
@@ -127,7 +127,7 @@ func TestSentence_knees(t *testing.T) {
 	if got := knees(9); !strings.Contains(got, "), the report shows 1 more cell; ") {
 		t.Error(got)
 	}
-	if got := knees(10); !strings.Contains(got, "the report shows ), 2 more cells; ") {
+	if got := knees(10); !strings.Contains(got, "), the report shows 2 more cells; ") {
 		t.Error(got)
 	}
 }

@@ -93,7 +93,7 @@ func (c *Coordinator) Failed() *record.Error {
 
 // Assemble waits until every other member has joined.
 func (c *Coordinator) Assemble(ctx context.Context) error {
-	return c.awaitAll(ctx, joined, func() string { return c.namesInStage(absent) + " never came" })
+	return c.awaitAll(ctx, joined, func() string { return c.namesInStage(absent) + " did not join" })
 }
 
 // awaitAll waits until every other member has reached a stage. The function behind returns the names of the members that have

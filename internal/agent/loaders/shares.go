@@ -188,7 +188,7 @@ func (c *Coordinator) failWait(err error, why func() string) error {
 func (c *Coordinator) describeUnready() string {
 	var parts []string
 	if who := c.namesInStage(absent); who != "" {
-		parts = append(parts, who+" never came")
+		parts = append(parts, who+" did not join")
 	}
 	if who := c.namesInStage(joined); who != "" {
 		parts = append(parts, who+" never got ready")

@@ -30,7 +30,7 @@ func (t Target) Probe(p record.Probe) probe.Client { return probe.Client{URL: p.
 // IsReady reports whether the cluster is green and has all its nodes. It also returns a description of the state.
 func (t Target) IsReady(h opensearch.Health) (bool, string) {
 	return h.Status == "green" && h.Nodes == t.Nodes,
-		fmt.Sprintf("health %s, %d nodes, %d shards unassigned", h.Status, h.Nodes, h.Unassigned)
+		fmt.Sprintf("health %s, %d nodes (%d required), %d shards unassigned", h.Status, h.Nodes, t.Nodes, h.Unassigned)
 }
 
 // WhyUnassigned returns the cluster's explanation why a shard is unassigned, formatted as the end of a message. It returns ""

@@ -182,8 +182,12 @@ func (a *attempt) endLoad(ctx context.Context) {
 		a.cleanUp(ctx)
 		_ = a.session.Cluster.Close() // never fails
 	}
-	if n, err := a.Programs.EndAll(ctx); err != nil || n > 0 {
-		a.say("killed %d processes that the driver left running (error: %v)", n, err)
+	n, err := a.Programs.EndAll(ctx)
+	if n > 0 {
+		a.say("killed %d processes that the driver left running", n)
+	}
+	if err != nil {
+		a.say("cannot end all processes of the driver: %v", err)
 	}
 }
 

@@ -62,7 +62,7 @@ func pairRow(t *terminal.Table, cell cellPair, what string, p *figurePair) {
 }
 
 func rateAndClients(docs float64, clients int32) string {
-	return fmt.Sprintf("%s at %d", terminal.FormatRounded(docs), clients)
+	return fmt.Sprintf("%s at %s", terminal.FormatRounded(docs), terminal.FormatCount(int(clients), "client"))
 }
 
 func finalFigures(t *terminal.Table, cell cellPair) {

@@ -131,7 +131,11 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 	case len(ingest) > 1:
 		note("Knee runs the %d ingest tasks one after the other and measures them as one load; to run fewer tasks, select them in ingestTasks", len(ingest))
 	}
-	if len(ingest) > 0 && index == "" {
+	switch {
+	case len(ingest) == 0 || index != "":
+	case len(targets) == 0:
+		problem("the ingest tasks name no index: set spec.workload.index.name to the index that these tasks fill")
+	default:
 		problem("the load fills %s, but spec.workload.index.name can only name one index or a common prefix: choose ingest tasks that fill fewer indices", strings.Join(targets, ", "))
 	}
 	for _, task := range d.Tasks {

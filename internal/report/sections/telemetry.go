@@ -116,6 +116,9 @@ func comparedAt(in view.Input, c campaign.Cell) []comparedPoint {
 }
 
 func telemetryScope(in view.Input) string {
+	if view.FixedClients(in) { // such a campaign has no knee
+		return "The figures are medians over the Measured Final repetitions"
+	}
 	if in.Plan.Repetitions > 0 {
 		return "The figures are medians over the Measured Final repetitions. For a cell without Measured Finals, they are medians at the knee"
 	}

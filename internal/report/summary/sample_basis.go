@@ -78,9 +78,6 @@ func machinesOf(in view.Input, r campaign.Ratio) string {
 	if !slices.ContainsFunc(append(loaders, more...), func(h string) bool { return slices.Contains(x, h) || slices.Contains(y, h) }) {
 		return s
 	}
-	if len(x) == 0 || len(y) == 0 {
-		return s + ", shared with the loader"
-	}
 	return s + ", shared with the loader"
 }
 

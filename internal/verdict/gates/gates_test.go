@@ -115,9 +115,9 @@ func TestGates(t *testing.T) {
 
 		{"steady within", v1alpha1.Gates{MinSteadySeconds: seconds(80)}, func(*record.Record) {}, ""},
 		{"steady", v1alpha1.Gates{MinSteadySeconds: seconds(120)}, func(*record.Record) {},
-			"steady for 80.00 s, below minSteadySeconds 120"},
+			"the steady part of the load is 80.00 s long, below minSteadySeconds 120"},
 		{"never steady", v1alpha1.Gates{MinSteadySeconds: seconds(1)}, func(r *record.Record) { r.Ingest.SteadySeconds = 0 },
-			"no steady part of the load was found, minSteadySeconds is 1"},
+			"no steady part of the load was found, but minSteadySeconds is 1"},
 		{"steady for a full corpus", v1alpha1.Gates{MinSteadySeconds: seconds(1)}, func(r *record.Record) { r.Ingest.Corpus = r.Ingest.Count },
 			"minSteadySeconds 1 cannot be judged: a full-corpus load has no steady part"},
 

@@ -82,7 +82,7 @@ func TestParseFreon_incompleteOutput_fails(t *testing.T) {
 		"no failures":     {strings.Replace(console, "Failures:", "Errors:", 1), `lacks "Failures:"`},
 		"no successes":    {strings.Replace(console, "Successful", "Good", 1), `lacks "Successful executions:"`},
 		"uncounted, two timers": {strings.NewReplacer("Failures:", "x:", "Successful", "x").Replace(log) + log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")],
-			"not known which of them counts its executions"},
+			"Knee cannot find out which timer counts the executions"},
 		"one percentile":      {strings.Replace(console, "98% <=", "98th <=", 1), `lacks "98%"`},
 		"no mean":             {strings.Replace(console, " mean = ", " average = ", 1), `lacks "mean"`},
 		"no count":            {strings.Replace(console, "count =", "number =", 1), `has no "count" before it`},
@@ -97,7 +97,7 @@ func TestParseFreon_incompleteOutput_fails(t *testing.T) {
 		"two runs":            {console + console, "occurs twice"},
 		"a figure twice":      {strings.Replace(console, "               max", "               min = 3.01 milliseconds\n               max", 1), `"min" occurs twice`},
 		"no call":             {strings.NewReplacer("count = 10000000", "count = 0", "executions: 10000000", "executions: 0").Replace(console), "made no call"},
-		"two timers, neither": {strings.Replace(log, "count=10000000", "count=3", 1) + strings.Replace(log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")], "count=10000000", "count=4", 1), "it is not known which"},
+		"two timers, neither": {strings.Replace(log, "count=10000000", "count=3", 1) + strings.Replace(log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")], "count=10000000", "count=4", 1), "Knee cannot find out which timer counts the 10000000 executions"},
 		"too many":            {strings.Replace(console, "executions: 10000000", "executions: 99999999999999999999", 1), "no whole number"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestFreonLoad(t *testing.T) {
 	}
 	odd := agree
 	odd.Count, odd.P99 = 5, 100
-	if notes := odd.Load().Notes; len(notes) != 2 || !strings.Contains(notes[0], "timed 5 calls") || !strings.Contains(notes[1], "do not rise") {
+	if notes := odd.Load().Notes; len(notes) != 2 || !strings.Contains(notes[0], "timed 5 calls") || !strings.Contains(notes[1], "are not in ascending order") {
 		t.Errorf("%q", notes)
 	}
 }
