@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
 	"github.com/knee-bench/knee/internal/report/summary"
 	"github.com/knee-bench/knee/internal/report/view"
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
@@ -130,4 +131,23 @@ func TestSentence_knees(t *testing.T) {
 	if got := knees(10); !strings.Contains(got, "), the report shows 2 more cells; ") {
 		t.Error(got)
 	}
+}
+
+// TestTruth_H1_report_namesCellsWithoutKnee checks that the report, the status and results.csv show the ratio of the other cells, and
+// name the cell that has no knee.
+func TestTruth_H1_report_namesCellsWithoutKnee(t *testing.T) {
+	c := campaigntest.Campaign([]string{"a", "b", "dead"}, []string{"t"}, 1, 2, 4)
+	c.Spec.Retries = new(int32(0))
+	in := finished(c, func(t record.Trial) record.Record {
+		if t.Variant == "dead" {
+			return campaigntest.Errored(t, record.ReasonDriverFailed, "exit code 64")
+		}
+		return plain(t)
+	})
+	s := summary.Status(in)
+	if s.Knees != "a=2 b=2 dead=none" || s.SharedClients != "2" || !strings.HasPrefix(s.Result, "b 1.300x a") || s.Progress != "17/17" {
+		t.Errorf("status %q %q %q %q", s.Knees, s.SharedClients, s.Result, s.Progress)
+	}
+	has(t, report.Files(in)["report.md"], "Shared clients: 2 is the smallest client count that passes in every cell; cells without a knee are left out: dead.",
+		"no client count of dead was Measured, so that the comparisons leave it out", "1.300x a")
 }

@@ -30,7 +30,7 @@ func AssessAttempts(d Design, cells []CellKey, attempts []Judged) Assessment {
 	for _, key := range cells {
 		a.Cells = append(a.Cells, l.measuredCell(d, key, trials[key]))
 	}
-	a.Shared = shareClients(d, cellsWithSweep(a.Cells))
+	a.Shared, a.LeftOut = shareClients(d, cellsWithSweep(a.Cells))
 	a.Noise = stats.PooledNoise(groupRepeats(a.Cells))
 	for i := range a.Cells {
 		a.Cells[i].Stability = stabilityOf(d, a.Cells[i], a.Noise)

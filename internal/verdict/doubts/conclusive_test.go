@@ -253,7 +253,7 @@ func TestConclusive_noRatios_messageNamesNone(t *testing.T) {
 	_, a := campaigntest.Assess(c, func(t record.Trial) record.Record {
 		return campaigntest.Measured(t, map[int32]float64{1: 50, 2: 110, 4: 100}[t.Clients])
 	})
-	if ok, _, message := doubts.Conclusive(a); !ok || message != "every knee was found" {
+	if ok, _, message := doubts.Conclusive(a); !ok || message != "every knee was found (lowest stability 100 %)" {
 		t.Errorf("%t, %q", ok, message)
 	}
 }

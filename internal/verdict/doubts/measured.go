@@ -15,14 +15,21 @@ func kneesNotFound(a campaign.Assessment) []Doubt {
 	if a.Fixed {
 		return nil
 	}
-	var cells []string
+	var cells, leftOut []string
 	for _, c := range a.Cells {
-		if c.Curve.Knee == nil {
-			cells = append(cells, a.CellName(c.Variant, c.Topology))
+		name := a.CellName(c.Variant, c.Topology)
+		switch {
+		case c.Curve.Knee != nil:
+		case a.IsLeftOut(campaign.CellKey{Variant: c.Variant, Topology: c.Topology}):
+			leftOut = append(leftOut, name)
+		default:
+			cells = append(cells, name)
 		}
 	}
-	return doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
-		"no client count of %s was Measured: see why in the report, then fix the cause or loosen spec.gates")
+	return append(doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
+		"no client count of %s was Measured: see why in the report, then fix the cause or loosen spec.gates"),
+		doubtAbout(v1alpha1.ReasonKneeNotFound, leftOut,
+			"no client count of %s was Measured, so that the comparisons leave it out: see why in the report, then fix the cause or loosen spec.gates, or remove it from spec.variants or spec.matrix")...)
 }
 
 func notShared(a campaign.Assessment) []Doubt {

@@ -2,6 +2,7 @@ package gates_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,5 +140,59 @@ func TestJudge_severalGatesFail_namesAll(t *testing.T) {
 	j := gates.Judge(r, v1alpha1.Gates{MaxIOWaitPercent: v1alpha1.ToDecimal("10")})
 	if len(j.Failures) != 2 || j.Failures[0].Gate != "maxRejections" || j.Failures[1].Gate != "maxIOWaitPercent" {
 		t.Errorf("%+v, want both gates", j)
+	}
+}
+
+// TestTruth_L2_figureJustAboveLimit_fails checks that a record, which holds rounded figures, gives the same verdict as the measured
+// figures. A figure just beyond the limit of a gate fails, and a figure at the limit or just within it passes.
+func TestTruth_L2_figureJustAboveLimit_fails(t *testing.T) {
+	limits := v1alpha1.Gates{
+		MaxIOWaitPercent: v1alpha1.ToDecimal("10"), MaxStealPercent: v1alpha1.ToDecimal("10"), MaxIOPressurePercent: v1alpha1.ToDecimal("10"),
+		MaxThrottledPercent: v1alpha1.ToDecimal("10"), MaxCPUPercent: v1alpha1.ToDecimal("90"), MaxLoaderCPUPercent: v1alpha1.ToDecimal("90"),
+		MaxCVPercent: v1alpha1.ToDecimal("10"), MinClientUtilization: v1alpha1.ToDecimal("0.9"), MinSteadySeconds: ptr.To[int32](10),
+	}
+	for _, tt := range []struct {
+		gate         string
+		limit, small float64 // small is below the resolution of the record
+		set          func(*record.Record, float64)
+	}{
+		{"maxIOWaitPercent", 10, 0.004, func(r *record.Record, f float64) { r.Nodes[0].CPU.IOWait = f }},
+		{"maxStealPercent", 10, 0.004, func(r *record.Record, f float64) { r.Nodes[0].CPU.Steal = f }},
+		{"maxIOPressurePercent", 10, 0.004, func(r *record.Record, f float64) { r.Nodes[0].Pressure.IO = f }},
+		{"maxThrottledPercent", 10, 0.004, func(r *record.Record, f float64) { r.Nodes[0].Throttled = &f }},
+		{"maxCPUPercent", 90, 0.004, func(r *record.Record, f float64) { r.Nodes[0].CPU.User = f - r.Nodes[0].CPU.Sys }},
+		{"maxCPUPercent", 90, 0.004, func(r *record.Record, f float64) {
+			r.Nodes[0].CPU = nil
+			r.Nodes[0].ReportedCPU = &record.ReportedCPU{Mean: f}
+		}},
+		{"maxLoaderCPUPercent", 90, 0.00004, func(r *record.Record, f float64) { r.Loader.BusiestPercent = f }},
+		{"maxCVPercent", 10, 0.00004, func(r *record.Record, f float64) { r.Ingest.CVPercent = f }},
+		{"minClientUtilization", 0.9, -0.0000004, func(r *record.Record, f float64) { r.Loader.UtilizationOfTime = f }},
+		{"minSteadySeconds", 10, -0.00004, func(r *record.Record, f float64) { r.Ingest.SteadySeconds = f }},
+	} {
+		for _, shift := range []float64{tt.small, 0, -tt.small} {
+			r := campaigntest.Measured(record.Trial{Campaign: "x", Cell: "c", Phase: record.Final, Clients: 4, Repetition: 1, Placement: 1}, 1000)
+			r.Nodes[0].Pressure, r.Nodes[0].Throttled = &record.Pressure{IO: 1}, ptr.To(1.)
+			r.Nodes[0].CPU = &record.CPU{User: 30, Sys: 4.126, IOWait: 1, Idle: 64, Cores: 16}
+			r.Ingest.CVPercent, r.Ingest.SteadySeconds = 1, 100
+			tt.set(&r, tt.limit+shift)
+			data, err := record.Encode(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := record.Decode(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := gates.Judge(read, limits)
+			wantGated := shift != 0 && (shift > 0) == (tt.small > 0)
+			var failed []string
+			for _, f := range got.Failures {
+				failed = append(failed, f.Gate)
+			}
+			if wantGated != slices.Contains(failed, tt.gate) {
+				t.Errorf("%s of %g at a limit of %g: %v, want gated %t", tt.gate, tt.limit+shift, tt.limit, failed, wantGated)
+			}
+		}
 	}
 }

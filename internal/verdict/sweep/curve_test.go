@@ -171,3 +171,22 @@ func TestSharedClients(t *testing.T) {
 		}
 	}
 }
+
+// TestTruth_L1_tieOfPeakAndGatedPoint_isPeakGated checks that a Gated point with the docs/s of the peak counts, whether it has fewer
+// or more clients than the peak.
+func TestTruth_L1_tieOfPeakAndGatedPoint_isPeakGated(t *testing.T) {
+	for _, gated := range []int32{1, 4} {
+		points := []sweep.Point{
+			{Clients: 1, DocsPerSecond: 100, Verdict: verdict.Measured}, {Clients: 2, DocsPerSecond: 90, Verdict: verdict.Measured},
+			{Clients: 4, DocsPerSecond: 100, Verdict: verdict.Measured},
+		}
+		for i := range points {
+			if points[i].Clients == gated {
+				points[i].Verdict = verdict.Gated
+			}
+		}
+		if c := sweep.NewCurve(points, 97); !c.PeakGated || c.Highest.Clients != gated || c.Peak.Clients == gated {
+			t.Errorf("gated at %d: PeakGated %t, highest %+v, peak %+v", gated, c.PeakGated, c.Highest, c.Peak)
+		}
+	}
+}
