@@ -101,6 +101,8 @@ def usls() -> list[dict]:
     # R's package usl, data set specsdm91.
     published = usl([1, 18, 36, 72, 108, 144, 216], [64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2])
     out = [published]
+    # Rates that bend upwards at the end: beta is 0, and the linear fit that starts a search has a negative one.
+    out.append(usl([1.0, 2, 4, 8, 16, 32, 64], [1000.0, 1810, 3300, 5300, 8100, 12500, 21000]))
     for alpha, beta, cv in [(0.02, 0.0002, 0.01), (0.1, 0.001, 0.02), (0.3, 0.0005, 0.01), (0.05, 0.004, 0.03), (0.01, 0.0003, 0.005)]:
         clients = [1.0, 2, 4, 8, 16, 32, 64]
         docs = [round(9000 * c / (1 + alpha * (c - 1) + beta * c * (c - 1)) * math.exp(cv * rng.gauss(0, 1)), 2) for c in clients]
