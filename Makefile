@@ -244,6 +244,21 @@ bench-adaptive: go ## Compare adaptive sweeps with full ones by simulation: tria
 bench-coverage: go ## Measure by simulation how often intervals and the stability of knees are right.
 	go run ./hack/bench-simulation coverage
 
+ORACLE := $(ROOT)/.cache/oracle
+.PHONY: oracle
+$(ORACLE)/installed: hack/oracle/requirements.txt
+	python3 -m venv $(ORACLE)
+	$(ORACLE)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+oracle: $(ORACLE)/installed go ## Compute the expected values of internal/verdict again in Python; fails if they differ from testdata or from the Go code.
+	$(ORACLE)/bin/python -B hack/oracle/main.py
+	go test -count=1 -run '^TestOracle_' ./internal/verdict/stats ./internal/verdict/sweep ./internal/verdict/campaign
+
+MUTANTS ?=
+.PHONY: mutate
+mutate: go ## Change the code of verdict and decide in one place at a time and run the tests, which must notice at least 95 % (MUTANTS=regexp: only these); 25 minutes.
+	go run ./hack/mutate -only '$(MUTANTS)'
+
 ##@ Embedded cluster
 
 .PHONY: cluster-images

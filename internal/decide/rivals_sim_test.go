@@ -174,7 +174,11 @@ func (c *crowd) disturb() {
 
 func TestRivals_sharedNodes_takeTurns(t *testing.T) {
 	trials, waits := 0, 0
-	for seed := range uint64(150) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 20
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 4))
 		c := &crowd{t: t, rng: rng, stale: seed%2 == 1}
 		for range 2 + rng.IntN(3) {

@@ -59,6 +59,8 @@ func TestClientBounds(t *testing.T) {
 		{"a full process at the knee", func(t record.Trial) bool { return t.Phase == record.Sweep && t.Clients == 2 && t.Variant == "a" },
 			func(r *record.Record) { r.Loader.BusiestPercent = 97.25 }, []string{"a knee@2"},
 			"the loader's busiest process (osb-worker) used 97.2 % of one core"},
+		{"mutation: loader process at exactly 95 % of a core passes", func(t record.Trial) bool { return t.Phase == record.Final && t.Repetition == 1 && t.Variant == "a" },
+			func(r *record.Record) { r.Loader.BusiestPercent = 95 }, []string{"a Final 1@2"}, "95.0 %"},
 		{"a Final", func(t record.Trial) bool { return t.Phase == record.Final && t.Repetition == 3 && t.Variant == "a" },
 			func(r *record.Record) { r.Loader.BusiestPercent = 100 }, []string{"a Final 3@2"}, "100.0 %"},
 		{"past the peak nobody asks", func(t record.Trial) bool { return t.Phase == record.Sweep && t.Clients == 8 || t.Clients == 1 },

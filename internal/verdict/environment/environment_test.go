@@ -288,3 +288,19 @@ func TestDifferences_warmupsAndErrors_areIgnored(t *testing.T) {
 		t.Errorf("%+v, want nothing of Warmups and of attempts without a measurement", a.Differences)
 	}
 }
+
+// mutation: difference among the machines of one cell declared by the sets of machines. A campaign may declare that two pools
+// differ, but not that the machines of one pool differ.
+func TestDifferences_machinesOfOneCellDiffer_areNotDeclared(t *testing.T) {
+	c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2)
+	_, got := campaigntest.Assess(c, func(trial record.Trial) record.Record {
+		r := campaigntest.Measured(trial, 1000)
+		if trial.Variant == "b" {
+			r.Nodes[0].Environment.CPUModel = fmt.Sprintf("CPU %d", trial.Repetition%2)
+		}
+		return r
+	})
+	if list := list(got.Differences); !slices.Equal(list, []string{"cpuModel suspect"}) {
+		t.Errorf("%v, want a suspect CPU model: variant b ran on two", list)
+	}
+}

@@ -55,6 +55,7 @@ func TestGates(t *testing.T) {
 		change  func(*record.Record)
 		message string // message of the only failure; empty: Measured
 	}{
+		{"mutation: gate fails at its limit", v1alpha1.Gates{MaxLoaderCPUPercent: decimal("61.5")}, func(*record.Record) {}, ""},
 		{"error rate within", v1alpha1.Gates{MaxRejections: limit(99), MaxErrorRate: decimal("0.01")},
 			func(r *record.Record) { r.Rejections.WritePool, r.Tasks[0].ErrorRate = 5, 0.01 }, ""},
 		{"error rate", v1alpha1.Gates{MaxRejections: limit(99), MaxErrorRate: decimal("0.01")},

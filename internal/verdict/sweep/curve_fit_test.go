@@ -34,3 +34,22 @@ func TestFitted(t *testing.T) {
 		t.Error("the curve itself was changed")
 	}
 }
+
+// mutation: fall threshold of the fit 9 to 3. The last of three points lies d below two equal points. A fit that only rises then
+// has a misfit of 2 d^2/3, which is 9 sigma^2 at d = 3.67 sigma.
+func TestCurveFit_fallOfThreeStandardDeviations_isNoise(t *testing.T) {
+	for d, falls := range map[float64]bool{0.03: false, 0.0365: false, 0.037: true} {
+		fit := curveFit([]float64{1, 1, 1 - d}, []float64{1, 1, 1}, 0.01)
+		if got := fit[2] < fit[1]; got != falls {
+			t.Errorf("a fall of %v at a noise of 0.01: fit %v, falls %t", d, fit, got)
+		}
+	}
+}
+
+// mutation: kneeIndex excludes the threshold.
+func TestKneeIndex_rateAtThreshold_passes(t *testing.T) {
+	share := math.Log(0.97)
+	if got := kneeIndex([]float64{2 * share, share, 0}, share); got != 1 {
+		t.Errorf("knee at index %d, want 1: the threshold is inclusive", got)
+	}
+}

@@ -47,6 +47,7 @@ func TestCurve(t *testing.T) {
 		{"the fewest clients of equal peaks", pointsAt(50, 100, 100, 80), want{2, 2, 2, []int32{2, 4}, false, false, false}},
 		{"still rising", pointsAt(50, 70, 100), want{4, 4, 4, []int32{4}, false, true, false}},
 		{"rising into a failure", pointsAt(50, 70, 100, lost), want{4, 4, 4, []int32{4}, false, true, false}},
+		{"mutation: KneeAtRangeEdge counts failed points", pointsAt(lost, 99, 100, 90), want{4, 4, 2, []int32{2, 4}, false, false, true}},
 		{"falling past a gate", pointsAt(50, 99, 100, -80), want{4, 4, 2, []int32{2, 4}, false, false, false}},
 		{"the highest is gated", pointsAt(50, 99, 100, -120), want{4, 8, 2, []int32{2, 4}, true, false, false}},
 		{"a gated point is no knee", pointsAt(50, -99, 100, 90), want{4, 4, 4, []int32{4}, false, false, false}},

@@ -1,0 +1,105 @@
+package stats
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+)
+
+// oracle holds expected values that hack/oracle computes without this package.
+type oracle struct {
+	Compare []struct {
+		X, Y                       []float64
+		Confidence, Ratio, P, MinP float64
+		Low, High, Achieved        float64 // 0: there is no interval
+	}
+	Repetitions []int // the first entry is for one comparison
+	Fits        []struct {
+		Values, Weights, Rising, Unimodal []float64
+		RisingMisfit, UnimodalMisfit      float64
+	}
+	Noise []struct {
+		Groups  [][]float64
+		CV      float64
+		Freedom int
+	}
+	Medians []struct {
+		Values []float64
+		Median float64
+	}
+}
+
+func readOracle(t *testing.T) (o oracle) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/oracle.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &o); err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]int{"compare": len(o.Compare), "repetitions": len(o.Repetitions), "fits": len(o.Fits), "noise": len(o.Noise), "medians": len(o.Medians)} {
+		if n == 0 {
+			t.Fatalf("testdata/oracle.json has no cases of %s", name)
+		}
+	}
+	return o
+}
+
+// expectEqual expects that got differs from want by at most 1e-9 of want, or by 1e-12 near 0.
+func expectEqual(t *testing.T, what string, row int, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= max(1e-9*math.Abs(want), 1e-12)) {
+		t.Errorf("%s of row %d: got %v, the oracle has %v", what, row, got, want)
+	}
+}
+
+func TestOracle_compare(t *testing.T) {
+	for i, want := range readOracle(t).Compare {
+		got := Compare(want.X, want.Y, want.Confidence)
+		expectEqual(t, "ratio", i, got.Ratio, want.Ratio)
+		expectEqual(t, "p", i, got.P, want.P)
+		expectEqual(t, "smallest p", i, got.MinP, want.MinP)
+		expectEqual(t, "confidence", i, got.Confidence, want.Achieved)
+		if got.HasInterval() {
+			expectEqual(t, "low", i, got.Low, want.Low)
+			expectEqual(t, "high", i, got.High, want.High)
+		}
+	}
+}
+
+func TestOracle_repetitions(t *testing.T) {
+	for i, want := range readOracle(t).Repetitions {
+		if got := Repetitions(i + 1); got != want {
+			t.Errorf("%d comparisons: got %d repetitions, the oracle has %d", i+1, got, want)
+		}
+	}
+}
+
+func TestOracle_fits(t *testing.T) {
+	for i, want := range readOracle(t).Fits {
+		rising, risingMisfit := Isotonic(want.Values, want.Weights)
+		unimodal, unimodalMisfit := Unimodal(want.Values, want.Weights)
+		expectEqual(t, "misfit of the rising fit", i, risingMisfit, want.RisingMisfit)
+		expectEqual(t, "misfit of the fit that rises and falls", i, unimodalMisfit, want.UnimodalMisfit)
+		for k := range want.Values {
+			expectEqual(t, "rising fit", i, rising[k], want.Rising[k])
+			expectEqual(t, "fit that rises and falls", i, unimodal[k], want.Unimodal[k])
+		}
+	}
+}
+
+func TestOracle_noise(t *testing.T) {
+	for i, want := range readOracle(t).Noise {
+		got := PooledNoise(want.Groups)
+		expectEqual(t, "CV", i, got.CV, want.CV)
+		expectEqual(t, "degrees of freedom", i, float64(got.Freedom), float64(want.Freedom))
+	}
+}
+
+func TestOracle_medians(t *testing.T) {
+	for i, want := range readOracle(t).Medians {
+		expectEqual(t, "median", i, Median(want.Values), want.Median)
+	}
+}
