@@ -78,7 +78,7 @@ func cellsOf(p plan.Plan, sweeps []*cellSweep, l *ledger) []Cell {
 	for _, s := range sweeps {
 		c := Cell{
 			Variant: s.cell.Variant(), Topology: s.cell.Topology(), Hash: s.cell.Hash, SweepDone: s.done,
-			Curve: sweep.NewCurve(s.points, p.PercentOfPeak), Stability: math.NaN(),
+			Curve: sweep.NewCurve(s.points, p.PercentOfPeak),
 		}
 		for _, t := range s.trials {
 			c.Sweep = append(c.Sweep, l.outcome(t))
@@ -193,12 +193,24 @@ func shareClients(d Design, cells []Cell) map[string]sweep.Shared {
 	return out
 }
 
-// stabilityOf returns the stability of a cell's knee. It returns NaN if the stability is unknown.
-func stabilityOf(d Design, c Cell, noise stats.Noise) float64 {
-	if c.SweepDone {
-		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
-			return share
+// addStability sets the stability of each cell's knee. The stability is NaN if the noise is unknown or the sweep is not done.
+func addStability(d Design, cells []Cell) {
+	for i := range cells {
+		c := &cells[i]
+		c.Stability = math.NaN()
+		if !c.SweepDone {
+			continue
+		}
+		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noiseOfCell(cells, i), d.Seed); ok {
+			c.Stability = share
 		}
 	}
-	return math.NaN()
+}
+
+// noiseOfCell returns the noise of one measurement in a cell: of its own repeats and Finals. It takes the noise of the other cells
+// into account if the cell has too few repeats.
+func noiseOfCell(cells []Cell, i int) stats.Noise {
+	own := stats.PooledNoise(groupRepeats(cells[i : i+1]))
+	others := slices.Concat(cells[:i], cells[i+1:])
+	return own.ShrinkTowards(stats.PooledNoise(groupRepeats(others)))
 }
