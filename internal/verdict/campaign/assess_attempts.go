@@ -31,7 +31,7 @@ func AssessAttempts(d Design, cells []CellKey, attempts []Judged) Assessment {
 	}
 	a.Shared = shareClients(d, cellsWithSweep(a.Cells))
 	a.Noise = stats.PooledNoise(groupRepeats(a.Cells))
-	addStability(d, a.Cells)
+	judgeCurves(d, a.Cells)
 	return a
 }
 

@@ -193,15 +193,18 @@ func shareClients(d Design, cells []Cell) map[string]sweep.Shared {
 	return out
 }
 
-// addStability sets the stability of each cell's knee. The stability is NaN if the noise is unknown or the sweep is not done.
-func addStability(d Design, cells []Cell) {
+// judgeCurves sets what depends on the noise: the stability of each cell's knee, and whether its peak is at the edge of the range.
+// The stability is NaN if the noise is unknown or the sweep is not done.
+func judgeCurves(d Design, cells []Cell) {
 	for i := range cells {
 		c := &cells[i]
+		noise := noiseOfCell(cells, i)
+		c.Curve.TestPeakAtEdge(noise)
 		c.Stability = math.NaN()
 		if !c.SweepDone {
 			continue
 		}
-		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noiseOfCell(cells, i), d.Seed); ok {
+		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
 			c.Stability = share
 		}
 	}
