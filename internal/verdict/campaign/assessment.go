@@ -105,9 +105,7 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 	a.Replaced = l.replaced(p)
 
 	a.Noise = stats.PooledNoise(groupRepeats(a.Cells))
-	for i := range a.Cells {
-		a.Cells[i].Stability = stabilityOf(a.Design, a.Cells[i], a.Noise)
-	}
+	judgeCurves(a.Design, a.Cells)
 	a.Ratios = CompareCells(a)
 	a.Tasks = TaskRatios(a.Design, a.Cells, a.Ratios)
 	a.Trends = append(Trends(cellsWithFinals(a.Cells), p.SmallestDifferencePercent, p.Seed), trendsAcross(a, p.SmallestDifferencePercent, p.Seed)...)

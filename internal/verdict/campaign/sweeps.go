@@ -79,7 +79,7 @@ func cellsOf(p plan.Plan, sweeps []*cellSweep, l *ledger) []Cell {
 	for _, s := range sweeps {
 		c := Cell{
 			Variant: s.cell.Variant(), Topology: s.cell.Topology(), Hash: s.cell.Hash, SweepDone: s.done,
-			Curve: sweep.NewCurve(s.points, p.PercentOfPeak), Stability: math.NaN(),
+			Curve: sweep.NewCurve(s.points, p.PercentOfPeak),
 		}
 		for _, t := range s.trials {
 			c.Sweep = append(c.Sweep, l.outcome(t))
@@ -224,12 +224,27 @@ func curvesOf(cells []Cell) []sweep.Curve {
 // IsLeftOut reports whether a cell is in LeftOut.
 func (a Assessment) IsLeftOut(cell CellKey) bool { return slices.Contains(a.LeftOut, cell) }
 
-// stabilityOf returns the stability of a cell's knee. It returns NaN if the stability is unknown.
-func stabilityOf(d Design, c Cell, noise stats.Noise) float64 {
-	if c.SweepDone {
+// judgeCurves sets what depends on the noise: the stability of each cell's knee, and whether its peak is at the edge of the range.
+// The stability is NaN if the noise is unknown or the sweep is not done.
+func judgeCurves(d Design, cells []Cell) {
+	for i := range cells {
+		c := &cells[i]
+		noise := noiseOfCell(cells, i)
+		c.Curve.TestPeakAtEdge(noise)
+		c.Stability = math.NaN()
+		if !c.SweepDone {
+			continue
+		}
 		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
-			return share
+			c.Stability = share
 		}
 	}
-	return math.NaN()
+}
+
+// noiseOfCell returns the noise of one measurement in a cell: of its own repeats and Finals. It takes the noise of the other cells
+// into account if the cell has too few repeats.
+func noiseOfCell(cells []Cell, i int) stats.Noise {
+	own := stats.PooledNoise(groupRepeats(cells[i : i+1]))
+	others := slices.Concat(cells[:i], cells[i+1:])
+	return own.ShrinkTowards(stats.PooledNoise(groupRepeats(others)))
 }
