@@ -69,7 +69,7 @@ func TestAnalyze_comparisonWithoutInterval_doesNotWidenOthers(t *testing.T) {
 	if with != 1 {
 		t.Errorf("%d ratios have an interval, want one: %+v", with, r.Ratios)
 	}
-	// Only two of three comparisons have an interval: Holm and the intervals count these two.
+	// Only two of three comparisons have an interval: The adjusted p and the intervals count these two.
 	five := finals("a", "", 8, 100, 101, 102, 103, 104) + finals("b", "", 8, 150, 151, 152, 153, 154) + finals("c", "", 8, 120, 121, 122, 123, 124)
 	for _, got := range analyze(t, finalsHeader+five+finals("d", "", 8, 110), against("a")).Ratios {
 		if got.Variant == "d" {

@@ -28,7 +28,7 @@ var comparisonColumns = []struct{ name, help string }{
 	{"runs", "number of repetitions, or of placements if there are several, that value is based on"},
 	{"baseline_runs", "the same for baseline_value"},
 	{"p", "p of the two-sided exact Mann-Whitney test"},
-	{"p_adjusted", "p adjusted for the number of comparisons (Holm)"},
+	{"p_adjusted", "p adjusted for the number of comparisons (Bonferroni)"},
 	{"verdict", "faster, slower, equivalent or too noisy"},
 }
 

@@ -48,7 +48,7 @@ func ratios(d *document.Document, in view.Input) {
 			runs, format.Trimmed(r.P, 4), format.Trimmed(r.AdjustedP, 4), summary.RatioVerdict(r))
 	}
 	d.Para("Ratio of %s in the Final phase: the Hodges-Lehmann estimate on logs (the median of all pairwise ratios), its exact "+
-		"interval with its confidence, and the two-sided exact Mann-Whitney p, adjusted for the number of comparisons (Holm).", view.Unit(in))
+		"interval with its confidence, and the two-sided exact Mann-Whitney p, adjusted for the number of comparisons (Bonferroni).", view.Unit(in))
 	observedTable(d, in)
 }
 

@@ -62,7 +62,7 @@ func taskRatios(d *document.Document, in view.Input) {
 	}
 	const mostOpen = 24 // longer tables are folded at first
 	d.Foldable("Ratios of tasks", len(in.Assessment.Tasks) > mostOpen)
-	d.Para("Intervals hold for all that are tested together, and p is adjusted for all of them (Holm). An open loop is one run each, and is not tested.")
+	d.Para("Intervals hold for all that are tested together, and p is adjusted for all of them (Bonferroni). An open loop is one run each, and is not tested.")
 	t := d.Table("task", "figure ", "ratio ", "topology ", "clients", "times", "interval", "confidence", "p adjusted", "what ")
 	for _, r := range in.Assessment.Tasks {
 		bounds, sure := "", ""

@@ -18,9 +18,8 @@ const (
 // interval does not show equivalence. need is about the number of repetitions per cell that is required to detect
 // smallestDifferencePercent. It is 0 unless the verdict is too noisy. noise is the noise of the compared values.
 func JudgeRatio(e Estimate, distinguishable bool, smallestDifferencePercent float64, noise Noise, comparisons int) (verdict RatioVerdict, need int) {
-	const rounding = 1e-12
 	d := smallestDifferencePercent / 100
-	sure := e.Confidence >= 1-Alpha/float64(max(comparisons, 1))-rounding
+	sure := e.Confidence >= FamilyConfidence(comparisons)-rounding
 	switch {
 	case !e.HasInterval():
 		return NoVerdict, 0

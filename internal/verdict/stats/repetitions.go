@@ -4,7 +4,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/aclements/go-moremath/stats"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -32,7 +31,7 @@ func RepetitionsFor(cv, smallestDifferencePercent float64, comparisons int) int 
 	}
 	const about = 1.015 // tolerance: half the width may be larger by this factor
 	const most = 100_000
-	confidence := 1 - Alpha/float64(max(comparisons, 1))
+	confidence := FamilyConfidence(comparisons)
 	return least + sort.Search(most-least, func(more int) bool {
 		return halfWidth(least+more, confidence)*cv <= half*about
 	})
@@ -44,7 +43,7 @@ func RepetitionsFor(cv, smallestDifferencePercent float64, comparisons int) int 
 func halfWidth(n int, confidence float64) float64 {
 	const exact = 40 // for larger n, order statistics have nearly the requested confidence but take much time
 	if n <= exact {
-		_, confidence = orderStatistic(stats.UDist{N1: n, N2: n}, confidence)
+		_, confidence = orderStatistic(n, n, confidence)
 	}
 	const byRanks = 1.013
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(2*n - 2)}
