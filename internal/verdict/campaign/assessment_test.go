@@ -182,8 +182,7 @@ func TestRatios_twoComparisons_areAdjusted(t *testing.T) {
 		t.Errorf("faster: %+v", faster)
 	}
 	near(t, "faster's adjusted p", faster.AdjustedP, 2*2.0/252, 1e-12)
-	// Two comparisons need a confidence of at least 97.5 %. At 5 x 5 repetitions, P(U <= 1) = 2/252.
-	near(t, "faster's confidence", faster.Confidence, 1-2*2.0/252, 1e-12)
+	near(t, "faster's confidence", faster.Confidence, 0.975, 1e-12)
 	if ok, reason, message := doubts.Conclusive(a); ok || reason != v1alpha1.ReasonNotDistinguishable || !strings.Contains(message, "same against base") ||
 		strings.Contains(message, "faster against") {
 		t.Errorf("conclusive: %t %s %q", ok, reason, message)

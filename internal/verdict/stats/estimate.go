@@ -22,13 +22,25 @@ func AdjustP(p float64, comparisons int) float64 {
 
 // Estimate is the result of comparing two samples of docs/s.
 type Estimate struct {
-	N, M       int     // sizes of the samples in the numerator and in the denominator
-	Ratio      float64 // Hodges-Lehmann estimate on logs; NaN if a sample is empty
-	Low, High  float64 // exact confidence interval; NaN if there is none
-	Confidence float64 // confidence of the interval, 0 to 1; may differ from the requested confidence; 0: no interval
-	P          float64 // two-sided p: at most 1 - confidence if an interval of this confidence excludes 1; NaN if a sample is empty
-	MinP       float64 // smallest p that is possible with these sample sizes
+	N, M           int     // sizes of the samples in the numerator and in the denominator
+	Ratio          float64 // Hodges-Lehmann estimate on logs; NaN if a sample is empty
+	Low, High      float64 // confidence interval; NaN if there is none
+	Confidence     float64 // confidence of the interval, 0 to 1: the requested confidence, or less if the samples are too small; 0: no interval
+	P              float64 // two-sided p: at most 1 - confidence if an interval of this confidence excludes 1; NaN if a sample is empty
+	MinP           float64 // smallest p that is possible with these sample sizes
+	CV, BaselineCV float64 // noise within each sample: the standard deviation of logs; NaN for a single value
+	Bounds         Bounds  // method that gives the interval's bounds; empty without an interval
 }
+
+// Bounds is the method that gives the bounds of an interval.
+type Bounds string
+
+// Values of Bounds.
+const (
+	RankBounds  Bounds = "rank"       // both bounds come from the rank interval
+	WelchBounds Bounds = "Welch"      // both bounds come from Welch's interval
+	MixedBounds Bounds = "rank/Welch" // one bound comes from each interval
+)
 
 // HasInterval reports whether the ratio has a confidence interval. An interval requires at least two values in each sample.
 func (e Estimate) HasInterval() bool { return e.Confidence > 0 }
@@ -42,31 +54,71 @@ func (e Estimate) Distinguishable(comparisons int) bool {
 // comparisons.
 func (e Estimate) TooFew(comparisons int) bool { return AdjustP(e.MinP, comparisons) > Alpha }
 
-// Compare estimates the ratio of x to y. All values must be positive. The interval has at least the requested confidence if the
-// samples are large enough. Otherwise it is the widest possible interval.
+// Compare estimates the ratio of x to y. All values must be positive. The interval is the smallest interval that contains the rank
+// interval (CompareRanks) and Welch's interval on logs (Welch 1947), both with the requested confidence. If the samples are too small
+// for this confidence, both have the highest confidence that the rank interval can have.
+//
+// The rank interval is exact for noise of every shape if both samples have the same noise, but covers too little if their noise
+// differs (90.8 % instead of 97.1 % for four values with a CV of 0.5 % and four with 5 %). Welch's interval covers for normal noise of
+// every size, but too little for some samples of different sizes. Together they cover at least what they state, except for at most 0.5
+// percentage points, in every condition with independent noise that make bench-coverage simulates.
+//
+// P is the exact dual of the interval. The ratio remains the estimate of Hodges and Lehmann, which the interval always contains.
+func Compare(x, y []float64, confidence float64) Estimate {
+	e, one := compareRanks(x, y, confidence)
+	e.CV, e.BaselineCV = PooledNoise([][]float64{x}).CV, PooledNoise([][]float64{y}).CV
+	if !e.HasInterval() {
+		return e
+	}
+	e.Confidence = min(e.Confidence, confidence)
+	w := newWelch(toLogs(x), toLogs(y))
+	low, high := w.interval(e.Confidence)
+	lower, higher := math.Exp(low), math.Exp(high)
+	switch {
+	case lower >= e.Low && higher <= e.High:
+		e.Bounds = RankBounds
+	case lower <= e.Low && higher >= e.High:
+		e.Bounds = WelchBounds
+	default:
+		e.Bounds = MixedBounds
+	}
+	e.Low, e.High = min(e.Low, lower), max(e.High, higher)
+	e.P = one.both(w.tails()).p()
+	return e
+}
+
+// CompareRanks estimates the ratio of x to y by ranks alone. All values must be positive. The interval has at least the requested
+// confidence if the samples are large enough. Otherwise it is the widest possible interval. Confidence is its exact confidence if both
+// samples have the same noise.
 //
 // The ratio is the median of all pairwise ratios x_i/y_j, computed on logs (Hodges and Lehmann 1963). The bounds of the interval
 // are order statistics of these ratios (Moses; Hollander and Wolfe, Nonparametric Statistical Methods, 4.2-4.3), and P is their
 // exact dual.
-func Compare(x, y []float64, confidence float64) Estimate {
+func CompareRanks(x, y []float64, confidence float64) Estimate {
+	e, _ := compareRanks(x, y, confidence)
+	return e
+}
+
+func compareRanks(x, y []float64, confidence float64) (Estimate, tails) {
 	nan := math.NaN()
-	e := Estimate{N: len(x), M: len(y), Ratio: nan, Low: nan, High: nan, P: nan, MinP: 1}
+	e := Estimate{N: len(x), M: len(y), Ratio: nan, Low: nan, High: nan, P: nan, MinP: 1, CV: nan, BaselineCV: nan}
 	if e.N == 0 || e.M == 0 {
-		return e
+		return e, tails{}
 	}
 	shifts := pairwise(toLogs(x), toLogs(y))
 	e.Ratio = math.Exp(Median(shifts))
 	if e.N == 1 && e.M == 1 {
 		e.Ratio = x[0] / y[0] // exact to the last bit; logs would round
 	}
-	e.P = rankP(e.N, e.M, shifts)
+	ranks := rankTails(e.N, e.M, shifts)
+	e.P = ranks.p()
 	e.MinP = min(1, 2*rankTail(e.N, e.M, 0))
 	if e.N < 2 || e.M < 2 {
-		return e // the spread of a single value is unknown
+		return e, ranks // the spread of a single value is unknown
 	}
 	k, achieved := orderStatistic(e.N, e.M, confidence)
-	e.Low, e.High, e.Confidence = math.Exp(shifts[k-1]), math.Exp(shifts[len(shifts)-k]), achieved
-	return e
+	e.Low, e.High, e.Confidence, e.Bounds = math.Exp(shifts[k-1]), math.Exp(shifts[len(shifts)-k]), achieved, RankBounds
+	return e, ranks
 }
 
 // CompareMeans applies Compare to the geometric means of placements. Each inner slice holds the repetitions of one placement. It
@@ -87,9 +139,9 @@ func GeometricMeans(groups [][]float64) []float64 {
 }
 
 // CompareTwoStages is Compare for samples whose size was determined by the noise of a first stage. If the first stage has little
-// noise by chance, there are few repetitions, and the first stage is a large part of them. An interval over all repetitions would
-// then contain the true ratio up to 1.3 percentage points less often than its confidence states (make bench-coverage). Therefore
-// the interval is computed with four fifths of the error, but reported with the requested confidence. P and MinP are larger by the
+// noise by chance, there are few repetitions, and the first stage is a large part of them. A rank interval over all repetitions
+// would then contain the true ratio up to 1.3 percentage points less often than its confidence states (make bench-coverage).
+// Therefore the interval is computed with four fifths of the error, but reported with the requested confidence. P and MinP are larger by the
 // same factor, so that P and the interval agree.
 func CompareTwoStages(x, y []float64, confidence float64) Estimate {
 	e := Compare(x, y, 1-(1-confidence)*twoStageError)

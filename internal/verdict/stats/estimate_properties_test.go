@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// TestCompare_confidence_matchesEnumeration compares the confidence of the interval with an enumeration of all orders of n and m
+// TestOrderStatistic_confidence_matchesEnumeration compares the confidence of the interval with an enumeration of all orders of n and m
 // values. All orders are equally likely if both samples come from one population. The interval goes from the k-th
 // smallest to the k-th largest difference. It contains 0 unless fewer than k differences lie on one side of 0.
-func TestCompare_confidence_matchesEnumeration(t *testing.T) {
+func TestOrderStatistic_confidence_matchesEnumeration(t *testing.T) {
 	for n := 2; n <= 6; n++ {
 		for m := 2; m <= 6; m++ {
 			counts := mixes(n, m) // number of orders, by number of differences above 0
@@ -63,9 +63,9 @@ func mixes(n, m int) []float64 {
 	return counts
 }
 
-// TestRankP_smallSamples_matchesEnumeration compares p with an enumeration of all orders of the values. Each tie counts against a
+// TestRankTails_smallSamples_matchesEnumeration compares p with an enumeration of all orders of the values. Each tie counts against a
 // difference.
-func TestRankP_smallSamples_matchesEnumeration(t *testing.T) {
+func TestRankTails_smallSamples_matchesEnumeration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	draws := map[string]func(n int) []float64{
 		"no ties":   func(n int) []float64 { return noisy(rng, n, 1, 0.1) },
@@ -75,12 +75,12 @@ func TestRankP_smallSamples_matchesEnumeration(t *testing.T) {
 	for name, draw := range draws {
 		for range 300 {
 			x, y := draw(1+rng.IntN(6)), draw(1+rng.IntN(6))
-			if got, want := rankP(len(x), len(y), pairwise(x, y)), enumeratedP(x, y); !within(got, want, 1e-9) {
+			if got, want := rankTails(len(x), len(y), pairwise(x, y)).p(), enumeratedP(x, y); !within(got, want, 1e-9) {
 				t.Fatalf("%s: %v against %v: p %v, by enumeration %v", name, x, y, got, want)
 			}
 		}
 	}
-	if e := Compare([]float64{99, 99, 100}, []float64{97, 97}, 0.95); !within(e.P, 0.2, 1e-12) {
+	if e := CompareRanks([]float64{99, 99, 100}, []float64{97, 97}, 0.95); !within(e.P, 0.2, 1e-12) {
 		t.Errorf("99, 99, 100 against 97, 97: p %v, want 0.2", e.P)
 	}
 }
@@ -160,7 +160,7 @@ func TestTruth_M3_family_intervalAndPAgree(t *testing.T) {
 		func(n int, median float64) []float64 { return whole(rng, n, 1+int(10*median)) },
 		func(n int, median float64) []float64 { return noisy(rng, n, median, 0.001+0.1*rng.Float64()) },
 	}
-	compares := map[string]func(x, y []float64, confidence float64) Estimate{"one stage": Compare, "two stages": CompareTwoStages}
+	compares := map[string]func(x, y []float64, confidence float64) Estimate{"ranks": CompareRanks, "one stage": Compare, "two stages": CompareTwoStages}
 	for name, compare := range compares {
 		excluded, included, few := 0, 0, 0
 		for range 6000 {
@@ -192,7 +192,7 @@ func TestTruth_M3_family_intervalAndPAgree(t *testing.T) {
 
 // TestTruth_M3_adjustedP_agreesWithVerdict is a comparison of two: Holm's p was 0.032, but the verdict was too noisy.
 func TestTruth_M3_adjustedP_agreesWithVerdict(t *testing.T) {
-	e := Compare([]float64{103.5, 104, 106, 108, 110}, []float64{100, 101, 102, 103, 104.5}, FamilyConfidence(2))
+	e := CompareRanks([]float64{103.5, 104, 106, 108, 110}, []float64{100, 101, 102, 103, 104.5}, FamilyConfidence(2))
 	p := AdjustP(e.P, 2)
 	if verdict, _ := JudgeRatio(e, e.Distinguishable(2), 3, Noise{0.02, 8}, 2); verdict != TooNoisy || !within(p, 2*2*4.0/252, 1e-12) || !(e.Low <= 1 && e.High > 1) {
 		t.Errorf("%+v: adjusted p %v, verdict %s; want 0.0635, an interval with 1, too noisy", e, p, verdict)

@@ -18,11 +18,22 @@ func orderStatistic(n, m int, confidence float64) (k int, achieved float64) {
 	return k, of(k)
 }
 
-// rankP returns the two-sided p value of the hypothesis that the samples of n and m values differ only by noise. shifts are all
-// differences of the two samples. U is the smaller number of differences on one side of 0, and p is twice the probability of at most
-// this U (Mann and Whitney 1947). A difference of 0 counts on both sides, so ties never make p smaller. So p is at most 1 - confidence
-// exactly if the interval of orderStatistic with this confidence excludes 0, except where even the widest interval has less confidence.
-func rankP(n, m int, shifts []float64) float64 {
+// tails holds the p value of a test against each of the two directions: the probability of at least the observed difference above 0
+// or below 0 if there is no difference.
+type tails struct{ above, below float64 }
+
+// p returns the two-sided p value: twice the smaller tail.
+func (t tails) p() float64 { return min(1, 2*min(t.above, t.below)) }
+
+// both returns the tails of the test that finds a difference only if both tests find it in the same direction.
+func (t tails) both(other tails) tails {
+	return tails{max(t.above, other.above), max(t.below, other.below)}
+}
+
+// rankTails returns the tails of the test of Mann and Whitney (1947). shifts are all differences of samples of n and m values. A
+// difference of 0 counts against both directions, so ties never make p smaller. The p value is at most 1 - confidence exactly if the
+// interval of orderStatistic with this confidence excludes 0, except where even the widest interval has less confidence.
+func rankTails(n, m int, shifts []float64) tails {
 	notAbove, notBelow := 0, 0
 	for _, s := range shifts {
 		if s <= 0 {
@@ -32,23 +43,23 @@ func rankP(n, m int, shifts []float64) float64 {
 			notBelow++
 		}
 	}
-	return min(1, 2*rankTail(n, m, min(notAbove, notBelow)))
+	return tails{above: rankTail(n, m, notAbove), below: rankTail(n, m, notBelow)}
 }
 
 // rankTail returns the probability that U is at most u, if samples of n and m values without ties come from one population.
 func rankTail(n, m, u int) float64 {
 	key := [3]int{min(n, m), max(n, m), u}
-	if known, ok := rankTails.Load(key); ok {
+	if known, ok := knownTails.Load(key); ok {
 		return known.(float64)
 	}
 	p := stats.UDist{N1: n, N2: m}.CDF(float64(u))
-	rankTails.Store(key, p)
+	knownTails.Store(key, p)
 	return p
 }
 
-// rankTails caches the results of rankTail. Computing the distribution for 50 repetitions takes 15 ms. A campaign is assessed
+// knownTails caches the results of rankTail. Computing the distribution for 50 repetitions takes 15 ms. A campaign is assessed
 // repeatedly, and its ratios have only a few different keys.
-var rankTails sync.Map
+var knownTails sync.Map
 
 // pairwise lists all differences x_i - y_j in ascending order.
 func pairwise(x, y []float64) []float64 {
