@@ -45,8 +45,8 @@ func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 		}
 	}
 	if isOwn(has) && len(a.Ratios) > 0 {
-		out = append(out, fmt.Sprintf("results.csv does not hold all of the campaign's plan: whether all trials are done, spec.final.maxRepetitions, "+
-			"which makes intervals wider, spec.comparisons, and spec.final.smallestDifferencePercent (%g here); analyze a bundle of kubectl knee export instead, which holds it",
+		out = append(out, fmt.Sprintf("results.csv does not hold all of the campaign's plan: whether all trials are done, spec.comparisons, "+
+			"and spec.final.smallestDifferencePercent (%g here); analyze a bundle of kubectl knee export instead, which holds it",
 			o.SmallestDifference))
 	}
 	return out

@@ -51,9 +51,9 @@ func ratioSentence(in view.Input, r campaign.Ratio) string {
 	case r.Verdict == stats.Equivalent:
 		s += fmt.Sprintf(", equivalent within %s %%", format.Figure(view.SmallestDifference(in)))
 	case hasVerdict(r):
-	case min(r.N, r.M) < stats.Repetitions(r.Comparisons):
+	case min(r.N, r.M) < in.Assessment.LeastRepetitions(r.Comparisons):
 		s += fmt.Sprintf(", a difference that cannot be distinguished from noise: with fewer than %d %s each, none can",
-			stats.Repetitions(r.Comparisons), unitsOf(r))
+			in.Assessment.LeastRepetitions(r.Comparisons), unitsOf(r))
 	case r.Verdict == stats.TooNoisy && r.Need > 0:
 		s += fmt.Sprintf(", too noisy to detect a difference of %s %%: that needs about %d %s each", format.Figure(view.SmallestDifference(in)), r.Need, unitsOf(r))
 	default:

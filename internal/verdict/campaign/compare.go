@@ -190,6 +190,15 @@ func (d Design) ComparesPlacements(x, y [][]float64) bool {
 	return d.Placements > 1 || len(x) > 1 || len(y) > 1
 }
 
+// LeastRepetitions returns the smallest number of repetitions, or of placements if there are several, with which a difference can be
+// distinguished from noise among a number of comparisons.
+func (d Design) LeastRepetitions(comparisons int) int {
+	if d.MaxRepetitions > d.Repetitions && d.Placements <= 1 {
+		return stats.RepetitionsInTwoStages(comparisons)
+	}
+	return stats.Repetitions(comparisons)
+}
+
 // EstimateRatio compares docs/s of two cells, given by placement. It also returns the number of placements that it used.
 func EstimateRatio(d Design, x, y [][]float64, confidence float64) (placements int, e stats.Estimate) {
 	if d.ComparesPlacements(x, y) {

@@ -9,8 +9,15 @@ import (
 
 // Repetitions returns the smallest number n of Final repetitions with which each of the given number of comparisons can be
 // distinguished from noise: comparisons x 2/C(2n, n) <= Alpha.
-func Repetitions(comparisons int) int {
-	p := 2.0
+func Repetitions(comparisons int) int { return leastRepetitions(comparisons, 1) }
+
+// RepetitionsInTwoStages is Repetitions for samples that CompareTwoStages compares.
+func RepetitionsInTwoStages(comparisons int) int {
+	return leastRepetitions(comparisons, twoStageError)
+}
+
+func leastRepetitions(comparisons int, share float64) int {
+	p := 2 / share
 	for n := 1; ; n++ {
 		p *= float64(n) / float64(2*(2*n-1)) // C(2n, n) = C(2n-2, n-1) x 2(2n-1)/n
 		if float64(max(comparisons, 1))*p <= Alpha {
