@@ -139,7 +139,7 @@ func TestAnalyze_bundle_usesCampaignRules(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	final := r.Ratios[3]
-	if final.At != "final" || math.Abs(final.Ratio-1.4613) > 0.003 || final.Low == nil || math.Abs(*final.Confidence-(1-2./70)) > 1e-12 {
+	if final.At != "final" || math.Abs(final.Ratio-1.4613) > 0.003 || final.Low == nil || math.Abs(*final.Confidence-0.95) > 1e-12 {
 		t.Errorf("%+v", final)
 	}
 	unmeasured := study(t, nil, campaigntest.StudyRecord)

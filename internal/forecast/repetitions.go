@@ -20,7 +20,8 @@ func neededRepetitions(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cvPercent flo
 	if r.Comparisons == 0 {
 		return r
 	}
-	r.NeededToConclude = stats.Repetitions(r.Comparisons)
+	design := campaign.Design{Repetitions: p.Repetitions, MaxRepetitions: p.MaxRepetitions, Placements: p.Placements}
+	r.NeededToConclude = design.LeastRepetitions(r.Comparisons)
 	if cvPercent > 0 {
 		r.CVPercent = &cvPercent
 		r.NeededAtCV = ptr.To(stats.RepetitionsFor(cvPercent/100, p.SmallestDifferencePercent, r.Comparisons))

@@ -249,7 +249,7 @@ func TestAnalyze_finals_ratioWithInterval(t *testing.T) {
 	want := stats.Compare([]float64{345964, 345964 * 0.996, 345964 * 1.004, 345964 * 0.991},
 		[]float64{236746, 236746 * 0.996, 236746 * 1.004, 236746 * 0.991}, 0.95)
 	if f == nil || math.Abs(f.Ratio-want.Ratio) > 1e-9 || math.Abs(*f.Low-want.Low) > 1e-9 || math.Abs(*f.High-want.High) > 1e-9 ||
-		math.Abs(*f.Confidence-(1-2./70)) > 1e-12 || math.Abs(*f.P-2./70) > 1e-12 || f.AdjustedP != nil || f.Clients != 0 {
+		math.Abs(*f.Confidence-0.95) > 1e-12 || math.Abs(*f.P-2./70) > 1e-12 || f.AdjustedP != nil || f.Clients != 0 {
 		t.Errorf("final %+v, want %+v", f, want)
 	}
 	if f.Verdict == nil || *f.Verdict != "faster" {

@@ -48,8 +48,8 @@ func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 		}
 	}
 	if isOwn(has) && len(a.Ratios) > 0 {
-		out = append(out, fmt.Sprintf("results.csv does not hold all of the campaign's plan: it does not say whether all trials are done, and it has no spec.comparisons, no spec.final.maxRepetitions "+
-			"(which makes intervals wider) and no spec.final.smallestDifferencePercent (%g here); to use the whole plan, analyze a bundle of kubectl knee export instead",
+		out = append(out, fmt.Sprintf("results.csv does not hold all of the campaign's plan: it does not say whether all trials are done, and it has no spec.comparisons "+
+			"and no spec.final.smallestDifferencePercent (%g here); to use the whole plan, analyze a bundle of kubectl knee export instead",
 			o.SmallestDifference))
 	}
 	return out

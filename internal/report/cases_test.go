@@ -61,7 +61,7 @@ func twoVariants(topologies ...string) *v1alpha1.BenchmarkCampaign {
 
 func TestStatus_study_publishedFigures(t *testing.T) {
 	s := summary.Status(finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord))
-	if s.Progress != "22/22" || s.Knees != "intel=12 arm=16" || s.SharedClients != "16" || s.Result != "arm 1.461x intel [1.44, 1.48] 97.1 %" {
+	if s.Progress != "22/22" || s.Knees != "intel=12 arm=16" || s.SharedClients != "16" || s.Result != "arm 1.461x intel [1.44, 1.48] 95.0 %" {
 		t.Errorf("%q %q %q %q", s.Progress, s.Knees, s.SharedClients, s.Result)
 	}
 	if got := s.StartedAt.UTC().Format("2006-01-02T15:04:05"); got != "2025-07-01T12:00:00" {
@@ -154,7 +154,7 @@ func TestSentence(t *testing.T) {
 		want    string
 	}{
 		{"a ratio", func(*v1alpha1.BenchmarkCampaign) {}, plain,
-			"At 2 clients b indexed 1.300x a's docs/s [1.296, 1.304] (97.1 %, 4 runs each, 1 machine each; machine-to-machine variation not measured); no gate failed."},
+			"At 2 clients b indexed 1.300x a's docs/s [1.296, 1.304] (95.0 %, 4 runs each, 1 machine each; machine-to-machine variation not measured); no gate failed."},
 		{"two repetitions on one shared machine", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &two },
 			with(func(r *record.Record) { r.Nodes[0].Environment.Host, r.Loader.Host = "laptop", "laptop" }),
 			"At 2 clients b indexed 1.300x a's docs/s [1.299, 1.301] (66.7 %, 2 runs each, all on 1 machine, shared with the loader; " +

@@ -216,7 +216,7 @@ func compareFinals(design campaign.Design, a, b campaign.Cell, m int) *finalPair
 		}
 	}
 	byA, byB := a.FinalsAt(x), b.FinalsAt(y)
-	confidence := 1 - stats.Alpha/float64(m)
+	confidence := stats.FamilyConfidence(m)
 	all, others := slices.Concat(byA...), slices.Concat(byB...)
 	if len(all) == 0 || len(others) == 0 {
 		return nil

@@ -27,9 +27,12 @@ var comparisonColumns = []struct{ name, help string }{
 	{"confidence", "confidence of the interval, 0 to 1"},
 	{"runs", "number of repetitions from which value is computed; if there are several placements: the number of placements"},
 	{"baseline_runs", "number of repetitions or placements from which baseline_value is computed"},
-	{"p", "p of the two-sided exact Mann-Whitney test"},
-	{"p_adjusted", "p adjusted for the number of comparisons (Holm)"},
+	{"p", "two-sided p that agrees with the interval: the larger one of the exact Mann-Whitney test and of Welch's test on logs"},
+	{"p_adjusted", "p adjusted for the number of comparisons (Bonferroni)"},
 	{"verdict", "faster, slower, equivalent or too noisy"},
+	{"cv_percent", "noise of the cell: the coefficient of variation of its repetitions, or of the means of its placements"},
+	{"baseline_cv_percent", "the same of the baseline"},
+	{"bounds", "method that gives the bounds of the interval: rank, Welch or rank/Welch"},
 }
 
 // Help returns a Markdown text that explains results.csv and comparison.csv.

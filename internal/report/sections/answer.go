@@ -30,7 +30,7 @@ func ratios(d *document.Document, in view.Input) {
 	if len(in.Assessment.Ratios) == 0 {
 		return
 	}
-	t := d.Table("ratio", "topology ", "clients", "times", "interval", "confidence", "runs", "p", "p adjusted", "what ")
+	t := d.Table("ratio", "topology ", "clients", "times", "interval", "confidence", "bounds ", "runs", "CV %", "p", "p adjusted", "what ")
 	for _, r := range in.Assessment.Ratios {
 		bounds, sure := "", ""
 		if r.HasInterval() {
@@ -45,11 +45,19 @@ func ratios(d *document.Document, in view.Input) {
 			clients += ", " + format.IntText(other)
 		}
 		t.Row(r.Variant+" / "+r.Baseline, view.RatioTopology(r), clients, format.Strong(format.Fixed(r.Ratio, 3)), bounds, sure,
-			runs, format.Trimmed(r.P, 4), format.Trimmed(r.AdjustedP, 4), summary.RatioVerdict(r))
+			string(r.Bounds), runs, noiseText(r), format.Trimmed(r.P, 4), format.Trimmed(r.AdjustedP, 4), summary.RatioVerdict(r))
 	}
-	d.Para("The column \"times\" shows the ratio of %s in the Final phase: the median of all pairwise ratios (Hodges-Lehmann estimate on logs). The exact "+
-		"interval has the confidence in the next column. The column \"p\" shows the two-sided exact Mann-Whitney p. The column \"p adjusted\" is corrected for the number of comparisons (Holm).", view.Unit(in))
+	d.Para("The column \"times\" shows the ratio of %s in the Final phase: the median of all pairwise ratios (Hodges-Lehmann estimate on logs). Its interval is "+
+		"the smallest that contains the rank interval (Mann-Whitney) and Welch's interval on logs. The rank interval is exact if both "+
+		"cells have the same noise. Welch's interval also covers cells whose noise differs. The column \"bounds\" says which of the two "+
+		"methods gives the bounds. The column \"CV\" shows the noise of each cell. The two-sided p agrees with the interval. The column "+
+		"\"p adjusted\" shows p times the number of comparisons (Bonferroni).", view.Unit(in))
 	observedTable(d, in)
+}
+
+// noiseText returns the noise of the two cells of a ratio, in percent.
+func noiseText(r campaign.Ratio) string {
+	return format.Fixed(100*r.CV, 2) + ", " + format.Fixed(100*r.BaselineCV, 2)
 }
 
 // cellTable writes a row for each cell. In a Fixed campaign, it writes a row for each client count of each cell.

@@ -62,7 +62,7 @@ func taskRatios(d *document.Document, in view.Input) {
 	}
 	const mostOpen = 24 // longer tables are folded at first
 	d.Foldable("Ratios of tasks", len(in.Assessment.Tasks) > mostOpen)
-	d.Para("The intervals hold for all tested figures together, and p is adjusted for all tested figures (Holm). An open loop has only one run per cell, so it is not tested.")
+	d.Para("The intervals hold for all tested figures together, and p is adjusted for all tested figures (Bonferroni). An open loop has only one run per cell, so it is not tested.")
 	t := d.Table("task", "figure ", "ratio ", "topology ", "clients", "times", "interval", "confidence", "p adjusted", "what ")
 	for _, r := range in.Assessment.Tasks {
 		bounds, sure := "", ""

@@ -51,9 +51,9 @@ func ratioSentence(in view.Input, r campaign.Ratio) string {
 	case r.Verdict == stats.Equivalent:
 		s += fmt.Sprintf(", equivalent within %s %%", format.Figure(view.SmallestDifference(in)))
 	case hasVerdict(r):
-	case min(r.N, r.M) < stats.Repetitions(r.Comparisons):
+	case min(r.N, r.M) < in.Assessment.LeastRepetitions(r.Comparisons):
 		s += fmt.Sprintf(", a difference that cannot be distinguished from noise: at least %d %s each are necessary",
-			stats.Repetitions(r.Comparisons), unitsOf(r))
+			in.Assessment.LeastRepetitions(r.Comparisons), unitsOf(r))
 	case r.Verdict == stats.TooNoisy && r.Need > 0:
 		s += fmt.Sprintf(", too noisy to detect a difference of %s %%: about %d %s each are necessary", format.Figure(view.SmallestDifference(in)), r.Need, unitsOf(r))
 	default:

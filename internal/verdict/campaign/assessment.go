@@ -27,7 +27,7 @@ type Assessment struct {
 	Asked    plan.Asked               // trials that the records so far require; input of plan.Turns
 
 	Ratios      []Ratio     // by topology: variants against the baseline, then named comparisons; set when the Finals of both cells are done
-	Comparisons int         // number of ratios of the finished campaign; the intervals hold for all of them together
+	Comparisons int         // number of comparisons of the finished campaign; the intervals hold for all of them together
 	Tasks       []TaskRatio // ratios of figures of tasks, for the pairs of cells in Ratios
 	Noise       stats.Noise // pooled noise of repeated sweep points and of Finals
 	Trends      []Trend     // changes of the Finals over time, by topology, then by comparison across topologies

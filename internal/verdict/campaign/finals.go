@@ -91,7 +91,7 @@ func secondStageRepetitions(p plan.Plan, topology string, first plan.Finals, com
 	if noise.Freedom == 0 {
 		return p.Repetitions
 	}
-	n := stats.RepetitionsFor(noise.CV, p.SmallestDifferencePercent, comparisons)
+	n := max(stats.RepetitionsFor(noise.CV, p.SmallestDifferencePercent, comparisons), stats.RepetitionsInTwoStages(comparisons))
 	return int32(min(max(n, int(p.Repetitions)), int(p.MaxRepetitions)))
 }
 

@@ -78,7 +78,7 @@ func TestAssess_studyRecords_matchPublishedFigures(t *testing.T) {
 		t.Fatalf("ratios: %+v, want one", a.Ratios)
 	}
 	r := a.Ratios[0]
-	near(t, "confidence", r.Confidence, 1-2.0/70, 1e-12)
+	near(t, "confidence", r.Confidence, 0.95, 1e-12)
 	near(t, "ratio of Finals", r.Ratio, 1.46133, 0.003)
 	near(t, "low", r.Low, 1.46133*0.991/1.004, 0.00001)
 	near(t, "high", r.High, 1.46133*1.004/0.991, 0.00001)

@@ -31,8 +31,9 @@ func fewRepetitions(a campaign.Assessment) []Doubt {
 		}
 	}
 	what, field, planned, _ := repetitionField(a)
-	advice := fmt.Sprintf("set %s to at least %d", field, stats.Repetitions(a.Comparisons))
-	if planned >= stats.Repetitions(a.Comparisons) {
+	least := a.LeastRepetitions(a.Comparisons)
+	advice := fmt.Sprintf("set %s to at least %d", field, least)
+	if planned >= least {
 		advice = adviceForLostFinals(a, short)
 	}
 	return doubtAbout(v1alpha1.ReasonTooFewRepetitions, pairs, fmt.Sprintf(
