@@ -57,7 +57,7 @@ func expectEqual(t *testing.T, what string, row int, got, want float64) {
 
 func TestOracle_compare(t *testing.T) {
 	for i, want := range readOracle(t).Compare {
-		got := Compare(want.X, want.Y, want.Confidence)
+		got := CompareRanks(want.X, want.Y, want.Confidence)
 		expectEqual(t, "ratio", i, got.Ratio, want.Ratio)
 		expectEqual(t, "p", i, got.P, want.P)
 		expectEqual(t, "smallest p", i, got.MinP, want.MinP)
