@@ -45,7 +45,7 @@ func install(args []string) int {
 func copyTree(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
-		return fmt.Errorf("read the folder to copy: %w", err)
+		return fmt.Errorf("cannot read the folder to copy: %w", err)
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", from)

@@ -109,7 +109,7 @@ func save(r record.Record, path string) ([]byte, error) {
 		return nil, err
 	}
 	if err := replace(path, data); err != nil {
-		return nil, fmt.Errorf("write the record: %w", err)
+		return nil, fmt.Errorf("cannot write the record: %w", err)
 	}
 	return data, nil
 }

@@ -23,11 +23,11 @@ import (
 func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) error {
 	var pods corev1.PodList
 	if err := a.Uncached.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels{batchv1.JobNameLabel: action.Job}); err != nil {
-		return fmt.Errorf("list the pods of Job %s: %w", action.Job, err)
+		return fmt.Errorf("cannot list the pods of Job %s: %w", action.Job, err)
 	}
 	encoded, err := record.Encode(recordOf(pods.Items, action.Attempt, a.Clock.Now().UnixMilli()))
 	if err != nil {
-		return fmt.Errorf("encode the record of %s: %w", action.Job, err)
+		return fmt.Errorf("cannot encode the record of %s: %w", action.Job, err)
 	}
 	_, err = a.create(ctx, c, resources.RecordConfigMap(c, action.Job, action.Attempt, encoded))
 	return err

@@ -25,7 +25,7 @@ func (a *Applier) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o c
 	}
 	existing := o.DeepCopyObject().(client.Object)
 	if err := a.Uncached.Get(ctx, client.ObjectKeyFromObject(o), existing); err != nil {
-		return false, fmt.Errorf("read the existing %s %s: %w", kind, o.GetName(), err)
+		return false, fmt.Errorf("cannot read the existing %s %s: %w", kind, o.GetName(), err)
 	}
 	if metav1.IsControlledBy(existing, c) {
 		return false, nil
@@ -67,7 +67,7 @@ func (a *Applier) loaderObjects(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) [
 func (a *Applier) createSecuritySecret(ctx context.Context, c *v1alpha1.BenchmarkCampaign) error {
 	bundle, err := security.Generate(a.Clock.Now(), resources.SecurityDNSNames(c)...)
 	if err != nil {
-		return fmt.Errorf("create certificates and a password for opensearch.security: %w", err)
+		return fmt.Errorf("cannot create certificates and a password for opensearch.security: %w", err)
 	}
 	secret := resources.SecuritySecret(c, bundle)
 	if err := a.Client.Create(ctx, secret); !apierrors.IsAlreadyExists(err) {

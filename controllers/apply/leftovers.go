@@ -137,7 +137,7 @@ func (l *Leftovers) deleteOf(ctx context.Context, cells operatedCells) error {
 		errs = append(errs, deleteVolumes(ctx, l.Writer, key.Namespace, name, nodes))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("delete the volumes of the deleted campaign %s: %w", key, err)
+		return fmt.Errorf("cannot delete the volumes of the deleted campaign %s: %w", key, err)
 	}
 	l.forget(cells.campaign)
 	cells.names = slices.DeleteFunc(slices.Clone(cells.names), func(name string) bool { return orphaned[name] }) // orphaned clusters still need their Secrets
@@ -156,7 +156,7 @@ func (l *Leftovers) findOrphanedCells(ctx context.Context, namespace string, cam
 	}
 	objects, err := l.Operator.List(ctx, kind, client.InNamespace(namespace), client.MatchingLabels{resources.LabelCampaign: string(campaign)})
 	if err != nil && !observe.IsNotServed(err) {
-		return nil, fmt.Errorf("list the OpenSearchClusters of a deleted campaign: %w", err)
+		return nil, fmt.Errorf("cannot list the OpenSearchClusters of a deleted campaign: %w", err)
 	}
 	out := map[string]bool{}
 	for i := range objects {

@@ -86,12 +86,12 @@ func (o *Observer) listObjects(ctx context.Context, c *v1alpha1.BenchmarkCampaig
 	)
 	for _, list := range []client.ObjectList{&sets, &jobs, &pods, &claims} {
 		if err := o.Reader.List(ctx, list, options...); err != nil {
-			return children.Objects{}, fmt.Errorf("list the campaign's objects: %w", err)
+			return children.Objects{}, fmt.Errorf("cannot list the campaign's objects: %w", err)
 		}
 	}
 	// There may be thousands of records. The code only reads them, so it needs no copies.
 	if err := o.Reader.List(ctx, &maps, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
-		return children.Objects{}, fmt.Errorf("list the campaign's records: %w", err)
+		return children.Objects{}, fmt.Errorf("cannot list the campaign's records: %w", err)
 	}
 	clusters, err := o.Operator.ListClusters(ctx, c)
 	if err != nil {
@@ -114,12 +114,12 @@ func (o *Observer) observeClaimants(ctx context.Context, c *v1alpha1.BenchmarkCa
 	)
 	// Each Reconcile lists all campaigns and only reads them, so it needs no copies.
 	if err := o.Reader.List(ctx, &campaigns, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list the campaigns: %w", err)
+		return fmt.Errorf("cannot list the campaigns: %w", err)
 	}
 	ours := client.MatchingLabels{resources.LabelManagedBy: resources.ManagedBy}
 	for _, list := range []client.ObjectList{&sets, &jobs, &pods} {
 		if err := o.Reader.List(ctx, list, ours, client.UnsafeDisableDeepCopy); err != nil {
-			return fmt.Errorf("list the objects that hold nodes: %w", err)
+			return fmt.Errorf("cannot list the objects that hold nodes: %w", err)
 		}
 	}
 	claimants := children.FindClaimants(campaigns.Items, sets.Items, jobs.Items, pods.Items)

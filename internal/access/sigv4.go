@@ -90,7 +90,7 @@ func (s *SigV4) Sign(r *http.Request, digest string, at time.Time) error {
 	r.URL = &own
 	keys := aws.Credentials{AccessKeyID: s.AccessKeyID, SecretAccessKey: s.secretAccessKey, SessionToken: s.sessionToken}
 	if err := s.signer.SignHTTP(r.Context(), keys, r, digest, s.Service, s.Region, at); err != nil {
-		return fmt.Errorf("sign %s %s: %w", r.Method, r.URL.Path, err)
+		return fmt.Errorf("cannot sign %s %s: %w", r.Method, r.URL.Path, err)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (r Result) Histogram() (*hdrhistogram.Histogram, error) {
 	}
 	h, err := hdrhistogram.Decode(r.Latency)
 	if err != nil {
-		return nil, fmt.Errorf("decode the latency histogram: %w", err)
+		return nil, fmt.Errorf("cannot decode the latency histogram: %w", err)
 	}
 	return h, nil
 }

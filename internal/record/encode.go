@@ -48,7 +48,7 @@ func marshal(r Record) ([]byte, error) {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(r); err != nil {
-		return nil, fmt.Errorf("encode the record: %w", err)
+		return nil, fmt.Errorf("cannot encode the record: %w", err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }

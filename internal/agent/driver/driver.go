@@ -120,7 +120,7 @@ func NewDriver(factories []Factory, s *Session) (Driver, error) {
 func Decode[C any](name string, config json.RawMessage) (C, error) {
 	var out C
 	if err := json.Unmarshal(config, &out); err != nil {
-		return out, fmt.Errorf("decode the configuration of driver %s: %w", name, err)
+		return out, fmt.Errorf("cannot decode the configuration of driver %s: %w", name, err)
 	}
 	return out, nil
 }

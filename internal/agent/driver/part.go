@@ -43,7 +43,7 @@ func DecodeShares[S any](shares []json.RawMessage) ([]S, error) {
 	out := make([]S, len(shares))
 	for i, data := range shares {
 		if err := json.Unmarshal(data, &out[i]); err != nil {
-			return nil, fmt.Errorf("decode the result of loader pod %d: %w", i, err)
+			return nil, fmt.Errorf("cannot decode the result of loader pod %d: %w", i, err)
 		}
 	}
 	if len(out) == 0 {

@@ -95,7 +95,7 @@ func (p SeveralPods) Usage(ctx context.Context, load driver.Span, from, to time.
 	for _, s := range answers {
 		var l record.Loader
 		if err := json.Unmarshal(s.Data, &l); err != nil {
-			return nil, fmt.Errorf("read the resource usage of %s: %w", s.Name(), err)
+			return nil, fmt.Errorf("cannot read the resource usage of %s: %w", s.Name(), err)
 		}
 		out = append(out, l)
 	}
@@ -110,12 +110,12 @@ func (p SeveralPods) Close(why error) { p.Coordinator.Close(why) }
 func AnswerUsage(question json.RawMessage, load driver.Span, usage func(from, to time.Time) record.Loader) (json.RawMessage, error) {
 	var q usageQuestion
 	if err := json.Unmarshal(question, &q); err != nil {
-		return nil, fmt.Errorf("decode the question of the coordinator: %w", err)
+		return nil, fmt.Errorf("cannot decode the question of the coordinator: %w", err)
 	}
 	at := func(s float64) time.Time { return load.Began.Add(driver.Seconds(s)) }
 	data, err := json.Marshal(usage(at(q.From), at(q.To)))
 	if err != nil {
-		return nil, fmt.Errorf("encode the resource usage: %w", err)
+		return nil, fmt.Errorf("cannot encode the resource usage: %w", err)
 	}
 	return data, nil
 }

@@ -27,7 +27,7 @@ func (d *Driver) linkCache() error {
 	for name, link := range map[string]string{"data": osbtool.DataPath(d.run.Home), "workloads": osbtool.WorkloadsPath(d.run.Home)} {
 		kept := filepath.Join(d.session.Dirs.Cache, name)
 		if err := os.MkdirAll(kept, 0o755); err != nil {
-			return fmt.Errorf("create a folder in the loader's cache: %w", err)
+			return fmt.Errorf("cannot create a folder in the loader's cache: %w", err)
 		}
 		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (d *Driver) layWorkload(ctx context.Context) error {
 		return record.Errorf(record.ReasonDriverFailed, "cannot use the files of workload %s: %v", c.Workload, err)
 	}
 	if err := os.WriteFile(unfinished(d.run.WorkloadPath), nil, 0o644); err != nil {
-		return fmt.Errorf("write the marker file of the workload's folder: %w", err)
+		return fmt.Errorf("cannot write the marker file of the workload's folder: %w", err)
 	}
 	// If the workload has no corpus to download, the program need not check for an internet connection. Without a connection,
 	// this check takes seconds.

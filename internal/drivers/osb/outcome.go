@@ -39,7 +39,7 @@ func (d *Driver) readIngest(o osbCall, span driver.Span) (osbShare, error) {
 	}
 	rendered, err := os.ReadFile(path)
 	if err != nil {
-		return osbShare{}, fmt.Errorf("read the rendered workload: %w", err)
+		return osbShare{}, fmt.Errorf("cannot read the rendered workload: %w", err)
 	}
 	in, err := osbtool.ParseIngest(rendered, procedure, d.config.IngestTasks)
 	if err != nil {

@@ -87,7 +87,7 @@ func (d *Driver) writeParams(path string) error {
 		err = os.WriteFile(path, data, 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("write the parameters of spec.workload.osb.params: %w", err)
+		return fmt.Errorf("cannot write the parameters of spec.workload.osb.params: %w", err)
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func (w workloadCheck) render(ctx context.Context, without []string) (rendered [
 	}
 	log, err := os.Open(run.LogPath())
 	if err != nil {
-		return nil, nil, fmt.Errorf("open the log of opensearch-benchmark: %w", err)
+		return nil, nil, fmt.Errorf("cannot open the log of opensearch-benchmark: %w", err)
 	}
 	defer func() { _ = log.Close() }()
 	telling, err := osbtool.ReadLog(log)
