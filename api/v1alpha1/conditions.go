@@ -50,6 +50,9 @@ const (
 	ReasonLoaderShared       = "LoaderShared"
 	// ReasonRepeatsMissing: some repeats of a sweep point at a knee or a peak are Errored.
 	ReasonRepeatsMissing = "RepeatsMissing"
+	// ReasonJVMStartsNotMeasured: repetitions of a compared cell ran in one JVM, so their spread does not show the difference
+	// between starts of a JVM.
+	ReasonJVMStartsNotMeasured = "JVMStartsNotMeasured"
 	// ReasonKneeUnstable: the stability of a knee is known and below 50 %.
 	ReasonKneeUnstable = "KneeUnstable"
 	// ReasonEnvironmentMismatch: the environments of compared cells differ in something that the campaign does not declare.

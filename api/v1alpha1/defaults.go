@@ -10,6 +10,7 @@ const (
 	DefaultPercentOfPeak             float64 = 97
 	DefaultRepetitions               int32   = 4
 	DefaultPlacements                int32   = 1
+	DefaultFreshJVM                  bool    = true
 	DefaultSmallestDifferencePercent float64 = 3
 	DefaultPercentOfKnee             float64 = 70
 

@@ -19,6 +19,7 @@ func TestDefaults_equalMarkers(t *testing.T) {
 		"knee.percentOfPeak":              v1alpha1.DefaultPercentOfPeak,
 		"final.repetitions":               v1alpha1.DefaultRepetitions,
 		"final.placements":                v1alpha1.DefaultPlacements,
+		"final.freshJVM":                  v1alpha1.DefaultFreshJVM,
 		"final.smallestDifferencePercent": v1alpha1.DefaultSmallestDifferencePercent,
 		"final.openLoop.percentOfKnee":    v1alpha1.DefaultPercentOfKnee,
 		"timeouts.provisioningSeconds":    v1alpha1.DefaultProvisioningSeconds,

@@ -159,6 +159,13 @@ type Final struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=16
 	Placements *int32 `json:"placements,omitempty"`
+	// freshJVM starts each repetition in a new JVM of OpenSearch, with its Warmup trials. docs/s differ a little from one start of
+	// a JVM to the next, and an interval includes these differences only if the repetitions have different JVMs. false saves the
+	// restarts and Warmups; then repetitions share a JVM, unless compared cells take turns on one node pool. Knee cannot restart
+	// an endpoint, or a load that uses no OpenSearch.
+	// +optional
+	// +kubebuilder:default=true
+	FreshJVM *bool `json:"freshJVM,omitempty"`
 	// search runs the workload's searchTasks at the end of each repetition, on the index that the repetition has filled.
 	// +optional
 	Search *bool `json:"search,omitempty"`

@@ -567,6 +567,11 @@ func (in *Final) DeepCopyInto(out *Final) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.FreshJVM != nil {
+		in, out := &in.FreshJVM, &out.FreshJVM
+		*out = new(bool)
+		**out = **in
+	}
 	if in.Search != nil {
 		in, out := &in.Search, &out.Search
 		*out = new(bool)

@@ -63,7 +63,7 @@ spec:
     index: {name: i}
     osb: {workload: w, targetThroughputParam: target, params: {time_period: "60", warmup_time_period: "16"}, warmupParams: {time_period: "10", warmup_time_period: "0"}}
   sweep: {clients: [1, 2]}
-  final: {repetitions: 2}
+  final: {freshJVM: false, repetitions: 2}
 `
 
 // TestPlan_timesAndCosts_areSummed checks times and costs that were computed by hand. A Sweep or a Final takes 60 + 16 + 22 + 2 = 100 s.
@@ -199,7 +199,7 @@ metadata: {name: x}
 spec:
   baseline: a
   sweep: {clients: [1, 2]}
-  final: {repetitions: 2}
+  final: {freshJVM: false, repetitions: 2}
 `
 
 // TestPlan_commandWithoutClientCount_fails checks that plan also refuses specs of a program that only the manager

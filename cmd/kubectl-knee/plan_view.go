@@ -23,6 +23,9 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 	} else {
 		fmt.Fprintln(t, timeText(f.Seconds, f.Cost))
 	}
+	if f.FreshJVM != nil {
+		fmt.Fprintln(t, freshJVMText(*f.FreshJVM))
+	}
 	switch {
 	case f.AtMost != nil && f.Between != nil:
 		fmt.Fprintf(t, "with all repetitions of the second stage (spec.final.maxRepetitions): %d trials\n", f.AtMost.Trials)
@@ -61,6 +64,15 @@ func betweenText(b forecast.Between) string {
 		return fmt.Sprintf("at %s docs/s in every load: %s", strconv.FormatFloat(a.DocsPerSecond, 'f', -1, 64), timeText(a.Seconds, a.Cost))
 	}
 	return line(b.Slow) + "\n" + line(b.Fast)
+}
+
+// freshJVMText describes the price of spec.final.freshJVM.
+func freshJVMText(f forecast.FreshJVM) string {
+	text := fmt.Sprintf("of these, for a new JVM in each Final: %s with %s", terminal.FormatCount(f.Restarts, "restart"), terminal.FormatCount(f.Warmups, "Warmup"))
+	if f.Seconds != nil {
+		text += ", " + timeText(f.Seconds, f.Cost)
+	}
+	return text + " (spec.final.freshJVM)"
 }
 
 func timeText(seconds *float64, c *forecast.Cost) string {

@@ -26,11 +26,20 @@ type Forecast struct {
 	Seconds     *float64    `json:"seconds"`                      // null: unknown
 	Between     *Between    `json:"between,omitempty"`            // range of times and costs if only the size of the corpus is known
 	AtMost      *Extent     `json:"withAllRepetitions,omitempty"` // totals with all repetitions that a second stage may add
+	FreshJVM    *FreshJVM   `json:"freshJVM,omitempty"`           // part of the totals that spec.final.freshJVM adds; absent if it adds nothing
 	Cost        *Cost       `json:"cost"`                         // null: the price or the time is unknown
 	Repetitions Repetitions `json:"repetitions"`
 	RestsOn     []string    `json:"restsOn"`
 	NotKnown    []string    `json:"notKnown"`
 	Warnings    []string    `json:"warnings"`
+}
+
+// FreshJVM is the price of spec.final.freshJVM: what the campaign would not need with freshJVM false.
+type FreshJVM struct {
+	Restarts int      `json:"restarts"`
+	Warmups  int      `json:"warmups"`
+	Seconds  *float64 `json:"seconds"`        // null: unknown
+	Cost     *Cost    `json:"cost,omitempty"` // absent: unknown
 }
 
 // Extent is the size of a campaign.
@@ -105,6 +114,9 @@ func New(c *v1alpha1.BenchmarkCampaign, t Timing, cvPercent float64) (Forecast, 
 		Repetitions: neededRepetitions(c, p, cvPercent), Warnings: []string{},
 	}
 	f.Trials, f.Warmups = s.countTrials()
+	if f.FreshJVM, err = freshJVMPrice(c, p, asked, t, s); err != nil {
+		return Forecast{}, err
+	}
 	if f.Seconds == nil {
 		if f.Between, err = newBetween(c, p, asked, t); err != nil {
 			return Forecast{}, err

@@ -142,3 +142,34 @@ func TestNew_cellsOfOnePool_priceOfVolumes(t *testing.T) {
 		}
 	}
 }
+
+// TestNew_freshJVM_showsPrice checks the price of new JVMs for cells on separate pools: a restart of 10 s and a Warmup of 60 s for each
+// of three Finals. The cells run at the same time. Cells of one pool restart anyway, and an endpoint never restarts.
+func TestNew_freshJVM_showsPrice(t *testing.T) {
+	make := func(fresh bool) *wrappers.Campaign {
+		w := wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(1, 2).Repetitions(3)
+		w.Spec.Final.FreshJVM = &fresh
+		for i := range w.Spec.Variants {
+			w.Spec.Variants[i].PricePerHour = v1alpha1.ToDecimal("36")
+		}
+		return w
+	}
+	with, without := forecastOf(t, make(true)), forecastOf(t, make(false))
+	price := with.FreshJVM
+	if price == nil || without.FreshJVM != nil {
+		t.Fatalf("%+v, without %+v", price, without.FreshJVM)
+	}
+	if price.Restarts != 6 || price.Warmups != 6 || *price.Seconds != 3*70 || *price.Seconds != *with.Seconds-*without.Seconds {
+		t.Errorf("%+v for %g s, the campaign %g and %g s", price, *price.Seconds, *with.Seconds, *without.Seconds)
+	}
+	if price.Cost == nil || math.Abs(price.Cost.Amount-(with.Cost.Amount-without.Cost.Amount)) > 1e-9 || price.Cost.Amount <= 0 {
+		t.Errorf("cost %+v of %+v and %+v", price.Cost, with.Cost, without.Cost)
+	}
+	one := make(true)
+	for i := range one.Spec.Variants {
+		one.Spec.Variants[i].NodePool = v1alpha1.NodePool{}
+	}
+	if f := forecastOf(t, one); f.FreshJVM != nil {
+		t.Errorf("cells of one pool: %+v", f.FreshJVM)
+	}
+}

@@ -19,6 +19,7 @@ type turn struct {
 	trials  []record.Trial // without Warmups
 	warmup  bool           // the turn starts a JVM, or is the first turn of a cell at an endpoint
 	warmups int            // number of Warmups
+	starts  bool           // the turn starts the cell's cluster
 	start   time.Duration  // time since the campaign's start
 	end     time.Duration
 }
@@ -78,7 +79,8 @@ func (l *turnList) add(e simulate.Event) {
 	phase := e.Action.Attempt.Phase
 	switch {
 	case e.Action.Kind == decide.StartCluster:
-		l.begin(e).warmup = true
+		t := l.begin(e)
+		t.warmup, t.starts = true, true
 	case e.Action.Kind != decide.StartTrial:
 	case phase == record.Warmup:
 		t := l.current[e.Cell]
@@ -178,4 +180,39 @@ func (s schedule) countTrials() (trials, warmups int) {
 		warmups += t.warmups
 	}
 	return trials, warmups
+}
+
+// countStarts returns the number of starts of a cluster.
+func (s schedule) countStarts() int {
+	n := 0
+	for _, t := range s.turns {
+		if t.starts {
+			n++
+		}
+	}
+	return n
+}
+
+// freshJVMPrice compares a schedule with the schedule of the same campaign without FreshJVM. It returns nil if FreshJVM adds no
+// restart.
+func freshJVMPrice(c *v1alpha1.BenchmarkCampaign, p plan.Plan, asked plan.Asked, t Timing, with schedule) (*FreshJVM, error) {
+	if !p.FreshJVM {
+		return nil, nil
+	}
+	p.FreshJVM = false
+	without, err := newSchedule(c, p, asked, t)
+	if err != nil {
+		return nil, err
+	}
+	_, warmups := with.countTrials()
+	_, fewer := without.countTrials()
+	out := FreshJVM{Restarts: with.countStarts() - without.countStarts(), Warmups: warmups - fewer, Seconds: with.seconds(with.total - without.total)}
+	if out.Restarts == 0 {
+		return nil, nil
+	}
+	if all, less := scheduleCost(c, p, with), scheduleCost(c, p, without); all != nil && less != nil {
+		all.Amount -= less.Amount
+		out.Cost = all
+	}
+	return &out, nil
 }

@@ -96,8 +96,8 @@ func TestTurns_fixedClients_everySecondBlockReversed(t *testing.T) {
 	}
 }
 
-// TestTurns_alternatingCells_areFresh checks that every repetition of alternating cells has its own JVM. Otherwise
-// some would run on a JVM that is already warm.
+// TestTurns_alternatingCells_areFresh checks that every repetition has its own JVM by default. With freshJVM false, only the
+// repetitions of alternating cells have one. Otherwise some would run on a JVM that is already warm.
 func TestTurns_alternatingCells_areFresh(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -109,11 +109,15 @@ func TestTurns_alternatingCells_areFresh(t *testing.T) {
 		{"pools of their own", pools([]string{"t"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"}), false},
 		{"topologies of one variant follow each other", pools([]string{"t", "u"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"}), false},
 	} {
-		plan := Build(tt.campaign)
-		for group := range plan.Groups {
-			for _, turn := range plan.Turns(group, asked(plan, map[string]int32{"t": 8, "u": 8})) {
-				if want := tt.fresh && turn.Block != (Block{}); turn.Fresh != want {
-					t.Errorf("%s: %s", tt.name, short(plan, []Turn{turn}))
+		for _, freshJVM := range []*bool{nil, p(true), p(false)} {
+			tt.campaign.Spec.Final.FreshJVM = freshJVM
+			plan := Build(tt.campaign)
+			fresh := tt.fresh || freshJVM == nil || *freshJVM
+			for group := range plan.Groups {
+				for _, turn := range plan.Turns(group, asked(plan, map[string]int32{"t": 8, "u": 8})) {
+					if want := fresh && turn.Block != (Block{}); turn.Fresh != want {
+						t.Errorf("%s: %s", tt.name, short(plan, []Turn{turn}))
+					}
 				}
 			}
 		}

@@ -26,6 +26,7 @@ type Plan struct {
 	Repetitions      int32   // repetitions of the Final phase, on each placement; with MaxRepetitions: of the first stage
 	MaxRepetitions   int32   // maximum repetitions of both stages together; 0: one stage
 	Placements       int32   // number of sets of fresh nodes on which the Final repetitions run, at least 1
+	FreshJVM         bool    // each block of Finals starts in a new JVM
 	OpenLoopPercent  float64 // rate of the OpenLoop trials, in percent of the lowest knee's docs/s; 0: no OpenLoop trials
 	Retries          int32
 	Seed             uint64
@@ -74,6 +75,7 @@ func BuildWith(c *v1alpha1.BenchmarkCampaign, contents Contents) Plan {
 		Repetitions:      value(c.Spec.Final.Repetitions, v1alpha1.DefaultRepetitions),
 		MaxRepetitions:   value(c.Spec.Final.MaxRepetitions, 0),
 		Placements:       value(c.Spec.Final.Placements, v1alpha1.DefaultPlacements),
+		FreshJVM:         value(c.Spec.Final.FreshJVM, v1alpha1.DefaultFreshJVM),
 		Retries:          value(c.Spec.Retries, v1alpha1.DefaultRetries),
 		Seed:             uint64(value(c.Spec.Seed, v1alpha1.DefaultSeed)),
 

@@ -46,10 +46,12 @@ func (p Plan) BlockOf(t record.Trial) Block {
 // depends on the seed, so a variant is not confounded with time. The blocks of topologies that comparisons connect take turns.
 // Turns does not list Warmup trials, because each start of a cell's JVM requires Warmup trials, whether the start is planned or not.
 //
-// If compared cells alternate on one pool, each of their turns starts with a new JVM, even if the same cell ran last in the
-// previous block. Otherwise some repetitions would run on a JVM that is already warm, and not the same repetitions in every
-// cell. If no cells alternate, all cells run the same trials in the same order, and no JVM restarts. Adaptive sweeps are an
-// exception: they run different trials in each cell, so every JVM restarts once before the first Final.
+// With FreshJVM, each turn of Finals starts with a new JVM. Otherwise repetitions on one JVM would not show how docs/s differ from
+// one start of a JVM to the next. Without FreshJVM, there are two reasons for a new JVM. If compared cells alternate on one pool,
+// each of their turns starts with a new JVM, even if the same cell ran last in the previous block. Otherwise some repetitions would
+// run on a JVM that is already warm, and not the same repetitions in every cell. If no cells alternate, all cells run the same
+// trials in the same order, and no JVM restarts. Adaptive sweeps are an exception: they run different trials in each cell, so every
+// JVM restarts once before the first Final.
 func (p Plan) Turns(group int, asked Asked) []Turn {
 	var turns []Turn
 	for _, cell := range p.Groups[group] {
@@ -66,7 +68,7 @@ func (p Plan) Turns(group int, asked Asked) []Turn {
 // finalTurns returns the turns for the Finals and the OpenLoop trials of a set of topologies that take turns.
 func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Turn {
 	var turns []Turn
-	fresh := p.doCellsAlternate(set)
+	alternate := p.doCellsAlternate(set)
 	most := int32(0)
 	for _, topology := range set {
 		most = max(most, finals[topology].Repetitions)
@@ -77,7 +79,7 @@ func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Tu
 				if f := finals[topology]; r <= f.Repetitions {
 					block := Block{Topology: topology, Placement: placement, Repetition: r}
 					first := placement == 1 && r == 1
-					turns = append(turns, p.blockTurns(group, block, f, fresh || p.Adaptive && first)...)
+					turns = append(turns, p.blockTurns(group, block, f, p.FreshJVM || alternate || p.Adaptive && first)...)
 				}
 			}
 		}
@@ -86,7 +88,7 @@ func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Tu
 		for _, cell := range p.blockOrder(group, topology, 1) {
 			if t, asked := p.OpenLoopTrial(p.Cells[cell], finals[topology]); asked {
 				block := Block{Topology: topology, Placement: t.Placement, Repetition: 1, OpenLoop: true}
-				turns = append(turns, Turn{cell, block, []record.Trial{t}, fresh})
+				turns = append(turns, Turn{cell, block, []record.Trial{t}, alternate})
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func across(variant, topology, baseline, baselineTopology string) v1alpha1.Compa
 func TestTurns_joinedTopologies_alternate(t *testing.T) {
 	c := pools([]string{"t", "u", "v"}, []string{"a"})
 	c.Spec.Final.Repetitions = p(int32(4))
-	c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
+	c.Spec.Final.OpenLoop, c.Spec.Final.FreshJVM = &v1alpha1.OpenLoop{}, p(false)
 	c.Spec.Comparisons = []v1alpha1.Comparison{across("a", "v", "a", "t")}
 	plan := Build(c)
 	asked := Asked{Finals: map[string]Finals{
@@ -84,7 +84,7 @@ func TestBuild_joinedTopologies(t *testing.T) {
 // Final.
 func TestTurns_firstFinalAfterAdaptiveSweep_isFresh(t *testing.T) {
 	c := pools([]string{"t"}, []string{"a", "pool", "x"}, []string{"b", "pool", "y"})
-	c.Spec.Sweep.Strategy = v1alpha1.SweepAdaptive
+	c.Spec.Sweep.Strategy, c.Spec.Final.FreshJVM = v1alpha1.SweepAdaptive, p(false)
 	plan := Build(c)
 	for group := range plan.Groups {
 		turns := plan.Turns(group, asked(plan, map[string]int32{"t": 8}))

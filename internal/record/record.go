@@ -22,6 +22,7 @@ type Record struct {
 	Nodes      []Node     `json:"nodes,omitempty"`     // one per OpenSearch node, ordered by name; NodesKnown reports whether Nodes is complete
 	Pooled     *Pooled    `json:"pooled,omitempty"`    // figures over all nodes, if there was no space for each node
 	Loader     Loader     `json:"loader,omitzero"`     //
+	JVMStart   int64      `json:"jvmStart,omitempty"`  // latest start of a node's JVM, by the clock of the node; 0: unknown, as in records of early releases
 	Tasks      []Task     `json:"tasks,omitempty"`     // the driver's own figures, ingest first
 
 	ClientCheck *ClientCheck `json:"clientCheck,omitempty"` // result of the same load, sent by Knee's own loader; nil if the campaign did not request the check

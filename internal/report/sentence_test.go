@@ -152,3 +152,21 @@ func TestTruth_H1_report_namesCellsWithoutKnee(t *testing.T) {
 	has(t, report.Files(in)["report.md"], "Shared clients: 2 is the smallest client count that passes in every cell; cells without a knee are left out: dead.",
 		"no client count of dead was Measured, so that the comparisons leave it out", "1.300x a")
 }
+
+// TestSentence_finalsOfOneJVM checks that the sentence names the variation between starts of the JVM if the Finals shared a JVM.
+func TestSentence_finalsOfOneJVM(t *testing.T) {
+	for fresh, want := range map[bool]string{
+		true: "; machine-to-machine variation not measured)", false: "; variation between machines and between starts of the JVM not measured)",
+	} {
+		c := twoVariants("t")
+		c.Spec.Final.FreshJVM = &fresh
+		if got := summary.Sentence(finished(c, plain)); !strings.Contains(got, want) {
+			t.Errorf("freshJVM %t: %q, want %q", fresh, got, want)
+		}
+	}
+	c := campaigntest.Campaign([]string{"a", "b", "c"}, []string{"t", "u"}, 1, 2, 4)
+	c.Spec.Final.FreshJVM = ptr.To(false)
+	if got := summary.Sentence(finished(c, plain)); !strings.Contains(got, "(variation between machines and between starts of the JVM not measured)") {
+		t.Errorf("several ratios: %q", got)
+	}
+}

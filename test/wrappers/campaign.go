@@ -14,8 +14,8 @@ import (
 // Campaign builds a BenchmarkCampaign.
 type Campaign struct{ v1alpha1.BenchmarkCampaign }
 
-// MakeCampaign returns a campaign with one topology "1p0r", client counts 1, 2 and 4, two Final repetitions, and a
-// shared loader. The API server admits it once it has a variant.
+// MakeCampaign returns a campaign with one topology "1p0r", client counts 1, 2 and 4, two Final repetitions without a
+// restart of the JVM, and a shared loader. The API server admits it once it has a variant.
 func MakeCampaign(name string) *Campaign {
 	return &Campaign{v1alpha1.BenchmarkCampaign{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BenchmarkCampaign"},
@@ -33,7 +33,7 @@ func MakeCampaign(name string) *Campaign {
 				}},
 			},
 			Sweep: v1alpha1.Sweep{Clients: []int32{1, 2, 4}},
-			Final: v1alpha1.Final{Repetitions: ptr.To[int32](2)},
+			Final: v1alpha1.Final{Repetitions: ptr.To[int32](2), FreshJVM: ptr.To(false)},
 		},
 	}}
 }

@@ -127,3 +127,14 @@ func TestRecorder_addHealth(t *testing.T) {
 		}
 	}
 }
+
+// TestLatestJVMStart_returnsLatestNode checks that a restart of any node changes the start that the record holds.
+func TestLatestJVMStart_returnsLatestNode(t *testing.T) {
+	b := Baseline{Infos: []opensearch.NodeInfo{{ID: "a", Started: 300}, {ID: "b", Started: 200}}}
+	if got := LatestJVMStart(b); got != 300 {
+		t.Errorf("%d, want 300", got)
+	}
+	if got := LatestJVMStart(Baseline{}); got != 0 {
+		t.Errorf("%d without nodes, want 0", got)
+	}
+}

@@ -28,6 +28,16 @@ func (t Target) NodesOf(before, after Baseline) []record.Node {
 	return out
 }
 
+// LatestJVMStart returns the time at which the JVM of the latest started node started, in Unix milliseconds by the clock of the node.
+// It returns 0 if no node reports it.
+func LatestJVMStart(b Baseline) int64 {
+	latest := int64(0)
+	for _, n := range b.Infos {
+		latest = max(latest, n.Started)
+	}
+	return latest
+}
+
 // image returns the digest of the image of a node's pod.
 func (t Target) image(node string) string {
 	for _, p := range t.Probes {

@@ -57,6 +57,7 @@ func (a *attempt) countNodes(ctx context.Context) error {
 func (a *attempt) noteNodes(after measure.After) {
 	a.record.Rejections = after.Rejections
 	a.record.Nodes = a.target().NodesOf(a.baseline, after.Baseline)
+	a.record.JVMStart = measure.LatestJVMStart(after.Baseline)
 	a.nodeIDs = after.NodeIDs()
 }
 

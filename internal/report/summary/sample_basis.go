@@ -22,7 +22,30 @@ func sampleBasis(in view.Input, r campaign.Ratio) string {
 		}
 		return fmt.Sprintf("%s, %s of %s, %s; %s", sure, format.PerSide(r.N, r.M, "placement"), runsOf(in, r), machinesOf(in, r), claim)
 	}
-	return fmt.Sprintf("%s, %s, %s; machine-to-machine variation not measured", sure, format.PerSide(r.N, r.M, "run"), machinesOf(in, r))
+	return fmt.Sprintf("%s, %s, %s; %s not measured", sure, format.PerSide(r.N, r.M, "run"), machinesOf(in, r), variationNotMeasured(in, r))
+}
+
+// variationNotMeasured names the kinds of variation that the spread of a ratio's runs on one placement does not show.
+func variationNotMeasured(in view.Input, r campaign.Ratio) string {
+	for _, side := range view.RatioSides(in, r) {
+		if slices.ContainsFunc(in.Assessment.SharedJVMs, func(s campaign.SharedJVM) bool {
+			return s.CellKey == campaign.CellKey{Variant: side.Cell.Variant, Topology: side.Cell.Topology} && s.Clients == side.Clients
+		}) {
+			return "variation between machines and between starts of the JVM"
+		}
+	}
+	return "machine-to-machine variation"
+}
+
+// widestNotMeasured is variationNotMeasured of all ratios together.
+func widestNotMeasured(in view.Input) string {
+	widest := ""
+	for _, r := range in.Assessment.Ratios {
+		if text := variationNotMeasured(in, r); len(text) > len(widest) {
+			widest = text
+		}
+	}
+	return widest
 }
 
 // notCovered returns the reason why a ratio of placements does not cover the variation between machines. It returns an empty text

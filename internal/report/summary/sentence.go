@@ -118,7 +118,7 @@ func ratiosSentence(in view.Input) string {
 	case placements > 1:
 		return s + fmt.Sprintf(" (%s each; the intervals cover the variation from machine to machine)", format.Plural(placements, "placement"))
 	}
-	return s + " (machine-to-machine variation not measured)"
+	return s + " (" + widestNotMeasured(in) + " not measured)"
 }
 
 // RatioCell returns the shortest unique name of the cell in a ratio's numerator.

@@ -38,6 +38,7 @@ type Assessment struct {
 	DiskBound    []Bound
 	CPULimited   []Bound   // trials that were slowed down by the CPU quota of OpenSearch's container
 	Unlocked     []CellKey // cells whose settings require locked memory but whose nodes did not lock it
+	SharedJVMs   []SharedJVM
 	Costs        []Cost
 	CostRatios   []CostRatio
 }
@@ -115,6 +116,7 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 	a.DiskBound = DiskBounds(p, a.Cells, a.Outcomes)
 	a.CPULimited = CPULimits(a.Cells, a.Outcomes)
 	a.Unlocked = cellsWithoutMemoryLock(p, a.Outcomes)
+	a.SharedJVMs = SharedJVMs(p, a)
 	a.Costs, a.CostRatios = Costs(spec, a.Cells, a.Ratios)
 	return a
 }

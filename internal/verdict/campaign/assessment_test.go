@@ -44,8 +44,8 @@ func TestProgress(t *testing.T) {
 		t.Errorf("cell a/t: %+v, want its sweep done, 3 of 7 trials", cell)
 	}
 	records, a = campaigntest.Assess(c, func(t record.Trial) record.Record { return campaigntest.Measured(t, 1000+float64(t.Repetition)) })
-	// Two cells share each pool, so each cell starts one JVM for its sweep and another one for its Finals.
-	if a.Planned != 28 || a.Done != 28 || !a.Finished || len(a.Ratios) != 2 || len(records) != 28+8 {
+	// Two cells share each pool. Each cell starts one JVM for its sweep and one for each Final, and each start has a Warmup.
+	if a.Planned != 28 || a.Done != 28 || !a.Finished || len(a.Ratios) != 2 || len(records) != 28+4*(1+4) {
 		t.Errorf("all: %d of %d done by %d records, finished %t, %d ratios", a.Done, a.Planned, len(records), a.Finished, len(a.Ratios))
 	}
 }
@@ -80,14 +80,14 @@ func TestAssess_warmups_areShownButNotJudged(t *testing.T) {
 	c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
 	p := plan.Build(c)
 	records, _ := campaigntest.Assess(c, func(t record.Trial) record.Record { return campaigntest.Measured(t, 1000) })
-	third := p.WarmupTrial(p.Cells[0], p.SweepTrials(p.Cells[0])[0], 3)
+	third := p.WarmupTrial(p.Cells[0], p.SweepTrials(p.Cells[0])[0], 9)
 	with := campaign.Assess(p, c.Spec, append(records, campaigntest.Measured(third, 9999)))
 	if o, shown := with.Outcomes[third]; !shown || o.Record == nil || o.Record.Ingest.DocsPerSecond != 9999 {
 		t.Errorf("a Warmup that was not planned: %+v, %t; want it among the outcomes", o, shown)
 	}
 	without := campaign.Assess(p, c.Spec, slices.DeleteFunc(records, func(r record.Record) bool { return r.Attempt.Phase == record.Warmup }))
-	if n := len(with.Outcomes) - len(without.Outcomes); n != 3 {
-		t.Errorf("%d Warmups among the outcomes, want 3", n)
+	if n := len(with.Outcomes) - len(without.Outcomes); n != 2*(1+4)+1 {
+		t.Errorf("%d Warmups among the outcomes, want 11", n)
 	}
 	with.Outcomes, without.Outcomes, with.Attempts, without.Attempts = nil, nil, nil, nil
 	if diff := difference(without, with); diff != "" {
@@ -169,7 +169,7 @@ func TestRatios_twoComparisons_areAdjusted(t *testing.T) {
 	sweep := map[int32]float64{1: 50, 2: 110, 4: 100}
 	noise := []float64{1, 0.99, 1.01, 0.995, 1.005}
 	_, a := campaigntest.Assess(c, func(t record.Trial) record.Record {
-		return campaigntest.Measured(t, 1000*scale[t.Variant]*sweep[t.Clients]*noise[t.Repetition-1])
+		return campaigntest.Measured(t, 1000*scale[t.Variant]*sweep[t.Clients]*noise[(t.Repetition-1)%5])
 	})
 	if len(a.Ratios) != 2 {
 		t.Fatalf("%+v, want two ratios", a.Ratios)

@@ -50,3 +50,71 @@ func hasUnlockedNode(r record.Record) bool {
 		return known && !e.Mlockall
 	})
 }
+
+// SharedJVM is a compared cell whose Measured Finals at a client count had fewer starts of the JVM than there are Finals. The spread
+// of these Finals does not show how docs/s differ from one start to the next.
+type SharedJVM struct {
+	CellKey
+	Clients  int32
+	Finals   int  // number of Measured Finals
+	Starts   int  // number of different starts of the JVM
+	Restarts bool // whether Knee can restart the JVM, because Knee provisions the cluster
+}
+
+// SharedJVMs returns the cells of ratios whose Finals shared a JVM. It leaves out ratios of placements, because each placement is a
+// new cluster. It also leaves out loads that use no OpenSearch.
+func SharedJVMs(p plan.Plan, a Assessment) []SharedJVM {
+	var out []SharedJVM
+	add := func(key CellKey, clients int32) {
+		i := slices.IndexFunc(p.Cells, func(c plan.Cell) bool { return CellKey{c.Variant(), c.Topology()} == key })
+		if i < 0 || !p.Cells[i].Provisioned() && p.Cells[i].Spec.Endpoint == nil {
+			return
+		}
+		s := SharedJVM{CellKey: key, Clients: clients, Restarts: p.Cells[i].Provisioned()}
+		s.Finals, s.Starts = countJVMStarts(a.Cells[i], clients, warmupStarts(a, p.Cells[i].Hash))
+		if s.Starts < s.Finals && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for _, r := range a.Ratios {
+		if r.Placements <= 1 {
+			add(CellKey{r.Variant, r.Topology}, r.Clients)
+			add(CellKey{r.Baseline, r.BaselineTopology}, r.BaselineClients)
+		}
+	}
+	return out
+}
+
+// warmupStarts returns the start times of a cell's Warmups.
+func warmupStarts(a Assessment, hash string) []int64 {
+	var out []int64
+	for t, o := range a.Outcomes {
+		if t.Cell == hash && t.Phase == record.Warmup && o.Record != nil {
+			out = append(out, o.Record.StartedAt)
+		}
+	}
+	return out
+}
+
+// countJVMStarts returns the number of a cell's Measured Finals at a client count, and the number of different starts of the JVM in
+// which they ran. A record of an early release does not contain the start of the JVM. Each start is followed by Warmups, so the last
+// Warmup before the Final identifies the start.
+func countJVMStarts(c Cell, clients int32, warmups []int64) (finals, starts int) {
+	seen := map[int64]bool{}
+	for _, o := range c.Finals {
+		if o.Trial.Clients != clients || !o.Measured() {
+			continue
+		}
+		finals++
+		start := o.Record.JVMStart
+		if start == 0 {
+			for _, at := range warmups {
+				if at <= o.Record.StartedAt {
+					start = max(start, at)
+				}
+			}
+		}
+		seen[start] = true
+	}
+	return finals, len(seen)
+}

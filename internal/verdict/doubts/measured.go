@@ -126,3 +126,24 @@ func sharedLoader(a campaign.Assessment) []Doubt {
 	return []Doubt{{v1alpha1.ReasonLoaderShared,
 		"the loader may share a node with OpenSearch and take its CPU: set spec.loader.placement to Dedicated"}}
 }
+
+// jvmStartsNotMeasured finds compared cells whose repetitions shared a JVM, although Knee could have restarted it. The JVM of an
+// endpoint is no doubt, because nothing that the user changes in the spec would resolve it. The sentence of the report names both.
+func jvmStartsNotMeasured(a campaign.Assessment) []Doubt {
+	var cells []string
+	for _, s := range a.SharedJVMs {
+		if s.Restarts {
+			name := a.CellName(s.Variant, s.Topology)
+			if a.Fixed {
+				name += fmt.Sprintf(" at %d clients", s.Clients)
+			}
+			plural := "s"
+			if s.Starts == 1 {
+				plural = ""
+			}
+			cells = append(cells, fmt.Sprintf("%s (%d repetitions, %d start%s of the JVM)", name, s.Finals, s.Starts, plural))
+		}
+	}
+	return doubtAbout(v1alpha1.ReasonJVMStartsNotMeasured, cells,
+		"repetitions ran in the same JVM in %s, so that no interval covers the variation between starts of the JVM: set spec.final.freshJVM to true and a new spec.rerun")
+}

@@ -120,7 +120,7 @@ func Errored(t record.Trial, reason, message string) record.Record {
 // trial with an Errored attempt is repeated up to the number of retries. Warmups are added after each start of a JVM. A JVM starts
 // when a group changes to another cell or placement, and for a turn that requires a new JVM.
 func MeasureAll(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, measure func(record.Trial) record.Record) []record.Record {
-	m := measuring{plan: p, spec: spec, measure: measure, starts: map[int]int32{}}
+	m := measuring{plan: p, spec: spec, measure: measure, starts: map[int]int32{}, jvms: map[string]int64{}}
 	for range p.Groups {
 		m.running = append(m.running, plan.Turn{Cell: -1})
 	}
@@ -155,8 +155,9 @@ type measuring struct {
 	spec    v1alpha1.BenchmarkCampaignSpec
 	measure func(record.Trial) record.Record
 	records []record.Record
-	running []plan.Turn   // last turn of each group; its Cell is -1 before the first turn
-	starts  map[int]int32 // number of Warmup trials of each cell
+	running []plan.Turn      // last turn of each group; its Cell is -1 before the first turn
+	starts  map[int]int32    // number of Warmup trials of each cell
+	jvms    map[string]int64 // number of starts of the JVM, by the hash of the cell
 }
 
 // start makes the Warmup records that follow the start of a JVM. It makes none if the turn continues on a running JVM.
@@ -166,6 +167,7 @@ func (m *measuring) start(group int, turn plan.Turn, next record.Trial) {
 	if before.Cell == turn.Cell && before.Placement() == turn.Placement() && (before.Block == turn.Block || !turn.Fresh) {
 		return
 	}
+	m.jvms[m.plan.Cells[turn.Cell].Hash]++
 	for range m.plan.Cells[turn.Cell].Spec.WarmupTrials() {
 		m.starts[turn.Cell]++
 		m.attempt(m.plan.WarmupTrial(m.plan.Cells[turn.Cell], next, m.starts[turn.Cell]), 1)
@@ -184,6 +186,9 @@ func (m *measuring) try(t record.Trial, before int32) {
 func (m *measuring) attempt(t record.Trial, attempt int32) verdict.Verdict {
 	r := m.measure(t)
 	r.Attempt.N = attempt
+	if r.Error == nil && r.JVMStart == 0 {
+		r.JVMStart = Start + m.jvms[t.Cell]
+	}
 	m.records = append(m.records, r)
 	return gates.JudgeFor(m.spec, r).Verdict
 }
