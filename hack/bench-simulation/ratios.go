@@ -74,6 +74,7 @@ func coverages(rounds int, seed uint64) []coverage {
 		name := fmt.Sprintf("%d placements of %d, machines differ", d.placements, d.repetitions)
 		out = append(out, simulateDesign(name, d, rounds, seed).mustHoldAtLeast())
 	}
+	out = append(out, falseVerdicts(rounds/4, seed)...)
 	return append(out, twoStages(false, rounds, seed).mustBeBelow(95), twoStages(true, rounds, seed).mustHoldAtLeast(), together(rounds, seed), falseAlarms(rounds, seed))
 }
 

@@ -1,6 +1,8 @@
 package doubts_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/knee-bench/knee/internal/verdict/campaign"
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 	"github.com/knee-bench/knee/internal/verdict/doubts"
+	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
 // plainly measures two variants whose knee is at 2 clients. Variant "b" is 30 % faster than variant "a".
@@ -184,8 +187,9 @@ func TestDoubts_tooFewMeasuredRepetitions_adviceFitsCause(t *testing.T) {
 	}
 }
 
-// TestDoubts_highNoise_adviceStaysWithinAPILimits checks that the advice never names a value that the API would refuse.
-func TestDoubts_highNoise_adviceStaysWithinAPILimits(t *testing.T) {
+// TestTruth_M6_highNoise_advice checks that the advice never names a value that the API would refuse, and never recommends another
+// look at the same data (raised repetitions of a finished campaign).
+func TestTruth_M6_highNoise_advice(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		spread float64
@@ -193,13 +197,13 @@ func TestDoubts_highNoise_adviceStaysWithinAPILimits(t *testing.T) {
 		says   []string
 		not    string
 	}{
-		{"a little", 0.03, nil, []string{"needs about", "raise spec.final.repetitions,"}, "maximum"},
-		{"much", 0.2, nil, []string{"more than 50, the maximum of spec.final.repetitions", "reduce the noise"}, "raise spec.final.repetitions"},
+		{"a little", 0.03, nil, []string{"needs about", "set spec.final.maxRepetitions to "}, "maximum"},
+		{"much", 0.2, nil, []string{"more than 50, the maximum of spec.final.repetitions", "reduce the noise"}, "set spec.final"},
 		{"two stages", 0.03, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.MaxRepetitions = new(int32(5)) },
-			[]string{"raise spec.final.maxRepetitions,"}, "maximum"},
+			[]string{"set spec.final.maxRepetitions to "}, "maximum"},
 		{"placements", 0.2, func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.Repetitions, c.Spec.Final.Placements = new(int32(1)), new(int32(5))
-		}, []string{"more than 16, the maximum of spec.final.placements", "reduce the noise"}, "raise spec.final.placements"},
+		}, []string{"more than 16, the maximum of spec.final.placements", "reduce the noise"}, "set spec.final"},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
 		if tt.change != nil {
@@ -237,5 +241,29 @@ func TestDoubts_noCommonClientCount_advisesFixingFailures(t *testing.T) {
 	says(t, message, "no client count was Measured in every cell: fix the cause of the failed trials, or loosen spec.gates")
 	if strings.Contains(message, "percentOfPeak") {
 		t.Error(message)
+	}
+}
+
+// TestTruth_M6_campaignsThatCannotContinue_advice checks the advice where more values of the same campaign would be another look: all
+// of them are measured again.
+func TestTruth_M6_campaignsThatCannotContinue_advice(t *testing.T) {
+	_, a := campaigntest.Assess(campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4), func(t record.Trial) record.Record {
+		return campaigntest.Measured(t, 100*float64(t.Clients)*(1+0.03*float64(t.Repetition%3)))
+	})
+	if len(a.Ratios) != 1 || a.Ratios[0].Verdict != stats.TooNoisy {
+		t.Fatalf("%+v, want one ratio that is too noisy", a.Ratios)
+	}
+	chosen, placed := a, a
+	chosen.MaxRepetitions = 50 // Knee chose fewer repetitions than allowed
+	placed.Placements = 4
+	placed.Ratios = slices.Clone(a.Ratios)
+	placed.Ratios[0].Need = 7
+	for want, a := range map[string]campaign.Assessment{
+		fmt.Sprintf("set spec.final.repetitions to %d and a new spec.rerun", a.Ratios[0].Need): chosen,
+		"set spec.final.placements to 7 and a new spec.rerun":                                  placed,
+	} {
+		if _, reason, message := doubts.Conclusive(a); !strings.Contains(message, want) {
+			t.Errorf("%s %q, want %q", reason, message, want)
+		}
 	}
 }

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+
+	"github.com/knee-bench/knee/internal/verdict/stats"
+)
+
+const (
+	looksCV         = 0.03 // so noisy that a difference of 3 % takes about 35 repetitions
+	looksDifference = 3
+	mostRepetitions = 50
+)
+
+// followUp is what a user does after an answer that is too noisy. It returns the estimate after the last look.
+type followUp struct {
+	name    string
+	measure func(draw func(n int) (x, y []float64)) (e stats.Estimate, falseVerdict bool)
+}
+
+// judged reports whether the estimate is an answer: faster, slower or equivalent. need is the number of repetitions for an answer.
+func judged(e stats.Estimate, cv float64) (verdict stats.RatioVerdict, need int) {
+	return stats.JudgeRatio(e, e.Distinguishable(1), looksDifference, stats.Noise{CV: cv}, 1)
+}
+
+func isFalse(v stats.RatioVerdict) bool { return v == stats.Faster || v == stats.Slower }
+
+var followUps = []followUp{
+	{"one look: 4 repetitions", func(draw func(int) (x, y []float64)) (stats.Estimate, bool) {
+		x, y := draw(4)
+		e := stats.Compare(x, y, 1-stats.Alpha)
+		v, _ := judged(e, looksCV)
+		return e, isFalse(v)
+	}},
+	{"spec.final.repetitions raised, up to 4 looks", func(draw func(int) (x, y []float64)) (stats.Estimate, bool) {
+		x, y := draw(4)
+		for look := 1; ; look++ {
+			e := stats.Compare(x, y, 1-stats.Alpha)
+			v, need := judged(e, stats.PooledNoise([][]float64{x, y}).CV)
+			if v != stats.TooNoisy || look == 4 || len(x) >= mostRepetitions {
+				return e, isFalse(v)
+			}
+			moreX, moreY := draw(min(need, mostRepetitions) - len(x))
+			x, y = append(x, moreX...), append(y, moreY...)
+		}
+	}},
+	{"spec.final.maxRepetitions from the start", func(draw func(int) (x, y []float64)) (stats.Estimate, bool) {
+		e := secondStage(draw, nil, nil)
+		v, _ := judged(e, looksCV)
+		return e, isFalse(v)
+	}},
+	{"spec.final.maxRepetitions set after the first look", func(draw func(int) (x, y []float64)) (stats.Estimate, bool) {
+		x, y := draw(4)
+		e := stats.Compare(x, y, 1-stats.Alpha)
+		if v, _ := judged(e, looksCV); v == stats.TooNoisy {
+			e = secondStage(draw, x, y)
+		}
+		v, _ := judged(e, looksCV)
+		return e, isFalse(v)
+	}},
+	{"a new spec.rerun with the repetitions that the answer needs", func(draw func(int) (x, y []float64)) (stats.Estimate, bool) {
+		x, y := draw(4)
+		e := stats.Compare(x, y, 1-stats.Alpha)
+		v, need := judged(e, stats.PooledNoise([][]float64{x, y}).CV)
+		if v == stats.TooNoisy {
+			x, y = draw(min(need, mostRepetitions))
+			e = stats.Compare(x, y, 1-stats.Alpha)
+			v, _ = judged(e, looksCV)
+		}
+		return e, isFalse(v)
+	}},
+}
+
+// secondStage adds the repetitions that the noise of the first stage requires. It draws the first stage if x is nil.
+func secondStage(draw func(int) (x, y []float64), x, y []float64) stats.Estimate {
+	if x == nil {
+		x, y = draw(4)
+	}
+	n := stats.RepetitionsFor(stats.PooledNoise([][]float64{x, y}).CV, looksDifference, 1)
+	moreX, moreY := draw(min(max(n, len(x)), mostRepetitions) - len(x))
+	return stats.CompareTwoStages(append(x, moreX...), append(y, moreY...), 1-stats.Alpha)
+}
+
+// falseVerdicts measures how many campaigns without a difference end without the verdict faster or slower.
+func falseVerdicts(rounds int, seed uint64) []coverage {
+	var out []coverage
+	for i, f := range followUps {
+		stream := fnv.New64()
+		_, _ = stream.Write([]byte(f.name))
+		rng := rand.New(rand.NewPCG(seed, stream.Sum64()))
+		draw := func(n int) (x, y []float64) {
+			return scaled(1, independent(looksCV)(rng, n)), scaled(1, independent(looksCV)(rng, n))
+		}
+		right := 0
+		for range rounds {
+			if _, wrong := f.measure(draw); !wrong {
+				right++
+			}
+		}
+		c := atLeast("no false verdict, CV 3 %: "+f.name, 1-stats.Alpha, right, rounds)
+		if i == 1 {
+			c = c.mustBeBelow(95)
+		}
+		out = append(out, c)
+	}
+	return out
+}
