@@ -157,3 +157,16 @@ func TestClientChecks_loaderSlowerByTheSameFactor_isDisturbed(t *testing.T) {
 		}
 	}
 }
+
+// mutation: two repetitions are not tested.
+func TestTaskRatios_twoRepetitions_areTested(t *testing.T) {
+	_, a := campaigntest.Assess(searchCampaign(2), searching)
+	for _, r := range a.Tasks {
+		if r.Comparisons != len(a.Tasks) || !r.Tested() {
+			t.Errorf("%s %s: one of %d comparisons, tested %t, want one of %d", r.Task, r.Figure, r.Comparisons, r.Tested(), len(a.Tasks))
+		}
+	}
+	if len(a.Tasks) == 0 {
+		t.Error("no task is compared")
+	}
+}
