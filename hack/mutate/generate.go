@@ -17,12 +17,12 @@ var quotas = []struct {
 	folder string
 	count  int
 }{
-	{"internal/decide", 22},
-	{"internal/verdict/campaign", 18},
-	{"internal/verdict/doubts", 8},
-	{"internal/verdict/environment", 6},
-	{"internal/verdict/gates", 6},
-	{"internal/verdict/stats", 12},
+	{"internal/decide", 26},
+	{"internal/verdict/campaign", 24},
+	{"internal/verdict/doubts", 10},
+	{"internal/verdict/environment", 8},
+	{"internal/verdict/gates", 8},
+	{"internal/verdict/stats", 14},
 	{"internal/verdict/sweep", 14},
 }
 

@@ -92,13 +92,24 @@ def compares() -> list[dict]:
 
 
 def welch(x: list[float], y: list[float], confidence: float) -> dict:
-    """Returns Welch's t interval for the ratio of the geometric means."""
+    """Returns Welch's t interval for the ratio of the geometric means, and the smallest interval around it and the rank interval.
+
+    Both intervals of the hull have the confidence, or else the highest confidence that the rank interval can have. The hull excludes 1
+    if both exclude 1 on the same side. So its p is, on the better side, the larger of the two p.
+    """
     a, b = np.log(x), np.log(y)
+    n, m = len(x), len(y)
     found = stats.ttest_ind(a, b, equal_var=False)
     interval = found.confidence_interval(confidence)
+    rank = compare(x, y, confidence)
+    hull = found.confidence_interval(min(confidence, rank["achieved"]))
+    u = sum(v > w for v in x for w in y)
+    above, below = stats.t.sf(found.statistic, found.df), stats.t.cdf(found.statistic, found.df)
     return {
         "x": x, "y": y, "confidence": confidence, "ratio": math.exp(a.mean() - b.mean()), "freedom": float(found.df),
         "low": math.exp(interval.low), "high": math.exp(interval.high), "p": float(found.pvalue),
+        "hullLow": min(rank["low"], math.exp(hull.low)), "hullHigh": max(rank["high"], math.exp(hull.high)),
+        "hullP": min(1, 2 * min(max(float(tail(n, m, n * m - u)), float(above)), max(float(tail(n, m, u)), float(below)))),
     }
 
 

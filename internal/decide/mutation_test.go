@@ -1,14 +1,18 @@
 package decide_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
+	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/test/wrappers"
 )
@@ -142,5 +146,74 @@ func TestHistoryLimit_everyTrialErrored_deletesNothing(t *testing.T) {
 		if a.Kind == decide.DeleteRecords {
 			t.Errorf("%+v: the earlier measurement is deleted, and there is no new one", a)
 		}
+	}
+}
+
+// mutation: the Jobs of other cells are listed, too.
+func TestTearDown_deletedJobs_areListedWithTheirCell(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(1).Repetitions(1))
+	s.run()
+	clear(s.world.Jobs)
+	recorded := func(variant string) record.Attempt {
+		i := slices.IndexFunc(s.records, func(r record.Record) bool { return r.Attempt.Variant == variant })
+		return s.records[i].Attempt
+	}
+	for _, cell := range s.plan.Cells {
+		left := "pod of " + cell.Variant()
+		s.world.Jobs[cell.Name] = decide.Job{Name: cell.Name, Cell: cell.Name, Attempt: recorded(cell.Variant()), State: decide.JobDeleting, Ending: start, Left: left}
+	}
+	waiting := s.next().Waiting
+	if len(waiting) != 2 || !strings.HasSuffix(waiting[0], ": pod of a") || !strings.HasSuffix(waiting[1], ": pod of b") {
+		t.Errorf("waiting %q, want one for each cell with its own pod", waiting)
+	}
+}
+
+// mutation: a measured cell wants its pool.
+func TestRivals_onPoolOfMeasuredCell_areNotAwaited(t *testing.T) {
+	campaign := func() *wrappers.Campaign {
+		c := wrappers.MakeCampaign("x").Variant("a").Variant("b").Repetitions(2)
+		c.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+		return c
+	}
+	all := newSim(t, campaign())
+	all.run()
+	s := all.recall(campaign(), func(a record.Attempt) bool {
+		return a.Phase != record.Warmup && !(a.Variant == "b" && a.Phase == record.Final && a.Repetition == 2)
+	})
+	s.world.Self = decide.Claimant{UID: "m", Created: start}
+	for pool, waits := range map[string]bool{"a": false, "b": true} {
+		s.world.Rivals = []decide.Claimant{{Created: start.Add(-1), Wants: []plan.Pool{{NodeSelector: map[string]string{"pool": pool}}}}}
+		if d := s.next(); (d.Queued != "") != waits {
+			t.Errorf("an older campaign wants pool %s: queued %q, waits %t", pool, d.Queued, waits)
+		}
+	}
+}
+
+// mutation: the phase of a starting cluster is not set.
+func TestPhases_startingCluster_isProvisioning(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))
+	s.begin(s.next().Actions[0])
+	d := s.next()
+	if name := s.plan.Cells[0].Name; len(d.Actions) > 0 || d.Phases[name] != decide.PhaseProvisioning {
+		t.Errorf("actions %+v, phase %q, want a wait in phase %s", d.Actions, d.Phases[name], decide.PhaseProvisioning)
+	}
+}
+
+// mutation: the campaigns ahead in reverse order.
+func TestRivals_several_oldestIsNamedFirst(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").Variant("a"))
+	s.world.Self = decide.Claimant{UID: "m", Created: start}
+	for _, age := range []time.Duration{2, 4, 1, 3} {
+		s.world.Rivals = append(s.world.Rivals, decide.Claimant{
+			Campaign: types.NamespacedName{Namespace: "ns", Name: fmt.Sprintf("old%d", age)}, Created: start.Add(-age), Wants: []plan.Pool{{}},
+		})
+	}
+	queued := s.next().Queued
+	var places []int
+	for _, name := range []string{"ns/old4", "ns/old3", "ns/old2", "1 more"} {
+		places = append(places, strings.Index(queued, name))
+	}
+	if !slices.IsSorted(places) || places[0] < 0 {
+		t.Errorf("queued %q, want the oldest campaign first", queued)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict"
 	"github.com/knee-bench/knee/internal/verdict/campaign"
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
@@ -154,6 +155,55 @@ func TestClientChecks_loaderSlowerByTheSameFactor_isDisturbed(t *testing.T) {
 		}
 		if len(a.ClientChecks) != 2 {
 			t.Errorf("%d checks, want two", len(a.ClientChecks))
+		}
+	}
+}
+
+// mutation: two repetitions are not tested.
+func TestTaskRatios_twoRepetitions_areTested(t *testing.T) {
+	_, a := campaigntest.Assess(searchCampaign(2), searching)
+	for _, r := range a.Tasks {
+		if r.Comparisons != len(a.Tasks) || !r.Tested() {
+			t.Errorf("%s %s: one of %d comparisons, tested %t, want one of %d", r.Task, r.Figure, r.Comparisons, r.Tested(), len(a.Tasks))
+		}
+	}
+	if len(a.Tasks) == 0 {
+		t.Error("no task is compared")
+	}
+}
+
+// mutation: one placement with figures is tested. A single machine has no spread.
+func TestTaskRatios_onePlacementOfBaseline_isNotTested(t *testing.T) {
+	c := searchCampaign(3)
+	c.Spec.Final.Placements, c.Spec.Retries = new(int32(2)), new(int32(0))
+	_, a := campaigntest.Assess(c, func(t record.Trial) record.Record {
+		if t.Phase == record.Final && t.Variant == "a" && t.Placement == 2 {
+			return campaigntest.Errored(t, record.ReasonDriverFailed, "exit 64")
+		}
+		return searching(t)
+	})
+	for _, r := range a.Tasks {
+		if r.Comparisons != 0 || r.Tested() {
+			t.Errorf("%s %s: one of %d comparisons, tested %t, want none", r.Task, r.Figure, r.Comparisons, r.Tested())
+		}
+	}
+	if len(a.Tasks) == 0 {
+		t.Error("no task is compared")
+	}
+}
+
+// mutation: an attempt without a plan fails if it is not Errored.
+func TestAssessAttempts_onlyErrored_failed(t *testing.T) {
+	trial := func(clients int32) record.Trial {
+		return record.Trial{Variant: "a", Topology: "t", Phase: record.Sweep, Clients: clients, Repetition: 1}
+	}
+	a := campaign.AssessAttempts(campaign.Design{PercentOfPeak: 97}, []campaign.CellKey{{Variant: "a", Topology: "t"}}, []campaign.Judged{
+		{Record: campaigntest.Measured(trial(1), 100), Judgement: verdict.Judgement{Verdict: verdict.Measured}},
+		{Record: campaigntest.Errored(trial(2), record.ReasonDriverFailed, "exit 64"), Judgement: verdict.Judgement{Verdict: verdict.Errored}},
+	})
+	for clients, failed := range map[int32]bool{1: false, 2: true} {
+		if o := a.Outcomes[trial(clients)]; !o.Done || o.Failed != failed {
+			t.Errorf("%d clients: done %t, failed %t, want done and failed %t", clients, o.Done, o.Failed, failed)
 		}
 	}
 }

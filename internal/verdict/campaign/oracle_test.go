@@ -86,7 +86,8 @@ func TestOracle_cost(t *testing.T) {
 		for i := range cells {
 			cells[i].Topology = "t"
 		}
-		ratio := campaign.Ratio{Topology: "t", Variant: "b", Baseline: "a", BaselineTopology: "t", Estimate: stats.CompareRanks(want.Docs, want.BaselineDocs, 0.95)}
+		ratio := campaign.Ratio{Topology: "t", Variant: "b", Baseline: "a", BaselineTopology: "t", Estimate: stats.Estimate{
+			Ratio: want.BreakEven, Low: want.BreakEvenLow, High: want.BreakEvenHigh, Confidence: 0.95}}
 		costs, ratios := campaign.Costs(c.Spec, cells, []campaign.Ratio{ratio})
 		if len(costs) != 2 || len(ratios) != 1 {
 			t.Fatalf("got %+v and %+v, want two costs and one ratio", costs, ratios)

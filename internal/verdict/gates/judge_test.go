@@ -95,6 +95,12 @@ func TestJudge(t *testing.T) {
 		{"iowait of the worst node", allGates, func(r *record.Record) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: &record.CPU{IOWait: 25, Cores: 16}})
 		}, verdict.Gated, "maxIOWaitPercent", "iowait 25.0 % on os-1 above maxIOWaitPercent 10"},
+		{"mutation: the last of equally bad nodes is named, not the first", allGates, func(r *record.Record) {
+			r.Nodes[0].CPU.IOWait = 25
+			other := r.Nodes[0]
+			other.Name = "os-1"
+			r.Nodes = append(r.Nodes, other)
+		}, verdict.Gated, "maxIOWaitPercent", "iowait 25.0 % on os-0 above maxIOWaitPercent 10"},
 		{"iowait of a node that was not seen", allGates, func(r *record.Record) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1"})
 		}, verdict.Gated, "maxIOWaitPercent", "maxIOWaitPercent 10 cannot be judged: the CPU of node os-1 was not measured"},
