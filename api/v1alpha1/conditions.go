@@ -53,6 +53,8 @@ const (
 	// ReasonJVMStartsNotMeasured: repetitions of a compared cell ran in one JVM, so their spread does not show the difference
 	// between starts of a JVM.
 	ReasonJVMStartsNotMeasured = "JVMStartsNotMeasured"
+	// ReasonNoiseUnequal: the Finals of two compared cells have very different noise.
+	ReasonNoiseUnequal = "NoiseUnequal"
 	// ReasonKneeUnstable: the stability of a knee is known and below 50 %.
 	ReasonKneeUnstable = "KneeUnstable"
 	// ReasonEnvironmentMismatch: the environments of compared cells differ in something that the campaign does not declare.

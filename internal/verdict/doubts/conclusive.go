@@ -55,7 +55,7 @@ func Doubts(a campaign.Assessment) []Doubt {
 	for _, find := range []func(campaign.Assessment) []Doubt{
 		kneesNotFound, notShared,
 		mismatches, clientChecks, clientBounds, diskBounds, cpuThrottled, memoryLocks, ordersConfounded, peaksGated, peaksAtEdge, repeatsMissing, trialsFailed,
-		trialsGated, sharedLoader, placementsShared, jvmStartsNotMeasured, notSteady, gatesNotEvaluable,
+		trialsGated, sharedLoader, placementsShared, jvmStartsNotMeasured, noiseUnequal, notSteady, gatesNotEvaluable,
 		kneesUnstable, fewRepetitions, notDistinguishable,
 	} {
 		out = append(out, find(a)...)
