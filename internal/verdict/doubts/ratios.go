@@ -103,7 +103,7 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 			"reduce the noise (longer loads, dedicated machines) if a comparison needs more than %d, the maximum of %s", allowed, field))
 	}
 	return doubtAbout(v1alpha1.ReasonNotDistinguishable, pairs, fmt.Sprintf(
-		"too noisy: in %%s, neither a difference (5 %%%% level) nor equivalence within spec.final.smallestDifferencePercent was shown: %s spec.final.smallestDifferencePercent if small differences do not matter",
+		"the measurements are too noisy: in %%s, neither a difference (5 %%%% level) nor equivalence within spec.final.smallestDifferencePercent was shown: %s spec.final.smallestDifferencePercent if small differences do not matter",
 		strings.Join(advice, ", ")+or))
 }
 
