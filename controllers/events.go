@@ -36,7 +36,7 @@ func (r *CampaignReconciler) writeStatus(ctx context.Context, c *v1alpha1.Benchm
 // recordEvents records an Event for each transition. The caller has already written the status.
 func (r *CampaignReconciler) recordEvents(c *v1alpha1.BenchmarkCampaign, t status.Transitions, a campaign.Assessment) {
 	for _, p := range t.Failed {
-		note := fmt.Sprintf("%s on %s at %d clients failed and is not retried: %s", p.Variant, p.Topology, p.Clients, status.FailureText(a, p))
+		note := fmt.Sprintf("the trial of %s on %s at %d clients failed and is not retried: %s", p.Variant, p.Topology, p.Clients, status.FailureText(a, p))
 		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, reasonTrialFailed, "Reconcile", "%s", children.Shorten(note, apply.MaxNote))
 	}
 	if t.Ready == nil {

@@ -83,7 +83,7 @@ func (o *loadOptions) flags() *flag.FlagSet {
 	f.IntVar(&o.warmup, "warmup", 0, "number of warm-up `runs`; the summary leaves them out")
 	f.IntVar(&o.runs, "runs", 1, "number of measured `runs`")
 	f.DurationVar(&o.wait, "wait", time.Second, "pause between two runs, such as 5s")
-	f.BoolVar(&o.mock, "mock", false, "load a mock server in this process instead of --url; this shows the limit of the loader itself")
+	f.BoolVar(&o.mock, "mock", false, "send the load to a mock server in this process instead of --url; this shows the limit of the loader itself")
 	f.StringVar(&o.output, "o", "table", "output format: table, or json with one object for each run and one object for all runs")
 
 	f.StringVar(&o.external.CredentialsDir, "credentials-dir", "", "`folder` with the files "+record.UsernameKey+" and "+record.PasswordKey)
@@ -114,13 +114,13 @@ func (o *loadOptions) complete() error {
 	c.Retries = &o.retries
 	switch {
 	case o.output != "table" && o.output != "json":
-		return fmt.Errorf("-o %s: it must be table or json", o.output)
+		return fmt.Errorf("-o %s: the value must be table or json", o.output)
 	case o.runs < 1 || o.warmup < 0 || o.wait < 0:
-		return fmt.Errorf("--runs %d, --warmup %d, --wait %s: --runs must be at least 1, and --warmup and --wait must not be negative", o.runs, o.warmup, o.wait)
+		return fmt.Errorf("--runs %d, --warmup %d, --wait %s: --runs must be at least 1; --warmup and --wait must not be negative", o.runs, o.warmup, o.wait)
 	case o.create && o.mock:
 		return fmt.Errorf("--create-index cannot be used with --mock: the mock has no index")
 	case o.shards < 1 || o.shards > math.MaxInt32 || o.replicas < 0 || o.replicas > math.MaxInt32:
-		return fmt.Errorf("--shards %d, --replicas %d: --shards must be at least 1 and --replicas at least 0, both at most 2147483647", o.shards, o.replicas)
+		return fmt.Errorf("--shards %d, --replicas %d: --shards must be at least 1 and --replicas at least 0; the maximum of both is 2147483647", o.shards, o.replicas)
 	case o.bodyFile != "" && !o.create:
 		return fmt.Errorf("--body has no effect without --create-index: add --create-index or remove --body")
 	}

@@ -116,7 +116,7 @@ func (p *printer) header() {
 	if p.options.mock {
 		where = "a mock server in this process (the CPU figures include the mock server)"
 	}
-	fmt.Fprintf(p.to, "%s: %d measured runs, %d warm-up runs before them, %d workers, bulk requests of %s, to %s\n", what, p.options.runs, p.options.warmup, c.Workers, full, where)
+	fmt.Fprintf(p.to, "%s: %d measured runs after %d warm-up runs; %d workers send bulk requests of %s to %s\n", what, p.options.runs, p.options.warmup, c.Workers, full, where)
 	fmt.Fprintf(p.to, "%4s  %12s %12s %9s %9s %8s %9s %11s %9s %9s %9s %8s %8s %6s\n", "run", "added", "flushed", "rejected", "failed", "requests", "duration", "docs/s", "MiB/s", "p50 ms", "p99 ms", "CPU s/M", "waiting%", "CPU%")
 }
 

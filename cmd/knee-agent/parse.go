@@ -185,7 +185,7 @@ func (from figuresFile) fill(f *commandconfig.JSONFigures) {
 
 func setPath(f *commandconfig.JSONFigures, field, path string) error {
 	if path == "" {
-		return fmt.Errorf("--path %s has no path: it must be FIELD=PATH, such as throughput=$.rate", field)
+		return fmt.Errorf("--path %s has no path: the value must be FIELD=PATH, such as throughput=$.rate", field)
 	}
 	switch group, name, _ := strings.Cut(field, "."); {
 	case field == "throughput":

@@ -28,9 +28,9 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 	}
 	switch {
 	case f.AtMost != nil && f.Between != nil:
-		fmt.Fprintf(t, "with all repetitions of the second stage (spec.final.maxRepetitions): %d trials\n", f.AtMost.Trials)
+		fmt.Fprintf(t, "if the second stage needs all repetitions that spec.final.maxRepetitions allows: %d trials\n", f.AtMost.Trials)
 	case f.AtMost != nil:
-		fmt.Fprintf(t, "with all repetitions of the second stage (spec.final.maxRepetitions): %d trials, %s\n", f.AtMost.Trials, timeText(f.AtMost.Seconds, f.AtMost.Cost))
+		fmt.Fprintf(t, "if the second stage needs all repetitions that spec.final.maxRepetitions allows: %d trials, %s\n", f.AtMost.Trials, timeText(f.AtMost.Seconds, f.AtMost.Cost))
 	}
 	t.EndTable()
 	t.WriteRow("VARIANT", "TOPOLOGY", "NODES", "GROUP", "NODES EXIST FOR", "PRICE PER HOUR")

@@ -168,8 +168,8 @@ func (p *plugin) verify(s source.Source, made map[string]string) error {
 		differ++
 	}
 	if differ > 0 {
-		return fmt.Errorf("%d of %d files of the report of %s differ from the files made from its records: the report was written by Knee %s, and this is Knee %s on %s "+
-			"(figures may differ in their last digits between amd64 and arm64)",
+		return fmt.Errorf("%d of %d files of the report of %s differ from the files that were made again from the records; the report was written by Knee %s, and this is Knee %s on %s"+
+			"; the last digits of figures may differ between amd64 and arm64",
 			differ, len(all), s.From, terminal.OrDash(s.Versions.Knee), version.Version, runtime.GOARCH)
 	}
 	return nil

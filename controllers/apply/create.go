@@ -34,7 +34,7 @@ func (a *Applier) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o c
 	if ref := metav1.GetControllerOf(existing); ref != nil {
 		owner = "belongs to " + ref.Kind + " " + ref.Name
 	}
-	return false, fmt.Errorf("%w: %s %s/%s exists and %s; delete it, or use another name for the campaign", children.ErrNameConflict, kind, o.GetNamespace(), o.GetName(), owner)
+	return false, fmt.Errorf("%w: %s %s/%s exists and %s; delete the existing object, or use another name for the campaign", children.ErrNameConflict, kind, o.GetNamespace(), o.GetName(), owner)
 }
 
 func (a *Applier) createAll(ctx context.Context, c *v1alpha1.BenchmarkCampaign, objects []client.Object) error {

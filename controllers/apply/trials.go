@@ -51,7 +51,7 @@ func (a *Applier) isCacheStale(ctx context.Context, c *v1alpha1.BenchmarkCampaig
 	if err := a.Uncached.List(ctx, &jobs, client.InNamespace(c.Namespace), client.MatchingLabels{
 		resources.LabelCampaign: string(c.UID), resources.LabelCellName: action.Cell,
 	}); err != nil {
-		return false, fmt.Errorf("cannot list the Jobs of %s: %w", action.Cell, err)
+		return false, fmt.Errorf("cannot list the Jobs of cell %s: %w", action.Cell, err)
 	}
 	trials := 0
 	for i := range jobs.Items {

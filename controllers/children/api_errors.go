@@ -21,7 +21,7 @@ var (
 	// ErrRefused means that an object that the spec requires does not exist, or that the API server rejects an object.
 	ErrRefused = errors.New("spec cannot be satisfied")
 	// ErrForbidden means that a quota, an admission policy or a role has to change.
-	ErrForbidden = errors.New("the API server forbids an object")
+	ErrForbidden = errors.New("forbidden by the API server")
 	// ErrOperatorMissing means that the API server does not serve the kind of an operator that the spec requires.
 	ErrOperatorMissing = errors.New("the opensearch-k8s-operator is not installed")
 	// errTerminating means that the namespace is being deleted; the campaign is deleted with its namespace.

@@ -77,7 +77,7 @@ func (o *Observer) missingPodProblem(ctx context.Context, owner client.Object, t
 	if !isFailing {
 		return problem
 	}
-	problem.Message = fmt.Sprintf("%s cannot create a pod (last attempt %s): %s", title, failed.last.UTC().Format(time.RFC3339), failed.message)
+	problem.Message = fmt.Sprintf("%s cannot create a pod; last failure at %s: %s", title, failed.last.UTC().Format(time.RFC3339), failed.message)
 	if isRefusal(failed.message) && now.Sub(failed.first) >= podGrace {
 		problem.Reason, problem.Definite = v1alpha1.ReasonForbidden, true
 	}

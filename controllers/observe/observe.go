@@ -86,7 +86,7 @@ func (o *Observer) listObjects(ctx context.Context, c *v1alpha1.BenchmarkCampaig
 	)
 	for _, list := range []client.ObjectList{&sets, &jobs, &pods, &claims} {
 		if err := o.Reader.List(ctx, list, options...); err != nil {
-			return children.Objects{}, fmt.Errorf("cannot list the campaign's objects: %w", err)
+			return children.Objects{}, fmt.Errorf("cannot list the StatefulSets, Jobs, pods and volume claims of the campaign: %w", err)
 		}
 	}
 	// There may be thousands of records. The code only reads them, so it needs no copies.
@@ -119,7 +119,7 @@ func (o *Observer) observeClaimants(ctx context.Context, c *v1alpha1.BenchmarkCa
 	ours := client.MatchingLabels{resources.LabelManagedBy: resources.ManagedBy}
 	for _, list := range []client.ObjectList{&sets, &jobs, &pods} {
 		if err := o.Reader.List(ctx, list, ours, client.UnsafeDisableDeepCopy); err != nil {
-			return fmt.Errorf("cannot list the objects that hold nodes: %w", err)
+			return fmt.Errorf("cannot list the StatefulSets, Jobs and pods that use nodes: %w", err)
 		}
 	}
 	claimants := children.FindClaimants(campaigns.Items, sets.Items, jobs.Items, pods.Items)

@@ -122,7 +122,7 @@ func (b *Bundle) assign(name string, data []byte) error {
 func (b *Bundle) checkComplete() error {
 	switch {
 	case b.Campaign == nil:
-		return errors.New("the archive is no bundle of kubectl knee export: it has no " + campaignFile)
+		return errors.New("the archive is not a bundle made by kubectl knee export: it does not contain " + campaignFile)
 	case b.Versions.Format != Format:
 		return fmt.Errorf("the bundle has format %d, but this version of Knee reads only format %d", b.Versions.Format, Format)
 	}

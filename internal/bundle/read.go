@@ -98,7 +98,7 @@ func (r *reader) next() (bool, error) {
 		return true, r.readChecksums(data.Bytes())
 	}
 	if len(r.sums) == 0 {
-		return false, errors.New("the archive is no bundle of kubectl knee export: it does not begin with " + checksumsFile)
+		return false, errors.New("the archive is not a bundle made by kubectl knee export: its first file is not " + checksumsFile)
 	}
 	if err := r.check(name, &data); err != nil {
 		return false, err

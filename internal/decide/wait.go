@@ -15,7 +15,7 @@ const overdue = 5 * time.Minute
 
 // advice describes what a user can do about a wait that takes too long, by the reason of the wait.
 var advice = map[string]string{
-	v1alpha1.ReasonUnschedulable:      "add nodes or volumes that fit, or change the campaign's nodePool, resources or storage",
+	v1alpha1.ReasonUnschedulable:      "add nodes or volumes that satisfy the campaign's nodePool, resources and storage, or change these fields",
 	v1alpha1.ReasonImagePullFailed:    "check the image name, and check that the node is allowed to pull the image",
 	v1alpha1.ReasonProvisioningFailed: "check the pods of the cell and their events",
 	v1alpha1.ReasonTrialBlocked:       "check the loader pod and its node",

@@ -8,7 +8,7 @@ var indexFigures = []Figure{
 	{Name: "window", Field: "window", Column: 13, In: IndexLoads, Help: "part of the load over which docs/s is measured: Whole, Steady or Corpus", Get: ofIngest(always(func(in *record.Ingest) string { return in.Window }))},
 	{Name: "window_note", Column: 14, In: IndexLoads, Help: "why the window is not the requested one", Get: ofIngest(always(func(in *record.Ingest) string { return in.WindowNote }))},
 	{Name: "steady_seconds", Field: "steadySeconds", Unit: "s", Column: 78, In: IndexLoads, Zero: ZeroEmpty,
-		Help: "length of the steady part of a timed load; if none was found, it is 0 in gate expressions and empty in results.csv; unknown for a full corpus",
+		Help: "length of the steady part of a timed load; 0 in gate expressions and empty in results.csv if no steady part was found; unknown for a full corpus",
 		Get:  ofIngest(func(in *record.Ingest) (float64, bool) { return in.SteadySeconds, in.Corpus == 0 })},
 	{Name: "cv_percent", Field: "cvPercent", Unit: "%", Column: 79, In: IndexLoads,
 		Help: "coefficient of variation of docs/s within the window, over means of 5 s; unknown if the window is too short", Get: ofIngest(nonZero(func(in *record.Ingest) float64 { return in.CVPercent }))},

@@ -86,7 +86,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("url %q is not the URL of a cluster: it must have the form http://localhost:9200", c.URL)
 	}
 	if u.User != nil {
-		return errors.New("url contains a user name: remove it, and put the credentials into the files username and password of the credentials folder")
+		return errors.New("url contains a user name: remove the user name and password from url, and write them into the files username and password of the credentials folder")
 	}
 	b := c.Bulk
 	switch {
@@ -95,7 +95,7 @@ func (c Config) Validate() error {
 	case c.Workers < 1 || c.Workers > maxWorkers:
 		return fmt.Errorf("workers is %d: it must be 1 to %d", c.Workers, maxWorkers)
 	case c.clients() > maxClients || c.FirstClient < 0 || c.FirstClient+c.Workers > c.clients():
-		return fmt.Errorf("the workers are clients %d to %d (counted from 0) of %d: each number must be at least 0 and below the number of clients, which is at most %d", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
+		return fmt.Errorf("firstClient and workers select clients %d to %d (counted from 0) of %d: firstClient must be at least 0, firstClient + workers at most clients, and clients at most %d", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
 	case (b.Dataset == "") == (len(b.Files) == 0):
 		return errors.New("set either a dataset or files, not both")
 	case b.Documents < 0 || b.DurationSeconds < 0 || b.FlushBytes < 0 || b.FlushDocuments < 0:

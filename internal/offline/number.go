@@ -56,7 +56,7 @@ func readWhole(s string, limit int64) (int64, error) {
 	case f != math.Trunc(f):
 		return 0, fmt.Errorf("%q is not a whole number", s)
 	case f > float64(limit):
-		return 0, fmt.Errorf("%q is above %d", s, limit)
+		return 0, fmt.Errorf("%q is above the maximum, %d", s, limit)
 	}
 	return int64(f), nil
 }
@@ -72,7 +72,7 @@ func readRoundedUp(s string) (int64, error) {
 		return n, nil // the integer keeps its last digit, which a float64 may lose
 	}
 	if f >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is above %d", s, int64(math.MaxInt64))
+		return 0, fmt.Errorf("%q is above the maximum, %d", s, int64(math.MaxInt64))
 	}
 	return int64(math.Ceil(f)), nil
 }

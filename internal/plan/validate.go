@@ -54,7 +54,7 @@ func checkSize(p Plan, path *field.Path) field.ErrorList {
 	}
 	if trials := cell * len(p.Cells); trials > MaxTrials {
 		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d trials", trials), fmt.Sprintf(
-			"a campaign may have at most %d trials: lower final.placements, final.repetitions or sweep.repetitions, list fewer clients, or split the campaign",
+			"a campaign may have at most %d trials: lower final.placements, final.repetitions or sweep.repetitions; or list fewer client counts; or split the campaign",
 			MaxTrials))}
 	}
 	return nil
@@ -64,7 +64,7 @@ func checkSize(p Plan, path *field.Path) field.ErrorList {
 func checkWait(p Plan, w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	if n := seconds(w.WaitSeconds, 0); n >= p.TrialTimeout {
 		return field.ErrorList{field.Invalid(path, *w.WaitSeconds, fmt.Sprintf(
-			"must be below spec.timeouts.trialSeconds (%.0f; %d when unset), which includes this wait: lower waitSeconds, or raise spec.timeouts.trialSeconds",
+			"must be below spec.timeouts.trialSeconds (now %.0f, default %d), because this time includes the wait: lower waitSeconds, or raise spec.timeouts.trialSeconds",
 			p.TrialTimeout.Seconds(), v1alpha1.DefaultTrialSeconds))}
 	}
 	return nil
@@ -81,7 +81,7 @@ func checkPods(p Plan, path *field.Path) field.ErrorList {
 	spec, most := p.Cells[0].Spec, slices.Max(p.Clients)
 	if n := spec.Loaders(most); n > MaxPods {
 		return field.ErrorList{field.Invalid(path, spec.PerPod, fmt.Sprintf(
-			"a trial of %d clients would have %d loader pods, but at most %d are possible: raise clientsPerPod to %d or more, or sweep fewer clients",
+			"a trial of %d clients would have %d loader pods, but at most %d are possible: raise clientsPerPod to %d or more, or lower the client counts in spec.sweep",
 			most, n, MaxPods, (most+MaxPods-1)/MaxPods))}
 	}
 	return nil
@@ -91,7 +91,7 @@ func checkPods(p Plan, path *field.Path) field.ErrorList {
 func checkCells(p Plan, path *field.Path) field.ErrorList {
 	switch n := len(p.Cells); {
 	case n == 0:
-		return field.ErrorList{field.Required(path, "the matrix has no cell: add an entry to include, or remove an entry from exclude")}
+		return field.ErrorList{field.Required(path, "the matrix has no cell: add an entry to matrix.include, or remove an entry from matrix.exclude")}
 	case n > v1alpha1.MaxCells:
 		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d cells", n), fmt.Sprintf(
 			"a campaign may have at most %d cells: exclude more cells, or split the campaign", v1alpha1.MaxCells))}

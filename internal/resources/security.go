@@ -142,7 +142,7 @@ func validateSecurity(c *v1alpha1.BenchmarkCampaign, spec *field.Path) field.Err
 		}{{c.Spec.OpenSearch.Settings, defaults}, {v.OpenSearch.Settings, variant}} {
 			for _, name := range slices.Sorted(maps.Keys(from.settings)) {
 				if _, set := reserved[name]; set {
-					errs = append(errs, field.Forbidden(from.at.Child("settings").Key(name), "must not be set where opensearch.security is true: remove it from settings"))
+					errs = append(errs, field.Forbidden(from.at.Child("settings").Key(name), "this setting must not be set if opensearch.security is true: remove the setting"))
 				}
 			}
 		}

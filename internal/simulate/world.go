@@ -96,7 +96,7 @@ func (w *World) startTrial(p plan.Plan, a decide.Action, now time.Time) error {
 	}
 	cluster, exists := w.Clusters[a.Cell]
 	if exists && a.Attempt.Placement != cluster.Placement {
-		return fmt.Errorf("trial %+v has placement %d, its cluster has placement %d", a.Attempt, a.Attempt.Placement, cluster.Placement)
+		return fmt.Errorf("trial %+v has placement %d, but the cluster has placement %d", a.Attempt, a.Attempt.Placement, cluster.Placement)
 	}
 	if cell.Provisioned() && (cluster.Replicas == 0 || cluster.Ready != cluster.Replicas) {
 		return fmt.Errorf("trial %+v starts on a cluster that is not ready: %+v", a.Attempt, cluster)

@@ -64,7 +64,7 @@ func (c *Coordinator) admit(who joining, m *member) (status int, why string) {
 	case failure != nil:
 		return http.StatusGone, "the trial failed: " + failure.Message
 	case who.Attempt != c.o.Attempt:
-		status, why = http.StatusConflict, "it does not belong to this attempt: "+describeDifference(who, c.o)
+		status, why = http.StatusConflict, "the pod does not belong to this attempt: "+describeDifference(who, c.o)
 	case who.Loaders != c.o.Loaders:
 		status, why = http.StatusConflict, fmt.Sprintf("it expects %d loader pods, but the coordinator expects %d", who.Loaders, c.o.Loaders)
 	case who.Index < 1 || who.Index >= c.o.Loaders:
@@ -159,7 +159,7 @@ func (c *Coordinator) handleMessage(index int, m *member, said message) error {
 	})
 	switch {
 	case !known:
-		return fmt.Errorf("it sent the message %q %w", said.Kind, errTurn)
+		return fmt.Errorf("the loader pod sent the message %q, %w", said.Kind, errTurn)
 	case said.Kind == kindFailed:
 		c.giveUp(&record.Error{Reason: said.Reason, Message: memberName(index, m.host) + ": " + said.Message})
 	}

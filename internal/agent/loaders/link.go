@@ -73,7 +73,7 @@ type link struct {
 // Errors that end a link or refuse a message.
 var (
 	errSilent  = errors.New("no sign of life")
-	errTurn    = errors.New("in the wrong state")
+	errTurn    = errors.New("which the coordinator did not expect")
 	errTooLong = errors.New("message too long")
 )
 
@@ -84,7 +84,7 @@ func (l *link) send(m message) error {
 		return err
 	}
 	if len(data) > maxMessage {
-		return fmt.Errorf("%w: a %s of %d bytes is larger than the limit of %d", errTooLong, m.Kind, len(data), maxMessage)
+		return fmt.Errorf("%w: the message %s has %d bytes, but the limit is %d bytes", errTooLong, m.Kind, len(data), maxMessage)
 	}
 	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data)))
 	l.writing.Lock()

@@ -68,7 +68,7 @@ func (p SeveralPods) Gather(ctx context.Context, load driver.Span, own json.RawM
 	}
 	out := []json.RawMessage{own}
 	for _, s := range shares {
-		p.Say("%s ended %.1f s after the start", s.Name(), s.Ended.Sub(load.Began).Seconds())
+		p.Say("the load of %s ended %.1f s after the start", s.Name(), s.Ended.Sub(load.Began).Seconds())
 		out = append(out, s.Data)
 	}
 	return out, nil
@@ -110,7 +110,7 @@ func (p SeveralPods) Close(why error) { p.Coordinator.Close(why) }
 func AnswerUsage(question json.RawMessage, load driver.Span, usage func(from, to time.Time) record.Loader) (json.RawMessage, error) {
 	var q usageQuestion
 	if err := json.Unmarshal(question, &q); err != nil {
-		return nil, fmt.Errorf("cannot decode the question of the coordinator: %w", err)
+		return nil, fmt.Errorf("cannot decode the coordinator's request for the resource usage: %w", err)
 	}
 	at := func(s float64) time.Time { return load.Began.Add(driver.Seconds(s)) }
 	data, err := json.Marshal(usage(at(q.From), at(q.To)))

@@ -74,7 +74,7 @@ func (e *Evidence) checkRequests() error {
 		return record.Errorf(record.ReasonRequestsFailed, "%d requests or documents failed for reasons other than rejection: %s", other, why)
 	}
 	if n := e.Outcome.Failures.Refused; n > 0 && e.Rejections.Total() == 0 {
-		return record.Errorf(record.ReasonRequestsFailed, "%d documents were refused with status 429, but no OpenSearch node counted a rejection: does a proxy in front of OpenSearch refuse requests? %s", n, why)
+		return record.Errorf(record.ReasonRequestsFailed, "%d documents were refused with status 429, but no OpenSearch node counted a rejection: check whether a proxy in front of OpenSearch refuses requests: %s", n, why)
 	}
 	for _, t := range e.Outcome.Tasks {
 		if t.ErrorRate > 0 && e.Rejections.Total() == 0 {
@@ -133,9 +133,9 @@ func (e *Evidence) checkAccepted(a driver.Accepted) error {
 	case extra < 0:
 		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but %d were acknowledged", e.Count, a.Documents)
 	case extra <= a.SentAgain:
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, %d more than were acknowledged: %d were sent again after status 408 or 5xx, so some are in the index twice", e.Count, extra, a.SentAgain)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, %d more than were acknowledged: %d were sent again after status 408 or 5xx, so some documents are in the index twice", e.Count, extra, a.SentAgain)
 	default:
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but only %d were acknowledged: does another client write to the index?", e.Count, a.Documents)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but only %d were acknowledged: check whether another client writes to the index", e.Count, a.Documents)
 	}
 }
 

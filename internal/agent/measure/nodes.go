@@ -61,7 +61,7 @@ func (t Target) FillNodes(ctx context.Context, nodes []record.Node, ids map[stri
 			continue
 		}
 		if ahead := time.UnixMilli(w.Clock).Sub(driver.WallClock()); w.Clock > 0 && ahead.Abs() > driver.MaxClockStep {
-			t.Say("the clock of node %s differs from the loader's clock by %+.1f s: this changes no figure, only the times in the log of the node", p.Node, ahead.Seconds())
+			t.Say("the clock of node %s differs from the loader's clock by %+.1f s: the measured figures are not affected, but the times in the node's log are shifted", p.Node, ahead.Seconds())
 		}
 		if w.PausesError != "" {
 			t.Say("garbage collector pauses of node %s are not available: %s", p.Node, w.PausesError)

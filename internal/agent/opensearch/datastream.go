@@ -105,7 +105,7 @@ func (c *Client) CreateDataStream(ctx context.Context, stream string) error {
 	}
 	for _, s := range out.Streams {
 		if s.Name == stream && s.Template != templateName(stream) {
-			return fmt.Errorf("data stream %s uses index template %s instead of Knee's template: set a priority below %d in that template", stream, s.Template, streamPriority)
+			return fmt.Errorf("data stream %s uses the existing index template %s instead of Knee's template: set a priority below %d in the existing template", stream, s.Template, streamPriority)
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func newest(stream string, backing map[string]indexAnswer) (Made, error) {
 			return Made{}, err
 		}
 		if i > 0 && made.shape() != last.shape() {
-			return Made{}, fmt.Errorf("the backing indices of %s differ: %s has %s; %s has %s", stream, names[i-1], last.shape(), name, made.shape())
+			return Made{}, fmt.Errorf("the backing indices of data stream %s differ: %s has %s; %s has %s", stream, names[i-1], last.shape(), name, made.shape())
 		}
 		last = made
 	}

@@ -22,7 +22,7 @@ import (
 // own session and lost their parent.
 func Adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("cannot become the parent of orphaned processes: %w", err)
+		return fmt.Errorf("the agent cannot become the parent of orphaned processes: %w", err)
 	}
 	return nil
 }

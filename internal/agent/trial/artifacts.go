@@ -141,7 +141,7 @@ func (a *attempt) writeReadme(_ context.Context, w io.Writer) error {
 		}
 	}
 	if a.session.Part.Of > 1 {
-		_, _ = fmt.Fprintf(w, "loader-1 to loader-%d: the driver's files of the other loader pods\n", a.session.Part.Of-1)
+		_, _ = fmt.Fprintf(w, "loader-1 to loader-%d: the files that the driver wrote in the other loader pods\n", a.session.Part.Of-1)
 	}
 	_, _ = fmt.Fprintf(w, "series.csv: one row per node and second, from the start of the load until the merges ended. Each figure is the mean over this second. Columns:\n")
 	for _, c := range seriesColumns {

@@ -57,7 +57,7 @@ func (a *attempt) repeat(ctx context.Context) (record.ClientCheck, error) {
 	none := record.ClientCheck{}
 	d, can := a.driver.(driver.Repeater)
 	if !can || a.session.Part.Of > 1 || a.record.Ingest == nil {
-		return none, fmt.Errorf("a load of %s by %d loader pods cannot be repeated", a.record.Driver.Name, a.session.Part.Of)
+		return none, fmt.Errorf("Knee's own loader cannot repeat a load of %s with %d loader pods", a.record.Driver.Name, a.session.Part.Of)
 	}
 	bulk, err := d.AsBulk(a.outcome, a.whole.To.Sub(a.whole.From))
 	if err != nil {
@@ -99,10 +99,10 @@ func (a *attempt) timeToRepeat(ctx context.Context) (context.Context, context.Ca
 	took := driver.Seconds(a.record.Settle.Seconds+a.record.Settle.WaitSeconds) + a.span.Duration()
 	left, need := time.Until(deadline)-checkReserve, time.Duration(checkFactor*float64(took))
 	if left < need {
-		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s for the check. The load and the waits before it took %s, so the check requires at least %s",
+		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s for the client-bound check. The load and the waits before the load took %s, so the check requires at least %s",
 			max(0, left).Round(time.Second), took.Round(time.Second), need.Round(time.Second))
 	}
-	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-checkReserve), errors.New("the time left before the trial's deadline (spec.timeouts.trialSeconds) was too short"))
+	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-checkReserve), errors.New("the trial's deadline (spec.timeouts.trialSeconds) left too little time for the client-bound check"))
 	return ctx, cancel, nil
 }
 

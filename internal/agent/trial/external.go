@@ -62,7 +62,7 @@ func (a *attempt) clearIndex(ctx context.Context) error {
 	case err != nil:
 		return record.Errorf(record.ReasonIndexNotMade, "cannot check whether index %s exists: %v", index, err)
 	case there:
-		return record.Errorf(record.ReasonIndexNotMade, "index %s already exists at %s. If it is not needed any more, set spec.variants[].endpoint.allowIndexDeletion to true; otherwise set another spec.workload.index.name", index, a.Config.Endpoint)
+		return record.Errorf(record.ReasonIndexNotMade, "index %s already exists at %s. To delete this index, set spec.variants[].endpoint.allowIndexDeletion to true; to keep this index, set another spec.workload.index.name", index, a.Config.Endpoint)
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func (a *attempt) applyPolicy(ctx context.Context) error {
 	switch err := a.session.Cluster.PutPolicy(ctx, name, policy); {
 	case opensearch.LacksPlugin(err):
 		return record.Errorf(record.ReasonPluginMissing, "the cluster lacks the plugin opensearch-index-management, which spec.topologies[].ismPolicyFrom needs: "+
-			"use an OpenSearch image with this plugin (spec.opensearch.image), or remove ismPolicyFrom: %v", err)
+			"set spec.opensearch.image to an OpenSearch image with this plugin, or remove ismPolicyFrom: %v", err)
 	case err != nil:
 		return record.Errorf(record.ReasonIndexNotMade, "cannot store the ISM policy of spec.topologies[].ismPolicyFrom: %v", err)
 	}

@@ -133,7 +133,7 @@ func (a *attempt) verify(ctx context.Context) error {
 	if err != nil {
 		return record.Errorf(record.ReasonCountersUnusable, "%v", err)
 	}
-	if err := a.target().CheckSameNodes(ctx, a.baseline, "the load or the merges after it"); err != nil {
+	if err := a.target().CheckSameNodes(ctx, a.baseline, "the load or the following merges"); err != nil {
 		return err
 	}
 	if err := a.noteWork(ctx); err != nil {

@@ -35,7 +35,7 @@ func (a *attempt) readSources() error {
 			*s.noted = got
 		}
 		if planned != "" && got != "" && got != planned {
-			return record.Errorf(record.ReasonSourceChanged, "the ConfigMap of %s was changed after this trial was planned: its digest is %s, not %s; no action is needed, Knee measures the new content in new trials",
+			return record.Errorf(record.ReasonSourceChanged, "the ConfigMap of %s was changed after this trial was planned: its digest is now %s and was %s before. No action is needed: Knee measures the new content in new trials",
 				s.field, got, planned)
 		}
 	}

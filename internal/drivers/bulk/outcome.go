@@ -63,7 +63,7 @@ func (d *Driver) checkCounts(r load.Result) error {
 	case early != nil:
 		return early
 	case n.Added != n.Acknowledged+n.Rejected+n.Failed+n.Uncertain:
-		return record.Errorf(record.ReasonDriverIncomplete, "the loader sent %d documents, but counts %d acknowledged, %d rejected, %d failed and %d without an answer",
+		return record.Errorf(record.ReasonDriverIncomplete, "the loader sent %d documents, but its counts do not add up: %d acknowledged, %d rejected, %d failed and %d without an answer",
 			n.Added, n.Acknowledged, n.Rejected, n.Failed, n.Uncertain)
 	case c.Documents > 0 && n.Added != c.Documents:
 		return record.Errorf(record.ReasonDriverIncomplete, "the loader sent %d documents instead of %d", n.Added, c.Documents)

@@ -167,7 +167,7 @@ func (d *Driver) read(text string, ran time.Duration) (commandShare, error) {
 		}
 		law = output.ConcurrencyOf(load, ran.Seconds(), d.clients())
 	default:
-		return commandShare{}, fmt.Errorf("there is no parser %q", c.Parser)
+		return commandShare{}, fmt.Errorf("there is no parser %q: set spec.workload.command.parser to Freon or JSON", c.Parser)
 	}
 	if load.Seconds == 0 {
 		load.Seconds = ran.Seconds()

@@ -24,7 +24,7 @@ func (d *Driver) readCommit(ctx context.Context, repository string) {
 	}
 	out, err := d.git(ctx, repository, []string{"rev-parse", "HEAD"})
 	if err != nil {
-		d.session.Say("the commit of the workload is not known: %v", err)
+		d.session.Say("cannot read the git commit of the workload: %v", err)
 		return
 	}
 	d.commit = strings.TrimSpace(out)

@@ -192,7 +192,7 @@ func lay(ctx context.Context, source, destination, below string, flat bool) erro
 			name = strings.ReplaceAll(name, "__", "/")
 		}
 		if !filepath.IsLocal(name) || filepath.Clean(name) == "." {
-			return fmt.Errorf("key %s of the workload's ConfigMap gives the path %s, which is not a file below the workload's folder: rename the key (__ in a key means /)", e.Name(), name)
+			return fmt.Errorf("key %s of the workload's ConfigMap gives the path %s, which is not a file below the workload's folder: rename the key; Knee replaces __ in a key with /", e.Name(), name)
 		}
 		to := filepath.Join(destination, name)
 		switch {

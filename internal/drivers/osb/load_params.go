@@ -41,7 +41,7 @@ func targetRequests(c osbconfig.Config, t record.Trial, p driver.Part) (float64,
 	}
 	size, err := strconv.ParseFloat(c.Params[bulkSizeParam], 64)
 	if err != nil || !(size >= 1) {
-		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial needs the number of documents in a bulk request: set the parameter %s in spec.workload.osb.params to 1 or more (it is %q)", bulkSizeParam, c.Params[bulkSizeParam])
+		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial needs the number of documents in a bulk request: set the parameter %s in spec.workload.osb.params to 1 or more; the current value is %q", bulkSizeParam, c.Params[bulkSizeParam])
 	}
 	requests := math.Round(1e4*float64(t.TargetDocsPerSecond)*p.ShareOf(t.Clients)/size) / 1e4
 	if requests <= 0 {
@@ -68,7 +68,7 @@ func checkTarget(c osbconfig.Config, t record.Trial, p driver.Part, tasks []stri
 			if got.Value > 0 {
 				ran = fmt.Sprintf("at a target throughput of %g %s", got.Value, got.Unit)
 			}
-			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s %s instead of %g ops/s: spec.workload.osb.targetThroughputParam (%s) must name the workload's parameter for this task's target-throughput, and the workload must use the value without a unit",
+			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s %s instead of %g ops/s: spec.workload.osb.targetThroughputParam (%s) must name the parameter for this task's target-throughput; the workload must use the value without a unit",
 				name, ran, want, c.TargetThroughputParam)
 		}
 	}

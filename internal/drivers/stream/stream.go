@@ -75,7 +75,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	case err != nil && errors.As(context.Cause(calling), &silent):
 		return nil, silent
 	case opensearch.NoHandler(err):
-		return nil, record.Errorf(record.ReasonPluginMissing, "OpenSearch has no POST %s; it needs %s: %v", streamapi.Path, streamapi.Needs, err)
+		return nil, record.Errorf(record.ReasonPluginMissing, "OpenSearch has no POST %s; OpenSearch needs %s: %v", streamapi.Path, streamapi.Needs, err)
 	case opensearch.ErrorType(err) == streamapi.NoStreamTransport:
 		return nil, record.Errorf(record.ReasonPluginMissing, "%v; OpenSearch needs %s", err, streamapi.Needs)
 	case opensearch.ServerFailed(err): // the plugin stream-benchmark stops at the first failed request

@@ -91,7 +91,7 @@ func findSide(ctx context.Context, reader source.Reader, arg string) (side, erro
 	in.Records = plannedRecords(in)
 	if len(in.Records) == 0 {
 		if ofRun {
-			return side{}, fmt.Errorf("%s has no record of a run with spec.rerun %q and the current values of all other fields", s.From, token)
+			return side{}, fmt.Errorf("%s has no record of a run with spec.rerun %q: check this value, and check whether other fields of the spec have changed since that run", s.From, token)
 		}
 		return side{}, errors.New(s.From + " has no record yet: no trial has ended")
 	}

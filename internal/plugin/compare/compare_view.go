@@ -47,7 +47,7 @@ func comparisonText(out io.Writer, c Comparison) error {
 	}{{"A", c.OnlyA}, {"B", c.OnlyB}} {
 		if len(only.cells) > 0 {
 			t.EndTable()
-			fmt.Fprintf(t, "Only in %s: %s\n", only.letter, strings.Join(only.cells, ", "))
+			fmt.Fprintf(t, "Cells only in %s: %s\n", only.letter, strings.Join(only.cells, ", "))
 		}
 	}
 	return t.Print()

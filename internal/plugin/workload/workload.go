@@ -155,7 +155,7 @@ func (w workloadCheck) render(ctx context.Context, without []string) (rendered [
 	}
 	path := osbtool.RenderedWorkloadPath(telling)
 	if path == "" {
-		return nil, nil, errors.New("the log of opensearch-benchmark does not say where it wrote the rendered workload")
+		return nil, nil, errors.New("the log of opensearch-benchmark does not contain the path of the rendered workload")
 	}
 	rendered, err = os.ReadFile(path)
 	return rendered, nil, err

@@ -129,7 +129,7 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 	case len(ingest) == 0:
 		problem("no task indexes documents: name an ingest task with --ingest-task, or choose another --test-procedure")
 	case len(ingest) > 1:
-		note("Knee runs the %d ingest tasks one after the other and measures them as one load; to run fewer tasks, select them in ingestTasks", len(ingest))
+		note("Knee runs the %d ingest tasks one after the other and measures them as one load; to run only some of these tasks, list the names in ingestTasks", len(ingest))
 	}
 	switch {
 	case len(ingest) == 0 || index != "":
@@ -144,31 +144,31 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 				problem("ingest task %s is of type %s: Knee can read the bulk size and the number of documents only from tasks of type bulk", task.Name, task.Kind)
 			}
 			if task.Clients != probeClients {
-				problem("ingest task %s has %d clients, and parameter %s does not set this number: name the parameter that sets the client count with --clients-param", task.Name, task.Clients, w.clientsParam)
+				problem("ingest task %s has %d clients, and parameter %s does not set this number: use --clients-param to name the parameter that sets the client count", task.Name, task.Clients, w.clientsParam)
 			}
 			if task.Documents == 0 {
 				note("ingest task %s does not say how many documents it sends", task.Name)
 			}
 		}
 		if interval, set := task.Settings["index.refresh_interval"]; set && task.Use == osbtool.UseSetup {
-			note("task %s sets index.refresh_interval to %v: set the same value in refreshInterval of the topologies, or give the index's body with spec.workload.index.bodyFrom", task.Name, interval)
+			note("task %s sets index.refresh_interval to %v, and a topology with another refreshInterval would fail: set refreshInterval of the topologies to the same value, or set the index body with spec.workload.index.bodyFrom", task.Name, interval)
 		}
 	}
 	if !slices.ContainsFunc(d.Tasks, func(t osbtool.Task) bool { return t.Use == osbtool.UseSetup }) {
-		note("no setup task creates the index: set the index body with spec.workload.index.bodyFrom, or name the task that creates the index with --setup-task")
+		note("no setup task creates the index: set the index body with spec.workload.index.bodyFrom, or use --setup-task to name the task that creates the index")
 	}
 	if left := unfilledIndices(d, index); index != "" && len(left) > 0 {
-		note("the workload also makes %s, which this load does not fill: the setup tasks must delete these indices first, as in the lines above", strings.Join(left, ", "))
+		note("the workload also makes %s, which this load does not fill: use the setupTasks from the lines above, so that each trial deletes these indices first", strings.Join(left, ", "))
 	}
 	if len(d.Streams) > 0 {
-		note("the workload makes the data streams %s: set spec.workload.index.dataStream", strings.Join(d.Streams, ", "))
+		note("the workload makes the data streams %s: set spec.workload.index.dataStream to true", strings.Join(d.Streams, ", "))
 	}
 	for _, name := range w.unused {
 		note("the workload does not use the parameter %s: Knee sets the topology's value with an index template; the workload's index body or create-index task may override the template", name)
 	}
 	if known, ok := workloads.Documents(name, func(p string) (string, bool) { v, set := w.params[p]; return v, set }); ok {
 		if _, documents, _ := ingestTasks(d); documents != known && w.params["ingest_percentage"] == "" {
-			note("kubectl knee plan assumes %d documents for a workload of this name", known)
+			note("kubectl knee plan assumes %d documents for a workload of this name, but the ingest tasks of this workload have a different number", known)
 		}
 	}
 	return problems, notes

@@ -24,7 +24,7 @@ func clientChecks(d *document.Document, in view.Input) {
 	}
 	d.Para("The first Final of each cell was repeated with Knee's own loader: the same documents, bulk size and clients, on a new index with the same settings. " +
 		"Where Knee's loader reached more docs/s than opensearch-benchmark, the clients were the limit and not OpenSearch. Each cell has one pair of loads. " +
-		"U is the share of time in which the clients waited for the server. CPU is the CPU time of the loader, in seconds per million documents.")
+		"U is the share of time in which the clients of opensearch-benchmark waited for the server. CPU is the CPU time of opensearch-benchmark, in seconds per million documents.")
 	t := d.Table("cell", "clients", "opensearch-benchmark docs/s", "Knee's loader docs/s", "ratio", "U", "U of Knee's loader",
 		"CPU", "CPU of Knee's loader", "rejections of Knee's loader", "limit ", "note ")
 	for _, c := range checks {

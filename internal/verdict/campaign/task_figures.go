@@ -70,7 +70,7 @@ func taskNote(f taskFigure, r Ratio, x, y [][]record.Task) string {
 	if one, other := targetThroughput(x), targetThroughput(y); one != other {
 		notes = append(notes, fmt.Sprintf("the target throughputs differ: %s and %s", gates.Number(one), gates.Number(other)))
 	} else if one == 0 && strings.HasPrefix(f.name, "service_time") {
-		notes = append(notes, "closed loop: service time is on average the reciprocal of throughput, so it is not independent evidence")
+		notes = append(notes, "closed loop: service time is on average the reciprocal of throughput, so service time adds no information")
 	}
 	if percentile, is := strings.CutPrefix(f.name, "latency_"); is {
 		for _, side := range []struct {

@@ -22,8 +22,8 @@ func clientChecks(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonClientBound, cells,
-		"the load generator was the limit in %s: Knee's own loader reached more docs/s with the same load. The docs/s at these client counts are the limit of the clients and not of OpenSearch. "+
-			"Give the loader more CPU (spec.loader), spread its clients over pods (workload.clientsPerPod), or measure with workload.bulk")
+		"the load generator was the limit in %s: Knee's own loader reached more docs/s with the same load. The docs/s at these client counts are the limit of opensearch-benchmark and not of OpenSearch. "+
+			"Give opensearch-benchmark more CPU (spec.loader), or measure with Knee's own loader (workload.bulk). Or remove clientBoundCheck and spread the clients over several loader pods (workload.clientsPerPod)")
 }
 
 // unitOf returns the unit of rates, escaped for use in a format string.
@@ -38,7 +38,7 @@ func clientBounds(a campaign.Assessment) []Doubt {
 
 func diskBounds(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonDiskBound, boundCells(a, a.DiskBound),
-		"the disk may have been the limit in %s: provision a faster disk (spec.opensearch.storage), or correct diskLimits (Knee compares diskLimits with the traffic of all disks of the machine)")
+		"the disk may have been the limit in %s: provision a faster disk (spec.opensearch.storage), or correct diskLimits, which Knee compares with the traffic of all disks of the machine")
 }
 
 // boundCells describes each cell that has bounds: its name, the places of its bounds and the message of the first bound.
@@ -81,5 +81,5 @@ func memoryLocks(a campaign.Assessment) []Doubt {
 		cells = append(cells, a.CellName(c.Variant, c.Topology))
 	}
 	return doubtAbout(v1alpha1.ReasonMemoryNotLocked, cells,
-		v1alpha1.MemoryLockSetting+" is true, but OpenSearch of %s did not lock its memory: set LimitMEMLOCK=infinity for the container runtime on the Kubernetes nodes, or leave the setting out of spec.opensearch.settings")
+		v1alpha1.MemoryLockSetting+" is true, but OpenSearch of %s did not lock its memory: set LimitMEMLOCK=infinity for the container runtime on the Kubernetes nodes, or remove bootstrap.memory_lock from spec.opensearch.settings")
 }

@@ -29,7 +29,7 @@ func kneesNotFound(a campaign.Assessment) []Doubt {
 	return append(doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
 		"no client count of %s was Measured: see why in the report, then fix the cause or loosen spec.gates"),
 		doubtAbout(v1alpha1.ReasonKneeNotFound, leftOut,
-			"no client count of %s was Measured, so that the comparisons leave it out: see why in the report, then fix the cause or loosen spec.gates, or remove it from spec.variants or spec.matrix")...)
+			"no client count of %s was Measured, so the comparisons leave these cells out: see why in the report, then fix the cause or loosen spec.gates, or exclude the cells with spec.matrix")...)
 }
 
 func notShared(a campaign.Assessment) []Doubt {
@@ -58,7 +58,7 @@ func peaksGated(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonPeakGated, cells,
-		"the highest "+unitOf(a)+" of %s failed a gate, so the Measured peak is lower: fix the problem that the gate found, or change spec.gates")
+		"the highest "+unitOf(a)+" of %s failed a gate, so the peak is the highest value that passed every gate: fix the problem that the gate found, or change spec.gates")
 }
 
 func peaksAtEdge(a campaign.Assessment) []Doubt {
@@ -124,7 +124,7 @@ func sharedLoader(a campaign.Assessment) []Doubt {
 		return nil
 	}
 	return []Doubt{{v1alpha1.ReasonLoaderShared,
-		"the loader may share a node with OpenSearch and take its CPU: set spec.loader.placement to Dedicated"}}
+		"the loader may share a node with OpenSearch and take CPU time from OpenSearch: set spec.loader.placement to Dedicated"}}
 }
 
 // jvmStartsNotMeasured finds compared cells whose repetitions shared a JVM, although Knee could have restarted it. The JVM of an

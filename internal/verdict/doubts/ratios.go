@@ -102,7 +102,7 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 	}
 	advice = append(advice, "or raise spec.final.smallestDifferencePercent if small differences do not matter")
 	return doubtAbout(v1alpha1.ReasonNotDistinguishable, pairs, fmt.Sprintf(
-		"too noisy: in %%s, neither a difference (5 %%%% level) nor equivalence within spec.final.smallestDifferencePercent was shown: %s",
+		"the measurements are too noisy: in %%s, neither a difference (5 %%%% level) nor equivalence within spec.final.smallestDifferencePercent was shown: %s",
 		strings.Join(advice, ", ")))
 }
 

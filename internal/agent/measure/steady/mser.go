@@ -37,7 +37,7 @@ func MSER5(samples []float64) (int, error) {
 		}
 	}
 	if 2*best > n || best > 0 && best == last {
-		return 0, fmt.Errorf("docs/s is not steady: the warm-up would last at least %d of %d s", best*batch, n*batch)
+		return 0, fmt.Errorf("docs/s is not steady: the load takes at least %d of %d s to warm up", best*batch, n*batch)
 	}
 	return best * batch, nil
 }

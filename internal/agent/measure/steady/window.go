@@ -92,7 +92,7 @@ func Steady(samples []Sample, refresh time.Duration) (Window, error) {
 	if refresh > 0 {
 		length := w.To.Sub(w.From).Truncate(refresh)
 		if length < minBatches*batch*time.Second {
-			return Window{}, fmt.Errorf("the steady part of %.0f s contains %.0f s of whole refresh intervals (%s), which is less than %d batches of %d s", w.Seconds(), length.Seconds(), refresh, minBatches, batch)
+			return Window{}, fmt.Errorf("the steady part of %.0f s contains only %.0f s of whole refresh intervals of %s: a steady window requires %d batches of %d s", w.Seconds(), length.Seconds(), refresh, minBatches, batch)
 		}
 		w.From = w.To.Add(-length)
 	}
@@ -118,7 +118,7 @@ func Corpus(samples []Sample, corpus int64, firstEnd time.Time) (Window, error) 
 	from, ok := timeAt(samples, float64(base)+lower)
 	to, ok2 := timeAt(samples, float64(base)+upper)
 	if !ok || !ok2 {
-		return Window{}, fmt.Errorf("only %d documents of the corpus of %d were accepted, less than %.0f %% of the corpus", samples[len(samples)-1].Count-base, corpus, 100*corpusTo)
+		return Window{}, fmt.Errorf("only %d of the %d documents of the corpus were accepted, less than %.0f %%", samples[len(samples)-1].Count-base, corpus, 100*corpusTo)
 	}
 	w := Window{From: from, To: to, Documents: upper - lower}
 	if !firstEnd.IsZero() && firstEnd.Before(to) {

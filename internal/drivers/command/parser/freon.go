@@ -117,7 +117,7 @@ func freonTexts(text string) (timers []freonTimer, ends map[string]string, err e
 	for _, line := range output.SplitLines(text) {
 		if m := freonEnd.FindStringSubmatch(line); m != nil {
 			if _, twice := ends[m[1]]; twice {
-				return nil, nil, fmt.Errorf("freon's %q occurs twice: this is the output of several runs", m[1])
+				return nil, nil, fmt.Errorf("the line %q occurs twice in freon's output: the output contains several runs", m[1])
 			}
 			ends[m[1]] = m[2]
 			continue
@@ -137,11 +137,11 @@ func freonTexts(text string) (timers []freonTimer, ends map[string]string, err e
 			timers = append(timers, freonTimer{name: last, texts: map[string]string{}})
 		}
 		if len(timers) == 0 || timers[len(timers)-1].unit != "" {
-			return nil, nil, fmt.Errorf("the figure %q in freon's output has no %q before it", m[1], "count")
+			return nil, nil, fmt.Errorf("the figure %q in freon's output has no %q before it, so the figure belongs to no timer", m[1], "count")
 		}
 		timer := timers[len(timers)-1]
 		if _, twice := timer.texts[m[1]]; twice {
-			return nil, nil, fmt.Errorf("freon's %q occurs twice", m[1])
+			return nil, nil, fmt.Errorf("the figure %q occurs twice for one timer in freon's output", m[1])
 		}
 		timer.texts[m[1]] = m[2]
 	}

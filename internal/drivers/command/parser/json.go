@@ -159,7 +159,7 @@ func valueAt(root *yaml.Node, path string) (string, error) {
 	}
 	found := compiled.Query(root)
 	if len(found) != 1 {
-		return "", fmt.Errorf("%s selects %d values in the last JSON object that the program printed, but it must select one", path, len(found))
+		return "", fmt.Errorf("%s selects %d values in the last JSON object that the program printed, but the path must select exactly one value", path, len(found))
 	}
 	switch n := found[0]; n.Tag {
 	case "!!int", "!!float", "!!str":

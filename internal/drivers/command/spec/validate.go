@@ -65,7 +65,7 @@ func (c command) validateClients(campaign drivers.Campaign, path *field.Path) fi
 		where = "in each loader pod, even if the pods have different client counts (spec.workload.clientsPerPod)"
 	}
 	return field.ErrorList{field.Required(path.Child("args"), fmt.Sprintf("args, command or a value of env must contain the placeholder $(%s): "+
-		"otherwise the program would make the same load %s; write the placeholder where the program takes its client count (Knee replaces no placeholders inside values of params)",
+		"otherwise the program would make the same load %s; write the placeholder in place of the client count; Knee replaces no placeholders in values of params",
 		clientsPlaceholder, where))}
 }
 
@@ -104,7 +104,7 @@ func (c command) validateFigures(at *field.Path) field.ErrorList {
 	for i, q := range c.Prometheus.Queries {
 		if names[q.Name] {
 			errs = append(errs, field.Invalid(at.Child("prometheus", "queries").Index(i).Child("name"), string(q.Name),
-				"is also the name of a metric in json.metrics: rename one of the two"))
+				"is also the name of a metric in json.metrics: rename the query or the metric"))
 		}
 	}
 	return errs

@@ -52,7 +52,7 @@ func ParseCorpus(rendered []byte, procedure string, patterns []string) (Corpus, 
 // plainBulk returns an error if a task does anything except indexing documents in bulk.
 func (t task) plainBulk() error {
 	if t.kind != "bulk" {
-		return fmt.Errorf("task %s is of operation-type %s, but Knee's loader can repeat only bulk", t.name, t.kind)
+		return fmt.Errorf("task %s is of operation-type %s, but Knee's loader can repeat only tasks of operation-type bulk", t.name, t.kind)
 	}
 	for _, key := range []string{"conflicts", "pipeline", "request-params"} {
 		switch v := t.operation[key].(type) {
@@ -97,7 +97,7 @@ func onlyFile(all []corpus, t task) (Corpus, error) {
 			continue
 		}
 		if c.Streaming != nil && c.Streaming != "" {
-			return Corpus{}, fmt.Errorf("corpus %s is made while it is sent (streaming-ingestion), so there is no file to send again", c.Name)
+			return Corpus{}, fmt.Errorf("corpus %s is made while it is sent, because the corpus sets streaming-ingestion: Knee's loader has no file to send again", c.Name)
 		}
 		for _, d := range c.Documents {
 			if !wanted(t.operation["indices"], d.Index, c.Index) || !wanted(t.operation["data-streams"], d.Stream, c.Stream) {

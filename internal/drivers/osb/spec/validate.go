@@ -46,10 +46,10 @@ func (o osb) validateIndex(s v1alpha1.BenchmarkCampaignSpec) field.ErrorList {
 			"name the index that workload %s fills: Knee knows the index only for the workloads %s", o.Workload, strings.Join(workloads.Names(), ", ")))}
 	case isPattern && (w.Index.BodyFrom != nil || ptr.Deref(w.Index.DataStream, false)):
 		return field.ErrorList{field.Invalid(at, name,
-			"is a pattern for several indices, which the workload creates: remove bodyFrom and dataStream, or name one index")}
+			"is a pattern for several indices, but bodyFrom and dataStream require exactly one name: set index.name to one name, or remove bodyFrom and dataStream")}
 	case isPattern && ptr.Deref(w.ClientBoundCheck, false):
 		return field.ErrorList{field.Invalid(at, name,
-			"is a pattern for several indices, but workload.clientBoundCheck can repeat the load of one index only: remove clientBoundCheck, or name one index")}
+			"is a pattern for several indices, but workload.clientBoundCheck can repeat the load of one index only: set index.name to one index, or remove clientBoundCheck")}
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (o osb) validatePatternAtEndpoint(s v1alpha1.BenchmarkCampaignSpec) field.E
 		return nil
 	}
 	return field.ErrorList{field.Invalid(drivers.Path("index", "name"), name, fmt.Sprintf(
-		"workload %s fills indices that match this pattern, and each trial deletes every matching index at a variant's endpoint: set index.name to %q to allow this",
+		"workload %s fills indices that match this pattern, and each trial deletes every matching index at a variant's endpoint: to allow this deletion, set index.name to %q",
 		o.Workload, name))}
 }
 
@@ -137,7 +137,7 @@ func (o osb) validateBulkSizes(c drivers.Campaign) field.ErrorList {
 		}
 		isCommonRefused = isCommonRefused || !own
 		errs = append(errs, field.Invalid(at, strconv.Quote(string(value)),
-			"must be a whole number of at least 1 (documents in a bulk request): final.openLoop needs it to compute its rate in requests a second"))
+			"must be a whole number of at least 1 (documents in a bulk request): Knee needs this number to compute the request rate of final.openLoop"))
 	}
 	return errs
 }

@@ -159,18 +159,18 @@ func exactly(data json.RawMessage, to any) error {
 	case *printed:
 		var text string
 		if err := json.Unmarshal(data, &text); err != nil || !strings.HasPrefix(string(data), `"`) {
-			return errors.New("not a number in a string")
+			return errors.New("the value must be a number in a JSON string")
 		}
 		value, err := output.Decimal(text)
 		*to = printed(value)
 		return err
 	case *int64:
 		if err := json.Unmarshal(data, to); err != nil || string(data) == "null" || *to < 0 {
-			return errors.New("not a whole number of at least 0")
+			return errors.New("the value must be a whole number of at least 0")
 		}
 	case *bool:
 		if err := json.Unmarshal(data, to); err != nil || string(data) == "null" {
-			return errors.New("neither true nor false")
+			return errors.New("the value must be true or false")
 		}
 	}
 	return nil
@@ -195,7 +195,7 @@ func (r Reply) Check(p Params) error {
 	case r.Parallel != p.Parallel:
 		return fmt.Errorf("parallel_requests of the reply is %d, not %d as in the request", r.Parallel, p.Parallel)
 	case r.TotalRows < want:
-		return fmt.Errorf("%w: total_rows is %d, not %d rows x %d requests; OpenSearch's log says why", ErrRequests, r.TotalRows, p.Rows, p.Requests())
+		return fmt.Errorf("%w: total_rows is %d, not %d rows x %d requests; see OpenSearch's log for the cause", ErrRequests, r.TotalRows, p.Rows, p.Requests())
 	case r.TotalRows > want:
 		return fmt.Errorf("total_rows is %d, not %d rows x %d requests", r.TotalRows, p.Rows, p.Requests())
 	case r.DurationMillis == 0:
