@@ -90,7 +90,7 @@ func TestStreamReply_invalid_fails(t *testing.T) {
 		"a negative":              {`47730`, `-1`, "duration_ms"},
 		"not a number":            {`"1158.28"`, `"NaN"`, "throughput_mb_per_sec"},
 		"null for a string":       {`"1158.28"`, `null`, "throughput_mb_per_sec"},
-		"the value must be true or false":  {`: true`, `: "true"`, "used_stream_transport"},
+		"neither true nor false":  {`: true`, `: "true"`, "used_stream_transport"},
 		"half a reply":            {`"parallel_requests" : 10,`, ``, "lacks parallel_requests"},
 		"latency that is none":    {`"latency_ms" : {`, `"latency_ms" : [], "x" : {`, "has a field x"},
 		"no object":               {whole, `[]`, "no JSON object"},
