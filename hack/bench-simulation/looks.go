@@ -79,7 +79,7 @@ func secondStage(draw func(int) (x, y []float64), x, y []float64) stats.Estimate
 	}
 	n := stats.RepetitionsFor(stats.PooledNoise([][]float64{x, y}).CV, looksDifference, 1)
 	moreX, moreY := draw(min(max(n, len(x)), mostRepetitions) - len(x))
-	return stats.CompareTwoStages(append(x, moreX...), append(y, moreY...), 1-stats.Alpha)
+	return stats.CompareTwoStages(append(x, moreX...), append(y, moreY...), 1-stats.Alpha, 1)
 }
 
 // falseVerdicts measures how many campaigns without a difference end without the verdict faster or slower.

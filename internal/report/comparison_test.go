@@ -30,13 +30,14 @@ func TestComparison_study_publishedFigures(t *testing.T) {
 		{"sweep rejections", "0", "0", ""},
 	} {
 		r := found[want.row]
-		if r["value"] != want.value || r["baseline_value"] != want.base || r["ratio"] != want.ratio || r["low"] != "" || r["verdict"] != "" {
+		if r["value"] != want.value || r["baseline_value"] != want.base || r["ratio"] != want.ratio || r["low"] != "" || r["verdict"] != "" || r["cv_percent"] != "" || r["bounds"] != "" || r["widening"] != "" {
 			t.Errorf("%s: %v", want.row, r)
 		}
 	}
 	final := found["final docs_per_second"]
 	for column, want := range map[string]string{
 		"ratio": "1.46133", "confidence": "0.95", "runs": "4", "baseline_runs": "4", "clients": "16", "verdict": "faster", "p": "0.028571",
+		"bounds": "rank", "cv_percent": "0.557", "baseline_cv_percent": "0.557", "widening": "1",
 	} {
 		if final[column] != want {
 			t.Errorf("final docs/s: %s is %q, want %q", column, final[column], want)

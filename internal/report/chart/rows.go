@@ -15,7 +15,7 @@ type Forest struct {
 	Title, Desc string
 	Unit        string
 	Rows        []ForestRow
-	Band        float64 // smallest difference that matters, as a share: 0.02 is 2 %
+	Band        float64 // smallest difference that matters, as a share: 0.02 is 2 %; the band is from 1/1.02 to 1.02
 }
 
 // ForestRow is a ratio with its interval.
@@ -36,7 +36,7 @@ const (
 func (f Forest) SVG(id string) string {
 	height := float64(len(f.Rows)*rowHeight + rowsPadding)
 	d := newDrawing(Width, height)
-	low, high := 1-f.Band, 1+f.Band
+	low, high := 1/(1+f.Band), 1+f.Band
 	for _, r := range f.Rows {
 		for _, v := range []float64{r.Ratio, r.Low, r.High} {
 			if !math.IsNaN(v) && v > 0 {
@@ -55,7 +55,7 @@ func (f Forest) SVG(id string) string {
 		for i, r := range f.Rows {
 			top := y(float64(len(f.Rows) - i))
 			from, to := top-rowHeight, top-18 // vertical range of the interval, below the texts
-			fill(c, band, vg.Point{X: x(1 - f.Band), Y: from}, vg.Point{X: x(1 + f.Band), Y: to})
+			fill(c, band, vg.Point{X: x(1 / (1 + f.Band)), Y: from}, vg.Point{X: x(1 + f.Band), Y: to})
 			stroke(c, ink, 1.2, nil, vg.Point{X: x(1), Y: from}, vg.Point{X: x(1), Y: to})
 			words(c, top, r.Label, r.Value)
 			at := vg.Point{X: x(r.Ratio), Y: top - 27}

@@ -26,6 +26,7 @@ type comparisonRow struct {
 	verdict                string
 	cv, baselineCV         float64 // percent
 	bounds                 stats.Bounds
+	widening               float64
 }
 
 // pair holds a cell and the cell that it is compared with. base is nil if the cell is not compared.
@@ -95,7 +96,7 @@ func (p pair) row(at, figure, unit string, clients func(*campaign.Cell) int32, o
 	nan := math.NaN()
 	r := comparisonRow{
 		pair: p, at: at, figure: figure, unit: unit, clients: clients(p.cell),
-		low: nan, high: nan, sure: nan, p: nan, adjusted: nan,
+		low: nan, high: nan, sure: nan, p: nan, adjusted: nan, cv: nan, baselineCV: nan, widening: nan,
 	}
 	if p.base != nil {
 		r.other = clients(p.base)
@@ -217,7 +218,7 @@ func (r *comparisonRow) estimate(e stats.Estimate, adjusted float64) {
 	r.runs, r.baselineRuns = e.N, e.M
 	r.cv, r.baselineCV = 100*e.CV, 100*e.BaselineCV
 	if e.HasInterval() {
-		r.low, r.high, r.sure, r.bounds = e.Low, e.High, e.Confidence, e.Bounds
+		r.low, r.high, r.sure, r.bounds, r.widening = e.Low, e.High, e.Confidence, e.Bounds, e.Widening
 	}
 }
 
@@ -278,6 +279,6 @@ func (r comparisonRow) line() string {
 		r.cell.Topology, r.cell.Variant, baseline, topology, r.at, format.IntOrEmpty(int64(r.clients)), format.IntOrEmpty(int64(r.other)), r.figure, r.unit,
 		format.Figure(r.value), format.Figure(r.baselineValue), format.Trimmed(r.ratio, digits), format.Trimmed(r.low, digits), format.Trimmed(r.high, digits), format.Trimmed(r.sure, digits),
 		format.IntOrEmpty(int64(r.runs)), format.IntOrEmpty(int64(r.baselineRuns)), format.Trimmed(r.p, digits), format.Trimmed(r.adjusted, digits), r.verdict,
-		format.Trimmed(r.cv, 3), format.Trimmed(r.baselineCV, 3), string(r.bounds),
+		format.Trimmed(r.cv, 3), format.Trimmed(r.baselineCV, 3), string(r.bounds), format.Trimmed(r.widening, 3),
 	})
 }

@@ -33,6 +33,7 @@ var comparisonColumns = []struct{ name, help string }{
 	{"cv_percent", "noise of the cell: the coefficient of variation of its repetitions, or of the means of its placements"},
 	{"baseline_cv_percent", "the same of the baseline"},
 	{"bounds", "method that gives the bounds of the interval: rank, Welch or rank/Welch"},
+	{"widening", "factor by which the interval is wider on logs because repetitions depend on the repetition before; 1: not wider"},
 }
 
 // Help returns a Markdown text that explains results.csv and comparison.csv.

@@ -52,6 +52,13 @@ func ratios(d *document.Document, in view.Input) {
 		"cells have the same noise. Welch's interval also covers cells whose noise differs. The column \"bounds\" says which of the two "+
 		"methods gives the bounds. The column \"CV\" shows the noise of each cell. The two-sided p agrees with the interval. The column "+
 		"\"p adjusted\" shows p times the number of comparisons (Bonferroni).", view.Unit(in))
+	for _, r := range in.Assessment.Ratios {
+		if r.Widening > 1 {
+			d.Para("The repetitions of %s depend on the repetition before. Therefore the interval is %s times as wide as that of independent "+
+				"repetitions: find what lasts from one repetition to the next, such as merges, page cache or a throttled volume.",
+				in.Assessment.RatioName(r), format.Fixed(r.Widening, 2))
+		}
+	}
 	observedTable(d, in)
 }
 

@@ -199,15 +199,18 @@ func (d Design) LeastRepetitions(comparisons int) int {
 	return stats.Repetitions(comparisons)
 }
 
-// EstimateRatio compares docs/s of two cells, given by placement. It also returns the number of placements that it used.
+// EstimateRatio compares docs/s of two cells, given by placement, in the order of their repetitions. It also returns the number of
+// placements that it used. If the repetitions depend on the repetition before, the interval is wider (stats.NewDependence).
 func EstimateRatio(d Design, x, y [][]float64, confidence float64) (placements int, e stats.Estimate) {
 	if d.ComparesPlacements(x, y) {
 		return min(len(x), len(y)), stats.CompareMeans(x, y, confidence)
 	}
+	one, other := slices.Concat(x...), slices.Concat(y...)
+	widening := stats.NewDependence(one, other).Widening()
 	if d.MaxRepetitions > d.Repetitions {
-		return 1, stats.CompareTwoStages(slices.Concat(x...), slices.Concat(y...), confidence)
+		return 1, stats.CompareTwoStages(one, other, confidence, widening)
 	}
-	return 1, stats.Compare(slices.Concat(x...), slices.Concat(y...), confidence)
+	return 1, stats.CompareWidened(one, other, confidence, widening)
 }
 
 // placementNoise returns the noise of the means of placements. These means are compared if there are several placements.

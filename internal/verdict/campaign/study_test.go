@@ -10,6 +10,7 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 	"github.com/knee-bench/knee/internal/verdict/doubts"
 	"github.com/knee-bench/knee/internal/verdict/stats"
@@ -117,5 +118,23 @@ func TestKnee_studyAtEachThreshold(t *testing.T) {
 		if arm != tt.arm || intel != tt.intel {
 			t.Errorf("%s %%: knees arm %d intel %d, want %d and %d", tt.percent, arm, intel, tt.arm, tt.intel)
 		}
+	}
+}
+
+// TestEstimateRatio_dependentRepetitions_widensInterval checks that the order of the repetitions matters if each depends on the one
+// before, in one stage and in two, and that means of placements are not tested.
+func TestEstimateRatio_dependentRepetitions_widensInterval(t *testing.T) {
+	x := [][]float64{{100, 100.1, 100.2, 100.1, 102, 102.1, 102, 102.2, 104, 104.1}}
+	mixed := [][]float64{{100, 104, 102.1, 100.1, 102, 104.1, 100.2, 102.2, 100.1, 102}}
+	y := [][]float64{{90, 90.1, 91, 91.1, 91, 92, 92.1, 92, 93, 93.1}}
+	for _, d := range []campaign.Design{{Repetitions: 10, Placements: 1}, {Repetitions: 4, MaxRepetitions: 10, Placements: 1}} {
+		_, e := campaign.EstimateRatio(d, x, y, 0.95)
+		_, independent := campaign.EstimateRatio(d, mixed, [][]float64{{90, 93, 91, 92.1, 90.1, 93.1, 91.1, 92, 91, 92}}, 0.95)
+		if e.Widening < 1.5 || independent.Widening != 1 || e.Low >= independent.Low || e.High <= independent.High || math.Abs(e.Ratio-independent.Ratio) > 1e-9 {
+			t.Errorf("%+v: dependent %+v, independent %+v", d, e, independent)
+		}
+	}
+	if _, e := campaign.EstimateRatio(campaign.Design{Placements: 10}, x, y, 0.95); e.Widening != 1 {
+		t.Errorf("means of placements: %+v", e)
 	}
 }

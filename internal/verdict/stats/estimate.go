@@ -30,6 +30,7 @@ type Estimate struct {
 	MinP           float64 // smallest p that is possible with these sample sizes
 	CV, BaselineCV float64 // noise within each sample: the standard deviation of logs; NaN for a single value
 	Bounds         Bounds  // method that gives the interval's bounds; empty without an interval
+	Widening       float64 // factor by which the interval is wider than for independent repetitions; 1: not wider
 }
 
 // Bounds is the method that gives the bounds of an interval.
@@ -64,8 +65,13 @@ func (e Estimate) TooFew(comparisons int) bool { return AdjustP(e.MinP, comparis
 // percentage points, in every condition with independent noise that make bench-coverage simulates.
 //
 // P is the exact dual of the interval. The ratio remains the estimate of Hodges and Lehmann, which the interval always contains.
-func Compare(x, y []float64, confidence float64) Estimate {
-	e, one := compareRanks(x, y, confidence)
+func Compare(x, y []float64, confidence float64) Estimate { return CompareWidened(x, y, confidence, 1) }
+
+// CompareWidened is Compare for repetitions that depend on each other. Both bounds of the interval are farther from the ratio by the
+// factor widening on logs.
+func CompareWidened(x, y []float64, confidence, widening float64) Estimate {
+	e, shifts := compareRanks(x, y, confidence)
+	e.Widening = widening
 	e.CV, e.BaselineCV = PooledNoise([][]float64{x}).CV, PooledNoise([][]float64{y}).CV
 	if !e.HasInterval() {
 		return e
@@ -73,6 +79,7 @@ func Compare(x, y []float64, confidence float64) Estimate {
 	e.Confidence = min(e.Confidence, confidence)
 	w := newWelch(toLogs(x), toLogs(y))
 	low, high := w.interval(e.Confidence)
+	ratio := math.Log(e.Ratio)
 	lower, higher := math.Exp(low), math.Exp(high)
 	switch {
 	case lower >= e.Low && higher <= e.High:
@@ -83,7 +90,11 @@ func Compare(x, y []float64, confidence float64) Estimate {
 		e.Bounds = MixedBounds
 	}
 	e.Low, e.High = min(e.Low, lower), max(e.High, higher)
-	e.P = one.both(w.tails()).p()
+	if widening > 1 {
+		e.Low, e.High = e.Ratio*math.Pow(e.Low/e.Ratio, widening), e.Ratio*math.Pow(e.High/e.Ratio, widening)
+	}
+	none := ratio - ratio/widening // the wider interval excludes 0 exactly if the interval without widening excludes this difference
+	e.P = rankTails(e.N, e.M, shifts, none).both(w.tails(none)).p()
 	return e
 }
 
@@ -99,26 +110,26 @@ func CompareRanks(x, y []float64, confidence float64) Estimate {
 	return e
 }
 
-func compareRanks(x, y []float64, confidence float64) (Estimate, tails) {
+// compareRanks also returns all differences of the logs in ascending order.
+func compareRanks(x, y []float64, confidence float64) (e Estimate, shifts []float64) {
 	nan := math.NaN()
-	e := Estimate{N: len(x), M: len(y), Ratio: nan, Low: nan, High: nan, P: nan, MinP: 1, CV: nan, BaselineCV: nan}
+	e = Estimate{N: len(x), M: len(y), Ratio: nan, Low: nan, High: nan, P: nan, MinP: 1, CV: nan, BaselineCV: nan, Widening: 1}
 	if e.N == 0 || e.M == 0 {
-		return e, tails{}
+		return e, nil
 	}
-	shifts := pairwise(toLogs(x), toLogs(y))
+	shifts = pairwise(toLogs(x), toLogs(y))
 	e.Ratio = math.Exp(Median(shifts))
 	if e.N == 1 && e.M == 1 {
 		e.Ratio = x[0] / y[0] // exact to the last bit; logs would round
 	}
-	ranks := rankTails(e.N, e.M, shifts)
-	e.P = ranks.p()
+	e.P = rankTails(e.N, e.M, shifts, 0).p()
 	e.MinP = min(1, 2*rankTail(e.N, e.M, 0))
 	if e.N < 2 || e.M < 2 {
-		return e, ranks // the spread of a single value is unknown
+		return e, shifts // the spread of a single value is unknown
 	}
 	k, achieved := orderStatistic(e.N, e.M, confidence)
 	e.Low, e.High, e.Confidence, e.Bounds = math.Exp(shifts[k-1]), math.Exp(shifts[len(shifts)-k]), achieved, RankBounds
-	return e, ranks
+	return e, shifts
 }
 
 // CompareMeans applies Compare to the geometric means of placements. Each inner slice holds the repetitions of one placement. It
@@ -138,13 +149,13 @@ func GeometricMeans(groups [][]float64) []float64 {
 	return out
 }
 
-// CompareTwoStages is Compare for samples whose size was determined by the noise of a first stage. If the first stage has little
+// CompareTwoStages is CompareWidened for samples whose size was determined by the noise of a first stage. If the first stage has little
 // noise by chance, there are few repetitions, and the first stage is a large part of them. A rank interval over all repetitions
 // would then contain the true ratio up to 1.3 percentage points less often than its confidence states (make bench-coverage).
 // Therefore the interval is computed with four fifths of the error, but reported with the requested confidence. P and MinP are larger by the
 // same factor, so that P and the interval agree.
-func CompareTwoStages(x, y []float64, confidence float64) Estimate {
-	e := Compare(x, y, 1-(1-confidence)*twoStageError)
+func CompareTwoStages(x, y []float64, confidence, widening float64) Estimate {
+	e := CompareWidened(x, y, 1-(1-confidence)*twoStageError, widening)
 	e.Confidence = min(1-(1-e.Confidence)/twoStageError, confidence)
 	e.P, e.MinP = math.Min(1, e.P/twoStageError), math.Min(1, e.MinP/twoStageError)
 	return e

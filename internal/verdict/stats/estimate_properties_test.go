@@ -75,7 +75,7 @@ func TestRankTails_smallSamples_matchesEnumeration(t *testing.T) {
 	for name, draw := range draws {
 		for range 300 {
 			x, y := draw(1+rng.IntN(6)), draw(1+rng.IntN(6))
-			if got, want := rankTails(len(x), len(y), pairwise(x, y)).p(), enumeratedP(x, y); !within(got, want, 1e-9) {
+			if got, want := rankTails(len(x), len(y), pairwise(x, y), 0).p(), enumeratedP(x, y); !within(got, want, 1e-9) {
 				t.Fatalf("%s: %v against %v: p %v, by enumeration %v", name, x, y, got, want)
 			}
 		}
@@ -160,7 +160,11 @@ func TestTruth_M3_family_intervalAndPAgree(t *testing.T) {
 		func(n int, median float64) []float64 { return whole(rng, n, 1+int(10*median)) },
 		func(n int, median float64) []float64 { return noisy(rng, n, median, 0.001+0.1*rng.Float64()) },
 	}
-	compares := map[string]func(x, y []float64, confidence float64) Estimate{"ranks": CompareRanks, "one stage": Compare, "two stages": CompareTwoStages}
+	compares := map[string]func(x, y []float64, confidence float64) Estimate{"ranks": CompareRanks, "one stage": Compare, "two stages": func(x, y []float64, confidence float64) Estimate {
+		return CompareTwoStages(x, y, confidence, 1)
+	}, "two stages, widened": func(x, y []float64, confidence float64) Estimate {
+		return CompareTwoStages(x, y, confidence, 1.3)
+	}}
 	for name, compare := range compares {
 		excluded, included, few := 0, 0, 0
 		for range 6000 {

@@ -13,7 +13,7 @@ func within(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }
 func TestMannWhitney_placentaData_matchesR(t *testing.T) {
 	x := []float64{0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46}
 	y := []float64{1.15, 0.88, 0.90, 0.74, 1.21}
-	if p := rankTails(10, 5, pairwise(x, y)).p(); !within(p, 0.2544, 0.00005) {
+	if p := rankTails(10, 5, pairwise(x, y), 0).p(); !within(p, 0.2544, 0.00005) {
 		t.Errorf("p = %v, want 0.2544", p)
 	}
 	if d := Median(pairwise(x, y)); !within(d, 0.305, 1e-9) {
@@ -160,12 +160,12 @@ func TestCompareMeans(t *testing.T) {
 func TestCompareTwoStages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	x, y := noisy(rng, 12, 1.4, 0.015), noisy(rng, 12, 1, 0.015)
-	got, plain, wide := CompareTwoStages(x, y, 0.95), Compare(x, y, 0.95), Compare(x, y, 0.96)
+	got, plain, wide := CompareTwoStages(x, y, 0.95, 1), Compare(x, y, 0.95), Compare(x, y, 0.96)
 	if got.Confidence != 0.95 || got.Low != wide.Low || got.High != wide.High || got.Low >= plain.Low || got.Ratio != plain.Ratio {
 		t.Errorf("%+v, want the interval of %+v, said to hold in 95 %%", got, wide)
 	}
 	// Two repetitions per cell cannot give more than a confidence of 2/3. The error of 1/3 counts as 5/4 of it.
-	if got := CompareTwoStages(x[:2], y[:2], 0.95); !within(got.Confidence, 1-5.0/12, 1e-9) || !within(got.MinP, 5.0/12, 1e-9) {
+	if got := CompareTwoStages(x[:2], y[:2], 0.95, 1); !within(got.Confidence, 1-5.0/12, 1e-9) || !within(got.MinP, 5.0/12, 1e-9) {
 		t.Errorf("%+v, want a confidence of 7/12", got)
 	}
 }

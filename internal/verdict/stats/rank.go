@@ -30,16 +30,16 @@ func (t tails) both(other tails) tails {
 	return tails{max(t.above, other.above), max(t.below, other.below)}
 }
 
-// rankTails returns the tails of the test of Mann and Whitney (1947). shifts are all differences of samples of n and m values. A
-// difference of 0 counts against both directions, so ties never make p smaller. The p value is at most 1 - confidence exactly if the
-// interval of orderStatistic with this confidence excludes 0, except where even the widest interval has less confidence.
-func rankTails(n, m int, shifts []float64) tails {
+// rankTails returns the tails of the test of Mann and Whitney (1947). shifts are all differences of samples of n and m values. The
+// hypothesis is the difference none. A shift that equals it counts against both directions, so ties never make p smaller. The p value is at most 1 - confidence exactly if the
+// interval of orderStatistic with this confidence excludes it, except where even the widest interval has less confidence.
+func rankTails(n, m int, shifts []float64, none float64) tails {
 	notAbove, notBelow := 0, 0
 	for _, s := range shifts {
-		if s <= 0 {
+		if s <= none {
 			notAbove++
 		}
-		if s >= 0 {
+		if s >= none {
 			notBelow++
 		}
 	}

@@ -34,8 +34,8 @@ func TestRepetitions(t *testing.T) {
 	}
 	for comparisons, want := range map[int]int{1: 4, 2: 5, 5: 5, 6: 6} {
 		n := RepetitionsInTwoStages(comparisons)
-		enough := CompareTwoStages(make([]float64, n), make([]float64, n), FamilyConfidence(comparisons))
-		few := CompareTwoStages(make([]float64, n-1), make([]float64, n-1), FamilyConfidence(comparisons))
+		enough := CompareTwoStages(make([]float64, n), make([]float64, n), FamilyConfidence(comparisons), 1)
+		few := CompareTwoStages(make([]float64, n-1), make([]float64, n-1), FamilyConfidence(comparisons), 1)
 		if n != want || enough.TooFew(comparisons) || !few.TooFew(comparisons) {
 			t.Errorf("%d comparisons in two stages: %d repetitions, want %d", comparisons, n, want)
 		}

@@ -30,8 +30,9 @@ func (w welch) interval(confidence float64) (low, high float64) {
 	return w.difference - half, w.difference + half
 }
 
-// tails returns the tails of Welch's test.
-func (w welch) tails() tails {
+// tails returns the tails of Welch's test of the hypothesis that the difference is none.
+func (w welch) tails(none float64) tails {
+	w.difference -= none
 	switch {
 	case w.error > 0:
 		t := distuv.StudentsT{Sigma: 1, Nu: w.freedom}
