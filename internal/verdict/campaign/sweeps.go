@@ -199,7 +199,7 @@ func judgeCurves(d Design, cells []Cell) {
 	for i := range cells {
 		c := &cells[i]
 		noise := noiseOfCell(cells, i)
-		c.Curve.TestPeakAtEdge(noise)
+		c.Curve.CheckPeakAtEdge(noise)
 		c.Stability = math.NaN()
 		if !c.SweepDone {
 			continue

@@ -32,7 +32,7 @@ type Curve struct {
 	Passing []int32 // client counts that pass, in ascending order; there may be gaps
 
 	PeakGated       bool // whether a Gated point is above the peak, or there are Gated points but no peak
-	PeakAtRangeEdge bool // whether the peak is at the highest observed client count, so that docs/s may still rise; see TestPeakAtEdge
+	PeakAtRangeEdge bool // whether the peak is at the highest observed client count, so that docs/s may still rise; see CheckPeakAtEdge
 	KneeAtRangeEdge bool // whether the knee is the lowest observed client count; fewer clients may reach the same docs/s
 }
 
