@@ -108,7 +108,7 @@ func curveNotes(cell campaign.Cell, unit string) []string {
 		out = append(out, fmt.Sprintf("The knee is the lowest client count observed (%d). The true knee may be lower: add lower client counts to the sweep.", c.Knee.Clients))
 	}
 	if len(cell.Skipped) > 0 {
-		out = append(out, fmt.Sprintf("The adaptive sweep did not measure the client counts %s, because they cannot be the knee.", format.IntList(cell.Skipped)))
+		out = append(out, fmt.Sprintf("The adaptive sweep did not measure the client counts %s, because they were not expected to change the knee.", format.IntList(cell.Skipped)))
 	}
 	return out
 }

@@ -230,12 +230,12 @@ func judgeCurves(d Design, cells []Cell) {
 	for i := range cells {
 		c := &cells[i]
 		noise := noiseOfCell(cells, i)
-		c.Curve.TestPeakAtEdge(noise)
+		c.Curve.CheckPeakAtEdge(noise)
 		c.Stability = math.NaN()
 		if !c.SweepDone {
 			continue
 		}
-		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
+		if share, ok := sweep.KneeStability(c.Curve, c.Skipped, d.PercentOfPeak, noise, d.Seed); ok {
 			c.Stability = share
 		}
 	}

@@ -32,9 +32,12 @@ type Curve struct {
 	Passing []int32 // client counts that pass, in ascending order; there may be gaps
 
 	PeakGated       bool // whether a Gated point is not below the peak, or there are Gated points but no peak
-	PeakAtRangeEdge bool // whether the peak is at the highest observed client count, so that docs/s may still rise; see TestPeakAtEdge
+	PeakAtRangeEdge bool // whether the peak is at the highest observed client count, so that docs/s may still rise; see CheckPeakAtEdge
 	KneeAtRangeEdge bool // whether the knee is the lowest observed client count; fewer clients may reach the same docs/s
 }
+
+// rounding is the relative tolerance of the comparison with the target.
+const rounding = 1e-12
 
 // NewCurve computes the curve of a sweep. A point passes if it is Measured and its docs/s are at least percentOfPeak of the peak.
 // The comparison has a relative tolerance of 1e-12. This is thousands of times the error of binary rounding, and far below any
@@ -57,7 +60,6 @@ func NewCurve(points []Point, percentOfPeak float64) Curve {
 		return c
 	}
 	c.Target = percentOfPeak / 100 * c.Peak.DocsPerSecond
-	const rounding = 1e-12
 	for i := range c.Points {
 		p := &c.Points[i]
 		if p.Verdict != verdict.Measured || p.DocsPerSecond < c.Target*(1-rounding) {

@@ -14,13 +14,13 @@ import (
 // those that rise by 5 %.
 const edgeRise = 1.2
 
-// TestPeakAtEdge sets PeakAtRangeEdge to false if noise explains that the peak is at the highest count: if no rise beyond edgeRise is
+// CheckPeakAtEdge sets PeakAtRangeEdge to false if noise explains that the peak is at the highest count: if no rise beyond edgeRise is
 // left between the highest other Measured count and the peak. It changes nothing if the noise of a trial is unknown, or if there is
 // no other Measured count.
 //
 // KneeAtRangeEdge has no such test: nothing was measured below the lowest count, so no measurement can tell whether fewer clients
 // reach the same docs/s. The knee's stability tells whether noise moved the knee there.
-func (c *Curve) TestPeakAtEdge(noise stats.Noise) {
+func (c *Curve) CheckPeakAtEdge(noise stats.Noise) {
 	if !c.PeakAtRangeEdge || noise.Freedom == 0 {
 		return
 	}

@@ -50,7 +50,7 @@ func TestTruth_M5_peakAtRangeEdge_firesOnRisesOnly(t *testing.T) {
 				squares += z * z
 			}
 			c := NewCurve(points, 97)
-			c.TestPeakAtEdge(stats.Noise{CV: math.Sqrt(squares / float64(tt.v)), Freedom: tt.v})
+			c.CheckPeakAtEdge(stats.Noise{CV: math.Sqrt(squares / float64(tt.v)), Freedom: tt.v})
 			if c.PeakAtRangeEdge {
 				fired++
 			}
@@ -61,7 +61,7 @@ func TestTruth_M5_peakAtRangeEdge_firesOnRisesOnly(t *testing.T) {
 	}
 }
 
-func TestTestPeakAtEdge_unknownNoiseOrOnlyPoint_keepsEdge(t *testing.T) {
+func TestCheckPeakAtEdge_unknownNoiseOrOnlyPoint_keepsEdge(t *testing.T) {
 	clients := []int32{1, 2, 4}
 	for name, tt := range map[string]struct {
 		points []Point
@@ -76,7 +76,7 @@ func TestTestPeakAtEdge_unknownNoiseOrOnlyPoint_keepsEdge(t *testing.T) {
 		"peak not at the edge":     {measured(clients, []float64{90, 100, 99}), stats.Noise{CV: 0.001, Freedom: 3}, false},
 	} {
 		c := NewCurve(tt.points, 97)
-		c.TestPeakAtEdge(tt.noise)
+		c.CheckPeakAtEdge(tt.noise)
 		if c.PeakAtRangeEdge != tt.want {
 			t.Errorf("%s: %t", name, c.PeakAtRangeEdge)
 		}
