@@ -235,7 +235,7 @@ var _ = Describe("a topology of several nodes", func() {
 		w.Spec.Timeouts.ProvisioningSeconds = ptr.To[int32](10)
 		c := start(w)
 		Eventually(ready(c)).Should(Equal("False/Unschedulable"))
-		Expect(message(c)).To(And(ContainSubstring("1 of 3 nodes ready"), ContainSubstring("0/1 nodes are available"), ContainSubstring("not within 10s")))
+		Expect(message(c)).To(And(ContainSubstring("1 of 3 nodes ready"), ContainSubstring("0/1 nodes are available"), ContainSubstring("this took longer than 10s")))
 		Expect(count(&batchv1.JobList{}, ns, "")).To(BeZero(), "no trial on part of a cluster")
 
 		mu.Lock()

@@ -27,7 +27,7 @@ func (r *CampaignReconciler) writeStatus(ctx context.Context, c *v1alpha1.Benchm
 	before := c.Status
 	c.Status = after
 	if err := r.Status().Update(ctx, c); err != nil {
-		return children.IgnoreConflict(fmt.Errorf("write the status: %w", err))
+		return children.IgnoreConflict(fmt.Errorf("cannot write the status: %w", err))
 	}
 	r.recordEvents(c, status.FindTransitions(before, after), a)
 	return nil

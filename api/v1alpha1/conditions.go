@@ -48,6 +48,10 @@ const (
 	ReasonTooFewRepetitions  = "TooFewRepetitions"
 	ReasonNotDistinguishable = "NotDistinguishable"
 	ReasonLoaderShared       = "LoaderShared"
+	// ReasonRepeatsMissing: some repeats of a sweep point at a knee or a peak are Errored.
+	ReasonRepeatsMissing = "RepeatsMissing"
+	// ReasonKneeUnstable: the stability of a knee is known and below 50 %.
+	ReasonKneeUnstable = "KneeUnstable"
 	// ReasonEnvironmentMismatch: the environments of compared cells differ in something that the campaign does not declare.
 	ReasonEnvironmentMismatch = "EnvironmentMismatch"
 	// ReasonClientBound: the loader was the limit at a peak, a knee or in a Final.

@@ -38,7 +38,7 @@ type BenchmarkCampaignStatus struct {
 	// +optional
 	SharedClients string `json:"sharedClients,omitempty"`
 	// result is the ratio of docs/s at the shared clients with its interval and the interval's confidence,
-	// such as "arm 1.461x intel [1.44, 1.48] 97.1 %".
+	// such as "arm 1.461x intel [1.44, 1.48] 95.0 %".
 	// +optional
 	Result string `json:"result,omitempty"`
 	// unit is the unit of the cells' rates if the load fills no index, such as rows/s. The fields named DocsPerSecond then

@@ -221,7 +221,7 @@ func TestTrial_invalidLoaderIndex_fails(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "message")
 		out, code := agent(t, []string{record.ConfigEnv + "=" + string(config), record.IndexEnv + "=" + index}, "trial", "--work", t.TempDir(), "--record", file)
 		message, err := os.ReadFile(file)
-		want := fmt.Sprintf("JOB_COMPLETION_INDEX is %q: a trial of 4 loader pods needs this pod's index in its Job, 0 to 3", index)
+		want := fmt.Sprintf("JOB_COMPLETION_INDEX is %q: in a trial of 4 loader pods, it must be the index of this pod in its Job, from 0 to 3", index)
 		if code != 1 || err != nil || !strings.Contains(out, want) || !strings.Contains(string(message), want) {
 			t.Errorf("%q: exit code %d, %v, %s, message %q", index, code, err, out, message)
 		}

@@ -45,7 +45,7 @@ func install(args []string) int {
 func copyTree(from, to string) error {
 	info, err := os.Stat(from)
 	if err != nil {
-		return fmt.Errorf("the folder to copy: %w", err)
+		return fmt.Errorf("cannot read the folder to copy: %w", err)
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a folder", from)
@@ -67,7 +67,7 @@ func copyTree(from, to string) error {
 			return err
 		}
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is neither a file nor a folder", path)
+			return fmt.Errorf("cannot copy %s: it is a link to a folder, or a special file such as a socket", path)
 		}
 		// The copy must be writable: opensearch-benchmark opens a corpus for reading and writing, although it only reads the
 		// corpus.

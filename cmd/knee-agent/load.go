@@ -34,7 +34,7 @@ func runLoad(args []string) int {
 		return 2
 	}
 	if flags.NArg() > 0 {
-		return failed("load", fmt.Errorf("%q is no flag", flags.Arg(0)))
+		return failed("load", fmt.Errorf("unexpected argument %q: this command accepts only flags", flags.Arg(0)))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -116,7 +116,7 @@ func awaitStart(ctx context.Context, path string) error {
 		if err == nil {
 			defer func() { _ = file.Close() }()
 			if _, err = bufio.NewReader(file).ReadString('\n'); errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%s was closed without a line: the process that starts the load has ended", path)
+				err = fmt.Errorf("%s was closed before the start signal arrived: the process that starts the load has ended", path)
 			}
 		}
 		read <- err

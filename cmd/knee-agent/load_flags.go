@@ -42,52 +42,52 @@ type loadOptions struct {
 // flags defines the flags of the command.
 func (o *loadOptions) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("load", flag.ContinueOnError)
-	f.StringVar(&o.configFile, "config", "", "`file` that holds the whole load of a trial as JSON; all flags below except --result and --start are ignored then")
+	f.StringVar(&o.configFile, "config", "", "`file` with the load of a trial as JSON; all other flags except --result and --start are then ignored")
 	f.StringVar(&o.resultFile, "result", "", "`file` for the result of --config; unset: standard output")
-	f.StringVar(&o.startFile, "start", "", "`FIFO` from which the load of --config reads a line before it begins")
+	f.StringVar(&o.startFile, "start", "", "`FIFO` for the start signal of --config: the load begins when a line arrives in this FIFO")
 
 	c := &o.config
-	f.StringVar(&c.URL, "url", "http://localhost:9200", "of the cluster")
-	f.StringVar(&c.Bulk.Dataset, "dataset", "", "documents that the loader makes: "+strings.Join(documents.Datasets(), ", ")+"; unset and no --file: small")
+	f.StringVar(&c.URL, "url", "http://localhost:9200", "URL of the cluster")
+	f.StringVar(&c.Bulk.Dataset, "dataset", "", "dataset that the loader generates: "+strings.Join(documents.Datasets(), ", ")+"; default without --file: small")
 	f.Func("file", "`file` of documents as newline-delimited JSON, plain, .gz, .bz2 or .zst; may be given several times", func(s string) error {
 		c.Bulk.Files = append(c.Bulk.Files, s)
 		return nil
 	})
-	f.Func("count", "`documents` to send in each run, such as 1_000_000; unset: --duration, else files once and 100,000 of a dataset", intoNumber(&c.Bulk.Documents))
-	f.DurationVar(&o.duration, "duration", 0, "length of each run, in whole seconds, instead of --count")
+	f.Func("count", "number of `documents` in each run, such as 1_000_000; without --count and --duration, a run sends each file once, or 100,000 documents of a dataset", intoNumber(&c.Bulk.Documents))
+	f.DurationVar(&o.duration, "duration", 0, "length of each run, a whole number of seconds such as 30s, instead of --count")
 	f.Func("flush-bytes", "`size` at which a bulk request is sent, such as 2MB or 6.25MiB (default 3MB)", intoSize(&c.Bulk.FlushBytes))
-	f.Func("flush-documents", "`documents` of a bulk request, instead of --flush-bytes", func(s string) error {
+	f.Func("flush-documents", "number of `documents` in a bulk request, instead of --flush-bytes", func(s string) error {
 		var n int64
 		if err := intoNumber(&n)(s); err != nil {
 			return err
 		}
 		if n < 1 || n > math.MaxInt32 {
-			return fmt.Errorf("%d is out of bounds", n)
+			return fmt.Errorf("%d is out of range: the number must be from 1 to 2147483647", n)
 		}
 		c.Bulk.FlushDocuments = int32(n)
 		return nil
 	})
 	f.IntVar(&c.Workers, "workers", runtime.NumCPU(), "connections, each sending one bulk request at a time")
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of the random parts of a dataset")
-	f.IntVar(&o.retries, "retries", load.DefaultRetries, "how often documents are sent again at most after status 429 or 5xx")
-	f.DurationVar(&o.timeout, "timeout", load.DefaultTimeout, "of one bulk request, in whole seconds")
+	f.IntVar(&o.retries, "retries", load.DefaultRetries, "maximum number of times that documents are sent again after status 429 or 5xx")
+	f.DurationVar(&o.timeout, "timeout", load.DefaultTimeout, "timeout of one bulk request, a whole number of seconds such as 30s")
 
 	f.StringVar(&c.Index, "index", "knee-load", "index to write to")
 	f.StringVar(&o.dataStream, "data-stream", "", "data stream to write to, instead of --index")
 	f.BoolVar(&o.create, "create-index", false, "delete the index or data stream before each run and create it again")
-	f.StringVar(&o.bodyFile, "body", "", "`file` with the settings and mappings to create with; unset: the dataset's own")
-	f.IntVar(&o.shards, "shards", 3, "primary shards to create with")
-	f.IntVar(&o.replicas, "replicas", 0, "replicas to create with")
-	f.StringVar(&o.refresh, "refresh-interval", "", "refresh interval to create with; unset: the body's, else OpenSearch's own")
+	f.StringVar(&o.bodyFile, "body", "", "`file` with the settings and mappings for --create-index; unset: the settings and mappings of the dataset")
+	f.IntVar(&o.shards, "shards", 3, "number of primary shards for --create-index")
+	f.IntVar(&o.replicas, "replicas", 0, "number of replicas for --create-index")
+	f.StringVar(&o.refresh, "refresh-interval", "", "refresh interval for --create-index; unset: the value in --body or in the dataset, otherwise the default of OpenSearch")
 
-	f.IntVar(&o.warmup, "warmup", 0, "`runs` before those that count")
-	f.IntVar(&o.runs, "runs", 1, "that count")
-	f.DurationVar(&o.wait, "wait", time.Second, "between two runs")
-	f.BoolVar(&o.mock, "mock", false, "load a server in this process that always gives the same reply, instead of --url: shows the loader's own limit")
-	f.StringVar(&o.output, "o", "table", "output: table, or json with one object per run and one for all")
+	f.IntVar(&o.warmup, "warmup", 0, "number of warm-up `runs`; the summary leaves them out")
+	f.IntVar(&o.runs, "runs", 1, "number of measured `runs`")
+	f.DurationVar(&o.wait, "wait", time.Second, "pause between two runs, such as 5s")
+	f.BoolVar(&o.mock, "mock", false, "load a mock server in this process instead of --url; this shows the limit of the loader itself")
+	f.StringVar(&o.output, "o", "table", "output format: table, or json with one object for each run and one object for all runs")
 
 	f.StringVar(&o.external.CredentialsDir, "credentials-dir", "", "`folder` with the files "+record.UsernameKey+" and "+record.PasswordKey)
-	f.StringVar(&o.external.CAFile, "ca-file", "", "`file` of PEM certificates that verify the cluster; unset: those of the machine")
+	f.StringVar(&o.external.CAFile, "ca-file", "", "`file` with PEM certificates that verify the cluster; unset: the certificates of the machine")
 	f.StringVar(&o.external.ClientCertificateDir, "client-certificate-dir", "", "`folder` with the files "+record.CertificateKey+" and "+record.PrivateKeyKey)
 	return f
 }
@@ -116,13 +116,13 @@ func (o *loadOptions) complete() error {
 	case o.output != "table" && o.output != "json":
 		return fmt.Errorf("-o %s: it must be table or json", o.output)
 	case o.runs < 1 || o.warmup < 0 || o.wait < 0:
-		return fmt.Errorf("--runs %d, --warmup %d, --wait %s: at least one run, and no other below 0", o.runs, o.warmup, o.wait)
+		return fmt.Errorf("--runs %d, --warmup %d, --wait %s: --runs must be at least 1, and --warmup and --wait must not be negative", o.runs, o.warmup, o.wait)
 	case o.create && o.mock:
-		return fmt.Errorf("--create-index and --mock: the mock has no index")
+		return fmt.Errorf("--create-index cannot be used with --mock: the mock has no index")
 	case o.shards < 1 || o.shards > math.MaxInt32 || o.replicas < 0 || o.replicas > math.MaxInt32:
-		return fmt.Errorf("--shards %d, --replicas %d: at least one primary, and no replicas below 0", o.shards, o.replicas)
+		return fmt.Errorf("--shards %d, --replicas %d: --shards must be at least 1 and --replicas at least 0, both at most 2147483647", o.shards, o.replicas)
 	case o.bodyFile != "" && !o.create:
-		return fmt.Errorf("--body needs --create-index, which creates the index with it")
+		return fmt.Errorf("--body has no effect without --create-index: add --create-index or remove --body")
 	}
 	if o.bodyFile != "" {
 		if _, err := os.Stat(o.bodyFile); err != nil {
@@ -137,7 +137,7 @@ func (o *loadOptions) complete() error {
 
 func seconds(name string, d time.Duration) (int32, error) {
 	if d%time.Second != 0 || d < 0 || d/time.Second > math.MaxInt32 {
-		return 0, fmt.Errorf("%s %s: it must be whole seconds", name, d)
+		return 0, fmt.Errorf("%s %s: the value must be a whole number of seconds and must not be negative", name, d)
 	}
 	return int32(d / time.Second), nil
 }
@@ -146,7 +146,7 @@ func seconds(name string, d time.Duration) (int32, error) {
 func intoNumber(n *int64) func(string) error {
 	return func(s string) (err error) {
 		if *n, err = strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64); err != nil || *n < 1 {
-			return fmt.Errorf("%q is not a number above 0", s)
+			return fmt.Errorf("%q is not a whole number above 0", s)
 		}
 		return nil
 	}
@@ -173,6 +173,6 @@ func intoSize(n *int64) func(string) error {
 			*n = int64(size)
 			return nil
 		}
-		return fmt.Errorf("%q is not a size such as 2MB or 6.25MiB", s)
+		return fmt.Errorf("%q is not a size from 1 byte to 1 TiB, such as 2MB or 6.25MiB", s)
 	}
 }

@@ -114,9 +114,9 @@ func (p *printer) header() {
 	}
 	where := c.URL + "/" + c.Index
 	if p.options.mock {
-		where = "a mock in this process, whose CPU is included in the figure"
+		where = "a mock server in this process (the CPU figures include the mock server)"
 	}
-	fmt.Fprintf(p.to, "%s: %d runs, %d before them, %d workers, bulks of %s, to %s\n", what, p.options.runs, p.options.warmup, c.Workers, full, where)
+	fmt.Fprintf(p.to, "%s: %d measured runs, %d warm-up runs before them, %d workers, bulk requests of %s, to %s\n", what, p.options.runs, p.options.warmup, c.Workers, full, where)
 	fmt.Fprintf(p.to, "%4s  %12s %12s %9s %9s %8s %9s %11s %9s %9s %9s %8s %8s %6s\n", "run", "added", "flushed", "rejected", "failed", "requests", "duration", "docs/s", "MiB/s", "p50 ms", "p99 ms", "CPU s/M", "waiting%", "CPU%")
 }
 
@@ -189,7 +189,7 @@ func nothingAcknowledged(run string, r load.Result) error {
 	if r.Documents.Added == 0 || r.Documents.Acknowledged > 0 || isUnheard(r) {
 		return nil
 	}
-	why := "no answer says why"
+	why := "the server gave no reason"
 	if len(r.Refused) > 0 {
 		why = refusal(r.Refused[0])
 	}
@@ -207,7 +207,7 @@ func note(r load.Result) string {
 	d := r.Documents
 	switch {
 	case isUnheard(r):
-		out = append(out, "flushed 0: the server acknowledges no document; docs/s counts the added documents")
+		out = append(out, "flushed 0: the server acknowledges no document, so docs/s counts the added documents")
 	case d.Uncertain > 0:
 		out = append(out, thousands(d.Uncertain)+" uncertain")
 	}
@@ -226,7 +226,7 @@ func note(r load.Result) string {
 // describe formats a result as one line.
 func describe(r load.Result) string {
 	d := r.Documents
-	out := fmt.Sprintf("%s documents added, %s acknowledged, %s rejected, %s failed, %s uncertain, %s sent again; %d requests in %.3f s, %s docs/s, %.3f CPU s per million, %.1f %% of the time in requests",
+	out := fmt.Sprintf("%s documents added, %s acknowledged, %s rejected, %s failed, %s uncertain, %s sent again; %d requests in %.3f s, %s docs/s, %.3f CPU s per million documents, workers spent %.1f %% of their time in requests",
 		thousands(d.Added), thousands(d.Acknowledged), thousands(d.Rejected), thousands(d.Failed), thousands(d.Uncertain), thousands(d.Retried), r.Requests, r.Seconds(), thousands(int64(r.DocsPerSecond())), r.CPUPerMillion(), r.Waiting()*100)
 	if text := note(r); text != "" {
 		out += "; " + text

@@ -138,10 +138,10 @@ func (i *loadIndex) renew(ctx context.Context) error {
 		return err
 	}
 	if err := i.client.DeleteIndex(ctx, i.name); err != nil {
-		return fmt.Errorf("delete index %s: %w", i.name, err)
+		return fmt.Errorf("cannot delete index %s: %w", i.name, err)
 	}
 	if err := i.client.CreateIndex(ctx, i.name, body); err != nil {
-		return fmt.Errorf("create index %s: %w", i.name, err)
+		return fmt.Errorf("cannot create index %s: %w", i.name, err)
 	}
 	return nil
 }
@@ -152,13 +152,13 @@ func (i *loadIndex) renewStream(ctx context.Context) error {
 		return err
 	}
 	if err := i.client.DeleteDataStream(ctx, i.name); err != nil {
-		return fmt.Errorf("delete data stream %s: %w", i.name, err)
+		return fmt.Errorf("cannot delete data stream %s: %w", i.name, err)
 	}
 	if err := i.client.PutStreamTemplate(ctx, i.name, template); err != nil {
-		return fmt.Errorf("the template of data stream %s: %w", i.name, err)
+		return fmt.Errorf("cannot write the template of data stream %s: %w", i.name, err)
 	}
 	if err := i.client.CreateDataStream(ctx, i.name); err != nil {
-		return fmt.Errorf("create data stream %s: %w", i.name, err)
+		return fmt.Errorf("cannot create data stream %s: %w", i.name, err)
 	}
 	return nil
 }

@@ -89,18 +89,18 @@ func TestLoadFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--count", "many"}, "not a number"},
+		{[]string{"--count", "many"}, "not a whole number above 0"},
 		{[]string{"--flush-bytes", "2XB"}, "not a size"},
 		{[]string{"--flush-bytes", "-2MB"}, "not a size"},
-		{[]string{"--duration", "1500ms"}, "whole seconds"},
+		{[]string{"--duration", "1500ms"}, "must be a whole number of seconds"},
 		{[]string{"--duration", "2s", "--count", "5"}, "both say when the load ends"},
 		{[]string{"--flush-bytes", "2MB", "--flush-documents", "5"}, "both say when a bulk request is full"},
 		{[]string{"--workers", "0"}, "workers is 0"},
 		{[]string{"-o", "yaml"}, "table or json"},
-		{[]string{"--runs", "0"}, "at least one run"},
+		{[]string{"--runs", "0"}, "--runs must be at least 1"},
 		{[]string{"--body", "x.json"}, "--create-index"},
 		{[]string{"--mock", "--create-index"}, "the mock has no index"},
-		{[]string{"--shards", "0"}, "at least one primary"},
+		{[]string{"--shards", "0"}, "--shards must be at least 1"},
 	} {
 		if _, err := optionsOf(t, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.args, err, c.want)

@@ -11,10 +11,10 @@ const usage = `knee-agent runs inside the pods of a measurement:
   knee-agent install DST...            copy this program to each DST
   knee-agent install --tree SRC DST    copy the folder SRC to DST
   knee-agent load [flags]              load a cluster with bulk requests
-  knee-agent parse [flags] FILE        read what a program of the command driver printed
+  knee-agent parse [flags] FILE        parse the output of a program of the command driver
   knee-agent preflight [flags]         check the limits that OpenSearch needs
-  knee-agent probe [flags]             report over HTTP how busy the machine is
-  knee-agent sink [flags]              answer bulk requests and store nothing: a mock server
+  knee-agent probe [flags]             report the load of the machine over HTTP
+  knee-agent sink [flags]              run a mock server that answers bulk requests and stores nothing
   knee-agent sysctl                    raise vm.max_map_count if it is too low
   knee-agent trial [flags]             make one trial and write its record
 `

@@ -41,11 +41,11 @@ func (l *list) Set(value string) error {
 func runParse(args []string) int {
 	var o parseOptions
 	flags := flag.NewFlagSet("parse", flag.ContinueOnError)
-	flags.StringVar(&o.parser, "parser", "", "freon or json, as spec.workload.command.parser")
+	flags.StringVar(&o.parser, "parser", "", "parser of the output, freon or json, as in spec.workload.command.parser")
 	flags.StringVar(&o.output, "o", "table", "json or table")
-	flags.IntVar(&o.clients, "clients", 0, "clients (threads) of the program, with which rate and latency are compared; 0: unknown")
+	flags.IntVar(&o.clients, "clients", 0, "number of clients (threads) of the program, for the check of rate and latency by Little's law; 0: unknown")
 	flags.StringVar(&o.figures, "figures", "", "for json: a file with the content of spec.workload.command.json, as YAML or JSON")
-	flags.Var(&o.paths, "path", "for json: FIELD=PATH, several times; the fields are throughput, operations, failures, seconds, latency.mean (.p50, .p90, .p99, .p999, .max) and metrics.NAME")
+	flags.Var(&o.paths, "path", "for json: FIELD=PATH; may be given several times; the fields are throughput, operations, failures, seconds, latency.mean (.p50, .p90, .p99, .p999, .max) and metrics.NAME")
 	flags.StringVar(&o.unit, "unit", "calls/s", "for json: the throughput's unit")
 	flags.StringVar(&o.latencyUnit, "latency-unit", "ms", "for json: the latency's unit: ns, us, ms or s")
 	flags.Usage = func() {
@@ -60,7 +60,7 @@ func runParse(args []string) int {
 			break
 		}
 		if o.file != "" {
-			fmt.Fprintf(flags.Output(), "one FILE, not %s and %s\n", o.file, flags.Arg(0))
+			fmt.Fprintf(flags.Output(), "give only one FILE, not %s and %s\n", o.file, flags.Arg(0))
 			return 2
 		}
 		o.file, rest = flags.Arg(0), flags.Args()[1:]
@@ -161,7 +161,7 @@ func (o parseOptions) jsonFigures() (commandconfig.JSONFigures, error) {
 		}
 	}
 	if f.Throughput.Path == "" {
-		return f, fmt.Errorf("the parser json needs --figures FILE or --path throughput=PATH")
+		return f, fmt.Errorf("the parser json needs --figures FILE with throughput.path, or --path throughput=PATH")
 	}
 	return f, nil
 }
@@ -201,7 +201,7 @@ func setPath(f *commandconfig.JSONFigures, field, path string) error {
 	case group == "metrics" && name != "":
 		f.Metrics = append(f.Metrics, commandconfig.JSONMetric{Name: name, Path: path})
 	default:
-		return fmt.Errorf("--path %s: there is no such field", field)
+		return fmt.Errorf("--path %s: there is no such field; use throughput, operations, failures, seconds, latency.NAME or metrics.NAME", field)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 func runPreflight(args []string) int {
 	flags := flag.NewFlagSet("preflight", flag.ContinueOnError)
 	var needs probe.Needs
-	flags.BoolVar(&needs.SingleNode, "single-node", false, "OpenSearch runs with discovery.type single-node, where its bootstrap checks do not bind")
+	flags.BoolVar(&needs.SingleNode, "single-node", false, "OpenSearch runs with discovery.type single-node, which does not enforce the bootstrap checks")
 	flags.BoolVar(&needs.MemoryLock, "memory-lock", false, "bootstrap.memory_lock is true")
 	flags.StringVar(&needs.Data, "data", "", "data folder that must be writable")
 	out := flags.String("message", record.TerminationPath, "file to write fatal findings to")

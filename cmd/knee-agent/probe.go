@@ -26,10 +26,10 @@ const (
 // runProbe serves the samples of the machine until it receives a signal.
 func runProbe(args []string) int {
 	flags := flag.NewFlagSet("probe", flag.ContinueOnError)
-	listen := flags.String("listen", fmt.Sprintf(":%d", record.ProbePort), "address to answer on")
+	listen := flags.String("listen", fmt.Sprintf(":%d", record.ProbePort), "address to listen on")
 	proc := flags.String("proc", "/proc", "mount point of proc")
 	sys := flags.String("sys", "/sys", "mount point of sys")
-	log := flags.String("gc-log", "/logs/gc.log", "log of OpenSearch's garbage collector; it may not exist")
+	log := flags.String("gc-log", "/logs/gc.log", "log of OpenSearch's garbage collector; the file may be missing")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -45,7 +45,7 @@ func runProbe(args []string) int {
 	errs := make(chan error, 2)
 	go func() { errs <- sampler.Run(ctx, ring, sampleInterval) }()
 	go func() { errs <- server.ListenAndServe() }()
-	fmt.Printf("the probe answers on %s\n", *listen)
+	fmt.Printf("the probe listens on %s\n", *listen)
 	select {
 	case <-ctx.Done():
 	case err := <-errs:

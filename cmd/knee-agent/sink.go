@@ -16,7 +16,7 @@ import (
 // runSink runs a server that answers bulk requests until it receives a signal.
 func runSink(args []string) int {
 	flags := flag.NewFlagSet("sink", flag.ContinueOnError)
-	listen := flags.String("listen", ":9200", "address to answer on")
+	listen := flags.String("listen", ":9200", "address to listen on")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -26,7 +26,7 @@ func runSink(args []string) int {
 	server := &http.Server{Addr: *listen, Handler: sink, ReadHeaderTimeout: time.Minute}
 	failure := make(chan error, 1)
 	go func() { failure <- server.ListenAndServe() }()
-	fmt.Printf("the sink answers on %s; it stores nothing\n", *listen)
+	fmt.Printf("the mock server listens on %s; it stores no documents\n", *listen)
 	select {
 	case <-ctx.Done():
 	case err := <-failure:

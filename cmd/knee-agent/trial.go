@@ -26,7 +26,7 @@ func runTrial(args []string) int {
 	flags := flag.NewFlagSet("trial", flag.ContinueOnError)
 	work := flags.String("work", record.WorkPath, "scratch folder, writable")
 	cache := flags.String("cache", record.CachePath, "folder kept between trials; used if it exists")
-	program := flags.String("program", "", "the driver's program; unset: the default of the driver")
+	program := flags.String("program", "", "program that the driver runs; unset: the default program of the driver")
 	out := flags.String("record", record.TerminationPath, "file to write the record to")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -36,7 +36,7 @@ func runTrial(args []string) int {
 	r := record.Record{StartedAt: started}
 	if err := json.Unmarshal([]byte(os.Getenv(record.ConfigEnv)), &config); err != nil {
 		r.FinishedAt = time.Now().UnixMilli()
-		r.Error = &record.Error{Reason: record.ReasonAgentFailed, Message: fmt.Sprintf("the environment variable %s holds no configuration: %v", record.ConfigEnv, err)}
+		r.Error = &record.Error{Reason: record.ReasonAgentFailed, Message: fmt.Sprintf("cannot decode the configuration in the environment variable %s: %v", record.ConfigEnv, err)}
 		return write(r, *out)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
@@ -67,7 +67,7 @@ func runTrial(args []string) int {
 func indexOf(loaders int32) (int32, error) {
 	index, err := strconv.ParseInt(os.Getenv(record.IndexEnv), 10, 32)
 	if err != nil || index < 0 || index >= int64(loaders) {
-		return 0, fmt.Errorf("the environment variable %s is %q: a trial of %d loader pods needs this pod's index in its Job, 0 to %d", record.IndexEnv, os.Getenv(record.IndexEnv), loaders, loaders-1)
+		return 0, fmt.Errorf("the environment variable %s is %q: in a trial of %d loader pods, it must be the index of this pod in its Job, from 0 to %d", record.IndexEnv, os.Getenv(record.IndexEnv), loaders, loaders-1)
 	}
 	return int32(index), nil
 }
@@ -109,7 +109,7 @@ func save(r record.Record, path string) ([]byte, error) {
 		return nil, err
 	}
 	if err := replace(path, data); err != nil {
-		return nil, fmt.Errorf("write the record: %w", err)
+		return nil, fmt.Errorf("cannot write the record: %w", err)
 	}
 	return data, nil
 }

@@ -30,12 +30,14 @@ func (p *plugin) analyzeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze -f FILE",
 		Short: "Find peaks, knees, shared clients and ratios in a CSV of results, or in a bundle",
-		Long: `Find peaks, knees, shared clients and ratios in a CSV of results, by the operator's own code; no cluster is needed.
+		Long: `Find peaks, knees, shared clients and ratios in a CSV of results, with the same code as the operator. No cluster is
+needed.
 The CSV may be Knee's results.csv or one made by any script. Its header names the columns, in any order:
   variant (required), topology, phase (Warmup, Sweep, Final), clients, docs_per_second, rejections, error_rate,
   iowait_percent, cpu_user_percent, cpu_system_percent, status (ok, failed, gated), repetition, placement
-Other columns are ignored. A row without docs_per_second counts as failed. A row with an error_rate above 0 that rejections
-do not explain counts as failed too, unless its status is gated: opensearch-benchmark reports such runs as a success.
+Other columns are ignored. A row without docs_per_second counts as failed. A row also counts as failed if its error_rate is
+above 0 and its rejections do not explain the errors, because opensearch-benchmark reports such a run as a success. A row with
+the status gated is an exception.
 A malformed line ends the command with exit code 2 and a message with its line number and column. Nothing is printed on
 standard output then.`,
 		Example: `  kubectl knee analyze -f results.csv --baseline intel
@@ -167,7 +169,7 @@ func (f analyzeFlags) analyzeBundle(cmd *cobra.Command, in io.Reader) (result of
 		variants = append(variants, string(v.Name))
 	}
 	if options.Baseline != "" && !slices.Contains(variants, options.Baseline) {
-		return result, options, terminal.Usagef("the campaign has no variant %q for the baseline; it has %s", options.Baseline, strings.Join(variants, ", "))
+		return result, options, terminal.Usagef("the campaign has no variant %q for the baseline; its variants are %s", options.Baseline, strings.Join(variants, ", "))
 	}
 	if reflect.DeepEqual(options, rules) {
 		result = offline.FromAssessment(a, options)
@@ -181,7 +183,7 @@ func (f analyzeFlags) analyzeBundle(cmd *cobra.Command, in io.Reader) (result of
 		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d trials are done", a.Done, a.Planned))
 	}
 	if slices.ContainsFunc(a.Ratios, func(r campaign.Ratio) bool { return r.Named }) {
-		result.Notes = append(result.Notes, "the ratios of spec.comparisons are in the report (kubectl knee report)")
+		result.Notes = append(result.Notes, "the ratios of spec.comparisons are only in the report (kubectl knee report)")
 	}
 	return result, options, nil
 }

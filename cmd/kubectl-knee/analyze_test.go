@@ -60,7 +60,7 @@ func TestAnalyze_unusableColumns_notesOnStderr(t *testing.T) {
 	for csv, want := range map[string]string{
 		"variant,clients,docs_per_second\na,8,1\n":                 "note: there is no column iowait_percent: --max-iowait is not applied to any row\n",
 		"variant,clients,docs_per_second,iowait_percent\na,8,1,\n": "",
-		"variant,clients,docs_per_second,iowait_percent,attempt\na,8,1,1,x\n": "note: columns attempt are ignored: they have a meaning only in Knee's own " +
+		"variant,clients,docs_per_second,iowait_percent,attempt\na,8,1,1,x\n": "note: column attempt is ignored: it has a meaning only in Knee's own " +
 			"results.csv, which has all of attempt, verdict, failures, whole_docs_per_second\n",
 	} {
 		if r := knee(t, csv, "analyze", "-f", "-", "--max-iowait", "10", "-o", "json"); r.code != exitOK || r.err != want {
@@ -139,7 +139,7 @@ func TestAnalyze_bundle_usesCampaignRules(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	final := r.Ratios[3]
-	if final.At != "final" || math.Abs(final.Ratio-1.4613) > 0.003 || final.Low == nil || math.Abs(*final.Confidence-(1-2./70)) > 1e-12 {
+	if final.At != "final" || math.Abs(final.Ratio-1.4613) > 0.003 || final.Low == nil || math.Abs(*final.Confidence-0.95) > 1e-12 {
 		t.Errorf("%+v", final)
 	}
 	unmeasured := study(t, nil, campaigntest.StudyRecord)

@@ -59,7 +59,7 @@ func sharedText(r offline.Result) string {
 		case clients == nil:
 			return "none: no client count was Measured in every cell"
 		case fallback:
-			return fmt.Sprintf("%d, which does not pass in every cell: no other count is better", *clients)
+			return fmt.Sprintf("%d: no client count passes in every cell; this is the best of the counts that are Measured in every cell", *clients)
 		}
 		return fmt.Sprint(*clients)
 	}

@@ -270,7 +270,7 @@ func TestWatch(t *testing.T) {
 	}
 	campaign.Status.Conditions[0].Status, campaign.Status.Conditions[0].Reason = metav1.ConditionFalse, v1alpha1.ReasonNothingMeasured
 	update()
-	if r := knee(t, "", append([]string{"watch", "watched"}, flags...)...); r.code != exitFailed || !strings.Contains(r.err, "needs a person: NothingMeasured") {
+	if r := knee(t, "", append([]string{"watch", "watched"}, flags...)...); r.code != exitFailed || !strings.Contains(r.err, "a person must act on campaign default/watched: NothingMeasured") {
 		t.Errorf("a campaign that needs a person: %+v", r)
 	}
 }

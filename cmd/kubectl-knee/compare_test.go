@@ -69,7 +69,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("the kernel is not among %+v", cell.Environment)
 		}
 	}
-	if want := "different machines, different day: A ran on node-arm, node-intel on 2025-07-01, B on other-arm, other-intel on 2025-07-03"; c.Caveats[0] != want {
+	if want := "different machines, different day: A ran on node-arm, node-intel on 2025-07-01; B ran on other-arm, other-intel on 2025-07-03"; c.Caveats[0] != want {
 		t.Errorf("caveat %q, want %q", c.Caveats[0], want)
 	}
 	if !strings.Contains(c.Caveats[1], "not interleaved") {
@@ -137,7 +137,7 @@ func TestCompare_differentUnits_fails(t *testing.T) {
 	calls, more := bundled(t, "calls.tar.gz", program(100)), bundled(t, "more.tar.gz", program(110))
 	docs := bundled(t, "docs.tar.gz", study(t, nil, campaigntest.StudyRecord))
 
-	if r := knee(t, "", "compare", docs, calls); r.code == 0 || !strings.Contains(r.err, "counts docs/s") || !strings.Contains(r.err, "counts calls/s") {
+	if r := knee(t, "", "compare", docs, calls); r.code == 0 || !strings.Contains(r.err, "measures docs/s") || !strings.Contains(r.err, "measures calls/s") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 	if c := compared(t, calls, more); c.A.Unit != "calls/s" || len(c.Cells) != 2 || math.Abs(c.Cells[0].Knee.Ratio-1.1) > 1e-3 {

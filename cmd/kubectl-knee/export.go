@@ -18,10 +18,10 @@ func (p *plugin) exportCommand() *cobra.Command {
 	var file, artifacts string
 	cmd := &cobra.Command{
 		Use:   "export NAME --bundle FILE",
-		Short: "Keep a campaign in one file: the object, its records and its report, with checksums",
-		Long: `Keep a campaign in one file, a gzipped tar: the object, every record (including earlier reruns), the report as the operator
-wrote it, the versions of the programs that made them, and the SHA-256 of each file. The same contents give the same bytes.
-kubectl knee report, compare and analyze can read the file.
+		Short: "Save a campaign in one file: the object, its records and its report, with checksums",
+		Long: `Save a campaign in one file, a gzipped tar. The file contains the object, every record (including earlier reruns), the report
+as the operator wrote it, the versions of the programs that made these parts, and the SHA-256 of each part. The same contents
+always give the same bytes. kubectl knee report, compare and analyze can read the file.
 
 --artifacts adds the trials' raw files and series from a local copy of the campaign's artifacts volume.`,
 		Example: `  kubectl knee export arm-vs-intel --bundle arm-vs-intel.tar.gz
@@ -33,7 +33,7 @@ kubectl knee report, compare and analyze can read the file.
 		},
 	}
 	cmd.Flags().StringVar(&file, "bundle", "", "file to write; - is standard output")
-	cmd.Flags().StringVar(&artifacts, "artifacts", "", "folder whose files are added: a local copy of the artifacts volume")
+	cmd.Flags().StringVar(&artifacts, "artifacts", "", "folder with a local copy of the artifacts volume, whose files are added to the bundle")
 	terminal.PanicOnError(cmd.MarkFlagRequired("bundle"))
 	terminal.PanicOnError(cmd.MarkFlagDirname("artifacts"))
 	return cmd

@@ -73,8 +73,8 @@ func (p *plugin) command() *cobra.Command {
 		Short: "Plan, watch, report and compare benchmark campaigns",
 		Long: `Plan, watch, report and compare benchmark campaigns.
 
-Exit codes: 0 on success; 1 when the command failed or found a problem (no such campaign, a campaign needs a person, a figure
-differs); 2 on wrong usage (flags, arguments, a malformed or damaged file).`,
+Exit codes: 0 on success; 1 if the command failed or found a problem (a campaign does not exist, a user must act on a campaign, or
+a figure differs); 2 for wrong usage (flags, arguments, a malformed or damaged file).`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl knee"},
 		Version:       version.Version,
 		SilenceUsage:  true,

@@ -148,7 +148,7 @@ func TestUsage(t *testing.T) {
 		`--output must be one of json, not`:   {"analyze", "-f", "x", "-o", "yaml"},
 		"--cv is in percent":                  {"plan", "-f", "x", "--cv", "200"},
 		"no such file":                        {"analyze", "-f", "/no/such/file"},
-		"no bundle":                           {"compare", "/no/such/file", "y"},
+		"cannot read the bundle":              {"compare", "/no/such/file", "y"},
 	} {
 		fails(t, exitUsage, message, args...)
 	}

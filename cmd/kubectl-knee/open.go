@@ -16,7 +16,7 @@ import (
 // folder after this program has ended.
 func (p *plugin) show(ctx context.Context, name string, files map[string]string) error {
 	if files["report.html"] == "" {
-		return errors.New("the report has no report.html: it was written by an older Knee; --remake makes it from the records")
+		return errors.New("the report has no report.html, because an older version of Knee wrote the report; use --remake to make all files from the records")
 	}
 	dir, err := os.MkdirTemp("", "knee-"+strings.ReplaceAll(name, "/", "-")+"-")
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *plugin) show(ctx context.Context, name string, files map[string]string)
 		opener = "open"
 	}
 	if out, err := exec.CommandContext(ctx, opener, page).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s cannot open it: %w %s", opener, err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("%s cannot open the report: %w %s", opener, err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }

@@ -19,15 +19,15 @@ func (p *plugin) planCommand() *cobra.Command {
 	var t forecast.Timing
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
-		Short: "Show what a campaign would run, for how long and at what price, before a node is paid for",
+		Short: "Show what a campaign would run, how long it would take and what it would cost",
 		Long: `Show the trials of a campaign, their order, the estimated time and price, and the number of repetitions that it needs for a
 conclusion. No cluster is needed: the campaign is validated against the schema and the rules of the CRD that is built into
 this program, and its defaults are filled in.
 
 The estimate is based on the length of the load (time_period and warmup_time_period of the workload, durationSeconds of bulk),
-or on --trial-time. For an official workload that sends its whole corpus, the estimate is a range: the documents of the corpus
-at the two rates of --docs-per-second. The output says what the estimate is based on and what it leaves out. There is no
-estimate if the length of a trial is unknown.`,
+or on --trial-time. For an official workload that sends its whole corpus, the estimate is a range: the time to send the
+documents of the corpus at each of the two rates of --docs-per-second. The output says what the estimate is based on and what
+it leaves out. There is no estimate if the length of a trial is unknown.`,
 		Example: `  kubectl knee plan -f campaign.yaml
   kubectl knee plan -f campaign.yaml --docs-per-second 60000,250000
   kubectl knee plan -f campaign.yaml --trial-time 25m --search-time 8m --cv 1.5
@@ -39,7 +39,7 @@ estimate if the length of a trial is unknown.`,
 				return err
 			}
 			if t.Trial < 0 || t.Search < 0 || t.Start < 0 || !(cv >= 0 && cv <= 100) {
-				return terminal.Usagef("--trial-time, --search-time and --start-time must not be negative, and --cv is in percent from 0 to 100")
+				return terminal.Usagef("--trial-time, --search-time and --start-time must not be negative; --cv is in percent and must be from 0 to 100")
 			}
 			var err error
 			if t.Low, t.High, err = parseRates(rates); err != nil {
@@ -52,9 +52,9 @@ estimate if the length of a trial is unknown.`,
 	flags.StringVarP(&file, "filename", "f", "", "file of one or more campaigns, YAML or JSON; - is standard input")
 	flags.StringVarP(&output, "output", "o", "", "json or yaml; unset: text")
 	flags.DurationVar(&t.Trial, "trial-time", 0, "how long one trial takes, from its pod's start to its record, including waits, such as 25m")
-	flags.StringVar(&rates, "docs-per-second", defaultRates, "LOW,HIGH: rates at which the time of a load of an official corpus is estimated, if its length is not known otherwise")
+	flags.StringVar(&rates, "docs-per-second", defaultRates, "LOW,HIGH: assumed rates for a load whose length is not known otherwise, such as a load of an official corpus")
 	flags.DurationVar(&t.Search, "search-time", 0, "how long the search tasks of one Final take, such as 8m")
-	flags.DurationVar(&t.Start, "start-time", forecast.DefaultStart, "from the request for a cell's nodes until its OpenSearch is green")
+	flags.DurationVar(&t.Start, "start-time", forecast.DefaultStart, "time from the request for the nodes of a cell until its OpenSearch is green")
 	flags.Float64Var(&cv, "cv", 0, "assumed coefficient of variation of docs/s between repetitions, in percent")
 	terminal.PanicOnError(cmd.MarkFlagRequired("filename"))
 	terminal.PanicOnError(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json", "yaml"}, cobra.ShellCompDirectiveNoFileComp)))
@@ -72,7 +72,7 @@ func parseRates(text string) (low, high float64, err error) {
 		high, err = strconv.ParseFloat(strings.TrimSpace(b), 64)
 	}
 	if err != nil || !found || !(low > 0 && low <= high && high < 1e10) {
-		return 0, 0, terminal.Usagef("--docs-per-second must be LOW,HIGH, two rates above 0 such as %s, not %q", defaultRates, text)
+		return 0, 0, terminal.Usagef("--docs-per-second must be LOW,HIGH, two rates above 0 with the lower rate first, such as %s, not %q", defaultRates, text)
 	}
 	return low, high, nil
 }

@@ -251,7 +251,7 @@ func TestPlan_eachDriver_usesItsSettings(t *testing.T) {
   variants: [{name: a, params: {use_stream_transport: "false"}}, {name: b}]
   topologies: [{name: t, nodes: 2}]
   workload: {stream: {}}
-`, nil, 8, 6, 0, "the load has no set length"},
+`, nil, 8, 6, 0, "the load has no fixed length"},
 		"command without OpenSearch": {`
   variants: [{name: a}, {name: b, image: "ozone:2"}]
   workload: {command: {image: "ozone:1", command: [ozone, $(KNEE_CLIENTS)], parser: Freon}}

@@ -25,9 +25,9 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 	}
 	switch {
 	case f.AtMost != nil && f.Between != nil:
-		fmt.Fprintf(t, "with every repetition of the second stage: %d trials\n", f.AtMost.Trials)
+		fmt.Fprintf(t, "with all repetitions of the second stage (spec.final.maxRepetitions): %d trials\n", f.AtMost.Trials)
 	case f.AtMost != nil:
-		fmt.Fprintf(t, "with every repetition of the second stage: %d trials, %s\n", f.AtMost.Trials, timeText(f.AtMost.Seconds, f.AtMost.Cost))
+		fmt.Fprintf(t, "with all repetitions of the second stage (spec.final.maxRepetitions): %d trials, %s\n", f.AtMost.Trials, timeText(f.AtMost.Seconds, f.AtMost.Cost))
 	}
 	t.EndTable()
 	t.WriteRow("VARIANT", "TOPOLOGY", "NODES", "GROUP", "NODES EXIST FOR", "PRICE PER HOUR")
@@ -39,7 +39,7 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 		t.WriteRow(c.Variant, c.Topology, terminal.FormatInteger(c.Nodes), terminal.FormatInteger(c.Group), terminal.OrDash(terminal.FormatClock(c.NodeSeconds)), price)
 	}
 	t.EndTable()
-	fmt.Fprintln(t, "Groups run in parallel; the cells of one group take turns. A block starts when the block before it has ended in every group.")
+	fmt.Fprintln(t, "Groups run in parallel. The cells of one group never run at the same time. A block of repetitions starts when the block before it has ended in every group.")
 	t.EndTable()
 	t.WriteRow("STAGE", "GROUP", "STARTS", "TAKES", "VARIANT", "TOPOLOGY", "TRIALS")
 	for _, s := range f.Steps {
@@ -58,18 +58,18 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 // betweenText describes the range for a person.
 func betweenText(b forecast.Between) string {
 	line := func(a forecast.AtRate) string {
-		return fmt.Sprintf("at %s docs/s in every load %s", strconv.FormatFloat(a.DocsPerSecond, 'f', -1, 64), timeText(a.Seconds, a.Cost))
+		return fmt.Sprintf("at %s docs/s in every load: %s", strconv.FormatFloat(a.DocsPerSecond, 'f', -1, 64), timeText(a.Seconds, a.Cost))
 	}
 	return line(b.Slow) + "\n" + line(b.Fast)
 }
 
 func timeText(seconds *float64, c *forecast.Cost) string {
 	if seconds == nil {
-		return "time and cost are unknown"
+		return "time and cost are unknown, because the length of a trial is unknown: set --trial-time"
 	}
 	text := "about " + terminal.FormatClock(seconds)
 	if c == nil {
-		return text + "; no cost without variants[].pricePerHour"
+		return text + "; the cost is unknown: set spec.variants[].pricePerHour"
 	}
 	return strings.TrimRight(fmt.Sprintf("%s, about %.2f %s", text, c.Amount, c.Currency), " ")
 }
@@ -98,11 +98,11 @@ func repetitionsText(r forecast.Repetitions) string {
 	}
 	text := fmt.Sprintf("%s: a conclusion needs at least %d Final repetitions of each cell; %d are planned", terminal.FormatCount(r.Comparisons, "comparison"), r.NeededToConclude, r.Planned)
 	if r.Placements > 1 {
-		text = fmt.Sprintf("%s of placement means: a conclusion needs at least %d placements; %d are planned, of %d repetitions each",
+		text = fmt.Sprintf("%s of placement means: a conclusion needs at least %d placements; %d placements with %d repetitions each are planned",
 			terminal.FormatCount(r.Comparisons, "comparison"), r.NeededToConclude, r.Placements, r.Planned)
 	}
 	if r.NeededAtCV != nil {
-		text += fmt.Sprintf("; about %[3]d to detect %[1]g %% at a CV of %[2]g %%", r.SmallestDifference, *r.CVPercent, *r.NeededAtCV)
+		text += fmt.Sprintf("; about %[3]d are necessary to detect a difference of %[1]g %% at a CV of %[2]g %%", r.SmallestDifference, *r.CVPercent, *r.NeededAtCV)
 	}
 	return text + "."
 }

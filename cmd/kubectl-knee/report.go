@@ -35,9 +35,9 @@ func (p *plugin) reportCommand() *cobra.Command {
 		Long: `Read a campaign's report. Without a flag, a summary is shown. --md, --html and --csv print files of the report, -o writes
 all files into a folder, and --open shows the report in a browser.
 
-For a campaign on the cluster, these are the files that the operator wrote. With --remake, or for a bundle, they are made
-from the records. --verify makes all files from the records and reports which are identical; the exit code is 1 if one
-differs.`,
+For a campaign on the cluster, these are the files that the operator wrote. With --remake, or for a bundle, the command makes
+the files from the records. --verify makes all files from the records and compares each file with the stored file. The exit
+code is 1 if a file differs.`,
 		Example: `  kubectl knee report arm-vs-intel
   kubectl knee report arm-vs-intel --md > report.md
   kubectl knee report arm-vs-intel --csv results.csv
@@ -58,7 +58,7 @@ differs.`,
 	flags.BoolVar(&f.html, "html", false, "print report.html")
 	flags.StringSliceVar(&f.csv, "csv", nil, "print CSV files of the report by name, one after the other, such as results.csv")
 	flags.StringSliceVar(&f.files, "file", nil, "print files of the report by name")
-	flags.StringVarP(&f.dir, "output-dir", "o", "", "folder to write all files of the report to; it is created")
+	flags.StringVarP(&f.dir, "output-dir", "o", "", "folder for all files of the report; it is created if it does not exist")
 	flags.BoolVar(&f.open, "open", false, "show report.html in a browser")
 	flags.BoolVar(&f.remake, "remake", false, "make the report from the records instead of reading the files that the operator wrote")
 	flags.BoolVar(&f.verify, "verify", false, "make the report from the records, and compare it with the stored files")
@@ -134,7 +134,7 @@ func writeFiles(dir string, files map[string]string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if name != filepath.Base(name) {
-			return terminal.Usagef("%q cannot be the name of a report's file", name)
+			return terminal.Usagef("the report has a file with the name %q, which is not a plain file name", name)
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(files[name]), 0o644); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (p *plugin) verify(s source.Source, made map[string]string) error {
 		differ++
 	}
 	if differ > 0 {
-		return fmt.Errorf("%d of %d files of the report of %s differ from what its records give: the report was written by Knee %s, this is %s on %s "+
+		return fmt.Errorf("%d of %d files of the report of %s differ from the files made from its records: the report was written by Knee %s, and this is Knee %s on %s "+
 			"(figures may differ in their last digits between amd64 and arm64)",
 			differ, len(all), s.From, terminal.OrDash(s.Versions.Knee), version.Version, runtime.GOARCH)
 	}

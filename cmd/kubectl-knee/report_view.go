@@ -31,7 +31,7 @@ func printSummary(out io.Writer, s source.Source, in view.Input) error {
 	}
 	t.EndTable()
 	if len(a.Ratios) > 0 {
-		t.WriteRow("RATIO OF", "CLIENTS", "RATIO", "INTERVAL", "CONFIDENCE", "P", "VERDICT")
+		t.WriteRow("RATIO OF", "CLIENTS", "RATIO", "INTERVAL", "CONFIDENCE", "BOUNDS", "CV %", "P", "VERDICT")
 		for _, r := range a.Ratios {
 			t.WriteRow(ratioFigures(r, len(a.Topologies()) > 1)...)
 		}
@@ -92,10 +92,10 @@ func ratioFigures(r campaign.Ratio, topologies bool) []string {
 	row := []string{name + " / " + baseline, clients}
 	switch {
 	case math.IsNaN(r.Ratio):
-		return append(row, "none", "-", "-", "-", fmt.Sprintf("%d and %d Measured", r.N, r.M))
+		return append(row, "none", "-", "-", "-", "-", "-", fmt.Sprintf("%d and %d Measured repetitions", r.N, r.M))
 	case !r.HasInterval():
-		return append(row, fmt.Sprintf("%.4f", r.Ratio), "-", "-", "-", "-")
+		return append(row, fmt.Sprintf("%.4f", r.Ratio), "-", "-", "-", "-", "-", "-")
 	}
 	return append(row, fmt.Sprintf("%.4f", r.Ratio), fmt.Sprintf("[%.4f, %.4f]", r.Low, r.High),
-		fmt.Sprintf("%.1f %%", 100*r.Confidence), fmt.Sprintf("%.4g", r.AdjustedP), string(r.Verdict))
+		fmt.Sprintf("%.1f %%", 100*r.Confidence), string(r.Bounds), fmt.Sprintf("%.2f / %.2f", 100*r.CV, 100*r.BaselineCV), fmt.Sprintf("%.4g", r.AdjustedP), string(r.Verdict))
 }

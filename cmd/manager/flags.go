@@ -29,21 +29,21 @@ type flags struct {
 func parse(set *flag.FlagSet, args []string) (flags, error) {
 	var f flags
 	set.StringVar(&f.options.OpenSearchImage, "opensearch-image", "opensearchproject/opensearch",
-		"repository of the OpenSearch image, without tag and digest: a campaign's version is the tag (a campaign's image may have a digest)")
+		"repository of the OpenSearch image, without tag and digest: the tag is the version in the campaign (to use a digest, set the image in the campaign)")
 	set.StringVar(&f.options.OSBImage, "osb-image", "opensearchproject/opensearch-benchmark",
-		"repository of the opensearch-benchmark image, without tag and digest: a campaign's version is the tag (a campaign's image may have a digest)")
+		"repository of the opensearch-benchmark image, without tag and digest: the tag is the version in the campaign (to use a digest, set the image in the campaign)")
 	set.StringVar(&f.options.AgentImage, "agent-image", "ghcr.io/knee-bench/knee:"+version.Version,
-		"full reference, tag or digest, of Knee's own image, which holds knee-agent")
+		"full reference of Knee's own image, with a tag or digest; this image contains knee-agent")
 	set.BoolVar(&f.options.AllowSysctlInit, "allow-sysctl-init", false,
-		"let campaigns raise vm.max_map_count of their nodes by a privileged init container (spec.opensearch.sysctlInit)")
+		"allow campaigns to raise vm.max_map_count of their nodes with a privileged init container (spec.opensearch.sysctlInit)")
 	set.BoolVar(&f.networkPolicies, "network-policies", true,
-		"create NetworkPolicies for each cell; without them every client on the pods' network can reach an OpenSearch without authentication")
-	set.BoolVar(&f.leaderElect, "leader-elect", false, "let only one of several managers work at a time")
-	set.StringVar(&f.leaseNamespace, "leader-elect-namespace", "", "namespace of the election's lease; empty means the manager's own")
+		"create NetworkPolicies for each cell; without NetworkPolicies, every client on the pod network can reach a cluster that has no authentication")
+	set.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader, so that only one of several managers works at a time")
+	set.StringVar(&f.leaseNamespace, "leader-elect-namespace", "", "namespace of the Lease for the leader election; empty means the namespace of the manager")
 	set.StringVar(&f.metricsAddress, "metrics-bind-address", "0",
-		"address of the metrics endpoint, such as :8443; 0 turns it off. It uses TLS, and asks the API server to authenticate and authorize readers")
+		"address of the metrics endpoint, such as :8443; 0 disables the endpoint. The endpoint uses TLS, and asks the API server to authenticate and authorize each reader")
 	set.StringVar(&f.metricsCertDir, "metrics-cert-dir", "",
-		"folder of the metrics endpoint's tls.crt and tls.key; empty means a self-signed certificate")
+		"folder with tls.crt and tls.key for the metrics endpoint; empty means a self-signed certificate")
 	set.BoolVar(&f.http2, "enable-http2", false, "allow HTTP/2 at the metrics endpoint")
 	set.StringVar(&f.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	set.StringVar(&f.namespace, "namespace", "", "handle the campaigns of this namespace only; empty means all")
@@ -54,7 +54,7 @@ func parse(set *flag.FlagSet, args []string) (flags, error) {
 	f.options.NoPolicies = !f.networkPolicies
 	for name, image := range map[string]string{"opensearch-image": f.options.OpenSearchImage, "osb-image": f.options.OSBImage} {
 		if hasTag(image) {
-			return f, fmt.Errorf("--%s=%s: leave tag and digest out, because a campaign's version is the tag; to pin a digest, set the campaign's image", name, image)
+			return f, fmt.Errorf("--%s=%s: leave tag and digest out, because the version in a campaign is the tag; to pin a digest, set the image in the campaign", name, image)
 		}
 	}
 	return f, nil

@@ -41,7 +41,7 @@ func run(f flags) error {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&f.zap)))
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("find the Kubernetes cluster: %w", err)
+		return fmt.Errorf("cannot find the Kubernetes cluster: %w", err)
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme.New(),
@@ -84,7 +84,7 @@ func cachesSynced(c cache.Cache) healthz.Checker {
 		ctx, cancel := context.WithTimeout(req.Context(), syncWait)
 		defer cancel()
 		if !c.WaitForCacheSync(ctx) {
-			return errors.New("the caches are not filled: read the manager's log for what the API server refuses")
+			return errors.New("the caches of the manager are not filled: look in the manager's log for requests that the API server refuses")
 		}
 		return nil
 	}

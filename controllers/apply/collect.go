@@ -23,11 +23,11 @@ import (
 func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) error {
 	var pods corev1.PodList
 	if err := a.Uncached.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels{batchv1.JobNameLabel: action.Job}); err != nil {
-		return fmt.Errorf("list the pods of Job %s: %w", action.Job, err)
+		return fmt.Errorf("cannot list the pods of Job %s: %w", action.Job, err)
 	}
 	encoded, err := record.Encode(recordOf(pods.Items, action.Attempt, a.Clock.Now().UnixMilli()))
 	if err != nil {
-		return fmt.Errorf("encode the record of %s: %w", action.Job, err)
+		return fmt.Errorf("cannot encode the record of %s: %w", action.Job, err)
 	}
 	_, err = a.create(ctx, c, resources.RecordConfigMap(c, action.Job, action.Attempt, encoded))
 	return err
@@ -73,7 +73,7 @@ func terminationMessage(pod corev1.Pod) string {
 // the cause: the Job's controller then deletes the pods that still run.
 func noRecordReason(pods []corev1.Pod) (reason, message string) {
 	if len(pods) == 0 {
-		return record.ReasonRecordLost, "the trial's pod was gone before its record was collected"
+		return record.ReasonRecordLost, "the trial's pod disappeared before its record was collected"
 	}
 	var others []string
 	for _, pod := range pods {
@@ -87,7 +87,7 @@ func noRecordReason(pods []corev1.Pod) (reason, message string) {
 	case children.LoaderIndex(&pods[0]) == 0:
 		others = append([]string{describePodEnd(pods[0])}, others...)
 	case len(others) == 0:
-		return record.ReasonRecordLost, fmt.Sprintf("the trial's pod of index 0 was gone before its record was collected; %d of its other pods exist", len(pods))
+		return record.ReasonRecordLost, fmt.Sprintf("the trial's pod with index 0 disappeared before its record was collected; %d other pods of the trial still exist", len(pods))
 	}
 	const named = 3 // maximum number of pods in the message: further pods usually fail for the same reason
 	if len(others) > named {

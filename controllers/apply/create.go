@@ -25,7 +25,7 @@ func (a *Applier) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o c
 	}
 	existing := o.DeepCopyObject().(client.Object)
 	if err := a.Uncached.Get(ctx, client.ObjectKeyFromObject(o), existing); err != nil {
-		return false, fmt.Errorf("read the existing %s %s: %w", kind, o.GetName(), err)
+		return false, fmt.Errorf("cannot read the existing %s %s: %w", kind, o.GetName(), err)
 	}
 	if metav1.IsControlledBy(existing, c) {
 		return false, nil
@@ -34,7 +34,7 @@ func (a *Applier) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o c
 	if ref := metav1.GetControllerOf(existing); ref != nil {
 		owner = "belongs to " + ref.Kind + " " + ref.Name
 	}
-	return false, fmt.Errorf("%w: %s %s/%s exists and %s; delete or rename it", children.ErrNameConflict, kind, o.GetNamespace(), o.GetName(), owner)
+	return false, fmt.Errorf("%w: %s %s/%s exists and %s; delete it, or use another name for the campaign", children.ErrNameConflict, kind, o.GetNamespace(), o.GetName(), owner)
 }
 
 func (a *Applier) createAll(ctx context.Context, c *v1alpha1.BenchmarkCampaign, objects []client.Object) error {
@@ -67,7 +67,7 @@ func (a *Applier) loaderObjects(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) [
 func (a *Applier) createSecuritySecret(ctx context.Context, c *v1alpha1.BenchmarkCampaign) error {
 	bundle, err := security.Generate(a.Clock.Now(), resources.SecurityDNSNames(c)...)
 	if err != nil {
-		return fmt.Errorf("create certificates and a password for opensearch.security: %w", err)
+		return fmt.Errorf("cannot create certificates and a password for opensearch.security: %w", err)
 	}
 	secret := resources.SecuritySecret(c, bundle)
 	if err := a.Client.Create(ctx, secret); !apierrors.IsAlreadyExists(err) {

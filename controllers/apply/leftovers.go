@@ -137,12 +137,12 @@ func (l *Leftovers) deleteOf(ctx context.Context, cells operatedCells) error {
 		errs = append(errs, deleteVolumes(ctx, l.Writer, key.Namespace, name, nodes))
 	}
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("delete the volumes of campaign %s, which is deleted: %w", key, err)
+		return fmt.Errorf("cannot delete the volumes of the deleted campaign %s: %w", key, err)
 	}
 	l.forget(cells.campaign)
 	cells.names = slices.DeleteFunc(slices.Clone(cells.names), func(name string) bool { return orphaned[name] }) // orphaned clusters still need their Secrets
 	gone := &v1alpha1.BenchmarkCampaign{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: cells.campaign}}
-	l.report(gone, cells, "the campaign is deleted, and the volumes of its OpenSearchClusters with it")
+	l.report(gone, cells, "the campaign and the volumes of its OpenSearchClusters are deleted")
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (l *Leftovers) findOrphanedCells(ctx context.Context, namespace string, cam
 	}
 	objects, err := l.Operator.List(ctx, kind, client.InNamespace(namespace), client.MatchingLabels{resources.LabelCampaign: string(campaign)})
 	if err != nil && !observe.IsNotServed(err) {
-		return nil, fmt.Errorf("list the OpenSearchClusters of a deleted campaign: %w", err)
+		return nil, fmt.Errorf("cannot list the OpenSearchClusters of a deleted campaign: %w", err)
 	}
 	out := map[string]bool{}
 	for i := range objects {
@@ -182,9 +182,9 @@ func (l *Leftovers) report(c *v1alpha1.BenchmarkCampaign, cells operatedCells, a
 	for _, cell := range cells.names {
 		names = append(names, resources.OperatedSecret(cell))
 	}
-	note := fmt.Sprintf("%s; the opensearch-k8s-operator leaves Secrets behind, which Knee cannot delete: kubectl -n %s delete secret --ignore-not-found %s", after, c.Namespace, strings.Join(names, " "))
+	note := fmt.Sprintf("%s; the opensearch-k8s-operator leaves Secrets behind that Knee cannot delete; to delete them, run: kubectl -n %s delete secret --ignore-not-found %s", after, c.Namespace, strings.Join(names, " "))
 	if len(note) > MaxNote { // the note ends with a command: if it were cut off, it could end within a name
-		note = fmt.Sprintf("%s; the opensearch-k8s-operator leaves %d Secrets behind, which Knee cannot delete: delete the Secret %s in namespace %s for each of the campaign's OpenSearchClusters NAME",
+		note = fmt.Sprintf("%s; the opensearch-k8s-operator leaves %d Secrets behind that Knee cannot delete; delete the Secret %s in namespace %s for each OpenSearchCluster NAME of the campaign",
 			after, len(names), resources.OperatedSecret("NAME"), c.Namespace)
 	}
 	l.Recorder.Eventf(c, nil, corev1.EventTypeNormal, reasonLeftBehind, "Reconcile", "%s", children.Shorten(note, MaxNote))

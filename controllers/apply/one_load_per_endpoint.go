@@ -44,7 +44,7 @@ func (a *Applier) findOtherLoad(ctx context.Context, c *v1alpha1.BenchmarkCampai
 		if err := a.Uncached.List(ctx, list, client.InNamespace(a.Namespace), client.MatchingLabels{
 			resources.LabelManagedBy: resources.ManagedBy, resources.LabelComponent: resources.ComponentLoader,
 		}); err != nil {
-			return fmt.Errorf("list the loads of %s: %w", endpoint, err)
+			return fmt.Errorf("cannot list the Jobs and pods that load %s: %w", endpoint, err)
 		}
 	}
 	var objects []client.Object
@@ -57,7 +57,7 @@ func (a *Applier) findOtherLoad(ctx context.Context, c *v1alpha1.BenchmarkCampai
 	for _, o := range objects {
 		loads := slices.ContainsFunc(children.HeldPools(o), func(p plan.Pool) bool { return p.Endpoint == endpoint })
 		if loads && o.GetLabels()[resources.LabelCampaign] != string(c.UID) {
-			return fmt.Errorf("campaign %s/%s loads the same system (%s)", o.GetNamespace(), o.GetAnnotations()[resources.AnnotationCampaignName], o.GetName())
+			return fmt.Errorf("campaign %s/%s loads the same system (Job or pod %s)", o.GetNamespace(), o.GetAnnotations()[resources.AnnotationCampaignName], o.GetName())
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func (a *Applier) hasNewRecords(ctx context.Context, c *v1alpha1.BenchmarkCampai
 	if err := a.Uncached.List(ctx, &maps, client.InNamespace(c.Namespace), client.MatchingLabels{
 		resources.LabelCampaign: string(c.UID), resources.LabelCell: cell.Hash, resources.LabelComponent: resources.ComponentRecord,
 	}); err != nil {
-		return false, fmt.Errorf("list the records of %s: %w", cell.Name, err)
+		return false, fmt.Errorf("cannot list the records of %s: %w", cell.Name, err)
 	}
 	return slices.ContainsFunc(maps.Items, func(cm corev1.ConfigMap) bool {
 		_, err := children.AttemptOf(&cm)

@@ -31,7 +31,7 @@ func (a *Applier) WriteReports(ctx context.Context, c *v1alpha1.BenchmarkCampaig
 	if err := a.Client.List(ctx, &list, client.UnsafeDisableDeepCopy, client.InNamespace(c.Namespace), client.MatchingLabels{
 		resources.LabelCampaign: string(c.UID), resources.LabelComponent: resources.ComponentReport,
 	}); err != nil {
-		return nil, fmt.Errorf("list the reports: %w", err)
+		return nil, fmt.Errorf("cannot list the reports: %w", err)
 	}
 	if names, same := findSameReport(c, list.Items, madeOf); same {
 		return names, nil
@@ -85,7 +85,7 @@ func (a *Applier) deleteReports(ctx context.Context, parts []corev1.ConfigMap, w
 	for i := range parts {
 		if !slices.Contains(wanted, parts[i].Name) {
 			if err := a.Client.Delete(ctx, parts[i].DeepCopy()); client.IgnoreNotFound(err) != nil {
-				return fmt.Errorf("delete the stale report %s: %w", parts[i].Name, err)
+				return fmt.Errorf("cannot delete the stale report %s: %w", parts[i].Name, err)
 			}
 		}
 	}
@@ -100,9 +100,9 @@ func (a *Applier) writeReport(ctx context.Context, c *v1alpha1.BenchmarkCampaign
 		_, err := a.create(ctx, c, wanted)
 		return err
 	case err != nil:
-		return fmt.Errorf("read the report %s: %w", wanted.Name, err)
+		return fmt.Errorf("cannot read the report %s: %w", wanted.Name, err)
 	case !metav1.IsControlledBy(&is, c):
-		return fmt.Errorf("%w: ConfigMap %s/%s exists and does not belong to this campaign; delete or rename it", children.ErrNameConflict, is.Namespace, is.Name)
+		return fmt.Errorf("%w: ConfigMap %s/%s exists and does not belong to this campaign; delete it, or use another name for the campaign", children.ErrNameConflict, is.Namespace, is.Name)
 	case maps.Equal(is.Data, wanted.Data) && is.Annotations[resources.AnnotationMadeOf] == wanted.Annotations[resources.AnnotationMadeOf]:
 		return nil
 	}

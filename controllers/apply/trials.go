@@ -31,7 +31,7 @@ func (a *Applier) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign,
 	case err == nil:
 		return nil
 	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("look for the attempt's record: %w", err)
+		return fmt.Errorf("cannot check whether the attempt already has a record: %w", err)
 	}
 	if err := observe.CheckMounts(ctx, a.Uncached, c, cell); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (a *Applier) isCacheStale(ctx context.Context, c *v1alpha1.BenchmarkCampaig
 	if err := a.Uncached.List(ctx, &jobs, client.InNamespace(c.Namespace), client.MatchingLabels{
 		resources.LabelCampaign: string(c.UID), resources.LabelCellName: action.Cell,
 	}); err != nil {
-		return false, fmt.Errorf("list the Jobs of %s: %w", action.Cell, err)
+		return false, fmt.Errorf("cannot list the Jobs of %s: %w", action.Cell, err)
 	}
 	trials := 0
 	for i := range jobs.Items {

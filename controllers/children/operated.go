@@ -58,7 +58,7 @@ func describeOutdatedSet(o *unstructured.Unstructured, sets []appsv1.StatefulSet
 		}
 		found = true
 		if want := ptr.Deref(s.Spec.Replicas, 1); s.Status.ObservedGeneration != s.Generation || s.Status.UpdatedReplicas != want {
-			return fmt.Sprintf("StatefulSet %s: %d of %d pods have its newest template; the operator restarts the others", s.Name, s.Status.UpdatedReplicas, want)
+			return fmt.Sprintf("StatefulSet %s: %d of %d pods have its newest template; the opensearch-k8s-operator restarts the other pods", s.Name, s.Status.UpdatedReplicas, want)
 		}
 	}
 	if !found {

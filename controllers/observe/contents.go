@@ -36,7 +36,7 @@ func (o *Observer) observeContents(ctx context.Context, c *v1alpha1.BenchmarkCam
 		case apierrors.IsNotFound(err):
 			continue
 		case err != nil:
-			return plan.Contents{}, fmt.Errorf("read ConfigMap %s, which the campaign names: %w", m.Name, children.ClassifyError(err, "ConfigMap "+m.Name))
+			return plan.Contents{}, fmt.Errorf("cannot read ConfigMap %s, which the campaign names: %w", m.Name, children.ClassifyError(err, "ConfigMap "+m.Name))
 		}
 		if digest, ok := digestOf(&cm, m.Key); ok {
 			out.Digests[m] = digest

@@ -56,7 +56,7 @@ func checkConfigMap(ctx context.Context, reader client.Reader, c *v1alpha1.Bench
 		return fmt.Errorf("%w: %s: ConfigMap %s has no key %s; add it", children.ErrRefused, m.Field, m.ConfigMap, m.Key)
 	case m.Pinned && m.Digest != digest:
 		// The next Reconcile plans with the new content.
-		return fmt.Errorf("%s: ConfigMap %s changed while it was used", m.Field, m.ConfigMap)
+		return fmt.Errorf("%s: the content of ConfigMap %s changed after Knee planned the trials; Knee plans again with the new content", m.Field, m.ConfigMap)
 	}
 	return nil
 }

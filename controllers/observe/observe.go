@@ -62,7 +62,7 @@ func (o *Observer) Observe(ctx context.Context, c *v1alpha1.BenchmarkCampaign) (
 	for _, j := range objects.Jobs {
 		job, err := children.ReadJob(j, objects.Pods)
 		if err != nil {
-			log.FromContext(ctx).Error(err, "ignoring a Job that is no trial", "job", j.Name)
+			log.FromContext(ctx).Error(err, "ignoring a Job without a valid trial annotation", "job", j.Name)
 			continue
 		}
 		w.Jobs[job.Name] = job
@@ -86,12 +86,12 @@ func (o *Observer) listObjects(ctx context.Context, c *v1alpha1.BenchmarkCampaig
 	)
 	for _, list := range []client.ObjectList{&sets, &jobs, &pods, &claims} {
 		if err := o.Reader.List(ctx, list, options...); err != nil {
-			return children.Objects{}, fmt.Errorf("list the campaign's objects: %w", err)
+			return children.Objects{}, fmt.Errorf("cannot list the campaign's objects: %w", err)
 		}
 	}
 	// There may be thousands of records. The code only reads them, so it needs no copies.
 	if err := o.Reader.List(ctx, &maps, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
-		return children.Objects{}, fmt.Errorf("list the campaign's records: %w", err)
+		return children.Objects{}, fmt.Errorf("cannot list the campaign's records: %w", err)
 	}
 	clusters, err := o.Operator.ListClusters(ctx, c)
 	if err != nil {
@@ -114,12 +114,12 @@ func (o *Observer) observeClaimants(ctx context.Context, c *v1alpha1.BenchmarkCa
 	)
 	// Each Reconcile lists all campaigns and only reads them, so it needs no copies.
 	if err := o.Reader.List(ctx, &campaigns, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list the campaigns: %w", err)
+		return fmt.Errorf("cannot list the campaigns: %w", err)
 	}
 	ours := client.MatchingLabels{resources.LabelManagedBy: resources.ManagedBy}
 	for _, list := range []client.ObjectList{&sets, &jobs, &pods} {
 		if err := o.Reader.List(ctx, list, ours, client.UnsafeDisableDeepCopy); err != nil {
-			return fmt.Errorf("list the objects that hold nodes: %w", err)
+			return fmt.Errorf("cannot list the objects that hold nodes: %w", err)
 		}
 	}
 	claimants := children.FindClaimants(campaigns.Items, sets.Items, jobs.Items, pods.Items)

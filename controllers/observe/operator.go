@@ -67,7 +67,7 @@ func (o *Operator) findLocked(ctx context.Context) (schema.GroupVersion, bool, e
 		}
 		if o.watches.Start != nil {
 			if err := o.watches.Start(kind); err != nil {
-				return schema.GroupVersion{}, false, fmt.Errorf("watch %s of %s: %w", resources.OpenSearchClusterKind, kind, err)
+				return schema.GroupVersion{}, false, fmt.Errorf("cannot watch %s of %s: %w", resources.OpenSearchClusterKind, kind, err)
 			}
 		}
 		o.kind, o.isUnsure = &kind, false
@@ -137,7 +137,7 @@ func (o *Operator) ListClusters(ctx context.Context, c *v1alpha1.BenchmarkCampai
 		o.forget(ctx, kind)
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("list the campaign's %ss: %w", resources.OpenSearchClusterKind, err)
+		return nil, fmt.Errorf("cannot list the campaign's %ss: %w", resources.OpenSearchClusterKind, err)
 	}
 	return items, nil
 }
@@ -158,6 +158,6 @@ func NewOperatorMissing() error {
 	for _, kind := range resources.OpenSearchClusterGroups {
 		groups = append(groups, kind.String())
 	}
-	return fmt.Errorf("%w: the API server serves no kind %s of %s, which spec.opensearch.provisioner (or a variant's) requires: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove the provisioner",
+	return fmt.Errorf("%w: the API server does not serve the kind %s of %s; spec.opensearch.provisioner (or the provisioner of a variant) requires this kind: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove the provisioner",
 		children.ErrOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
 }

@@ -118,7 +118,7 @@ func userProblem(err error) (decide.Problem, bool) {
 func nothingMeasured(a campaign.Assessment, status v1alpha1.BenchmarkCampaignStatus) decide.Problem {
 	if message, isMissing := missingPlugin(a); isMissing {
 		return decide.Problem{Reason: v1alpha1.ReasonPluginMissing, Message: message +
-			"; nothing could be measured: install the plugin in the cluster, then set spec.rerun to a new word"}
+			"; no trial could be measured: install the plugin in the cluster, then set spec.rerun to a new token"}
 	}
 	s := "no trial gave a valid measurement"
 	for _, cell := range status.Cells {

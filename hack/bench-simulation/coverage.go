@@ -18,13 +18,17 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	}
 	coverage := coverages(rounds, seed)
 	stability := stabilities(curves, seed)
+	methods := compareMethods(rounds/2, seed)
 	if err := printCoverage(coverage); err != nil {
+		return err
+	}
+	if err := printMethods(methods); err != nil {
 		return err
 	}
 	if err := printStability(stability); err != nil {
 		return err
 	}
-	var broken []string
+	broken := uncovered(methods)
 	for _, c := range coverage {
 		if !c.AsExpected {
 			broken = append(broken, c.Name)
@@ -37,7 +41,7 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	}
 	err := json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"benchmark": "coverage", "seed": seed, "rounds": rounds, "noiseCVPercent": 100 * noiseCV, "machineSDPercent": 100 * machineSD,
-		"coverage": coverage, "stability": stability, "asExpected": len(broken) == 0,
+		"coverage": coverage, "methods": methods, "stability": stability, "asExpected": len(broken) == 0,
 	})
 	if err == nil && len(broken) > 0 {
 		err = fmt.Errorf("not as expected: %s", strings.Join(broken, "; "))

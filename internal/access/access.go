@@ -60,7 +60,7 @@ func Read(e record.External) (a Access, err error) {
 	if dir := e.ClientCertificateDir; dir != "" {
 		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, record.CertificateKey), filepath.Join(dir, record.PrivateKeyKey))
 		if err != nil {
-			return Access{}, fmt.Errorf("the client certificate in %s: %w", dir, err)
+			return Access{}, fmt.Errorf("cannot read the client certificate in %s: %w", dir, err)
 		}
 		a.certificate = &pair
 	}

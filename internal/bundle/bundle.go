@@ -124,7 +124,7 @@ func (b *Bundle) checkComplete() error {
 	case b.Campaign == nil:
 		return errors.New("the archive is no bundle of kubectl knee export: it has no " + campaignFile)
 	case b.Versions.Format != Format:
-		return fmt.Errorf("the bundle's format is %d; this Knee reads %d", b.Versions.Format, Format)
+		return fmt.Errorf("the bundle has format %d, but this version of Knee reads only format %d", b.Versions.Format, Format)
 	}
 	return nil
 }

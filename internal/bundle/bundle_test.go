@@ -160,12 +160,12 @@ func TestRead_damagedBundle_fails(t *testing.T) {
 		want   string
 	}{
 		"another figure": {func(f []file) []file { f[one].text = strings.Replace(f[one].text, "3", "4", 1); return f }, whole[one].name, "its SHA-256 is "},
-		"a raw file":     {func(f []file) []file { f[at("artifacts/")].text = "!"; return f }, "artifacts/a/osb.log", "and checksums.txt says "},
+		"a raw file":     {func(f []file) []file { f[at("artifacts/")].text = "!"; return f }, "artifacts/a/osb.log", ", but checksums.txt lists "},
 		"a file less":    {func(f []file) []file { return slices.Delete(f, one, one+1) }, whole[one].name, "missing"},
 		"a file more":    {func(f []file) []file { return append(f, file{"report/more.md", "x", tar.TypeReg}) }, "report/more.md", "does not list it"},
 		"a file twice":   {func(f []file) []file { return append(f, f[one]) }, whole[one].name, "twice"},
-		"a link":         {func(f []file) []file { return append(f, file{"report/link", "", tar.TypeSymlink}) }, "report/link", "not a plain file"},
-		"a way out":      {func(f []file) []file { return append(f, file{"report/../../x", "x", tar.TypeReg}) }, "report/../../x", "not a plain file"},
+		"a link":         {func(f []file) []file { return append(f, file{"report/link", "", tar.TypeSymlink}) }, "report/link", "not a regular file, or its name is not allowed"},
+		"a way out":      {func(f []file) []file { return append(f, file{"report/../../x", "x", tar.TypeReg}) }, "report/../../x", "not a regular file, or its name is not allowed"},
 		"no checksums":   {func(f []file) []file { f[0].text = "what\n"; return f }, "checksums.txt", "not a line of sha256sum"},
 	} {
 		_, err := bundle.Read(bytes.NewReader(pack(t, tt.change(slices.Clone(whole)))))
@@ -232,7 +232,7 @@ func TestWrite_invalidBundle_fails(t *testing.T) {
 		calls++
 		return io.NopCloser(strings.NewReader(strings.Repeat("x", 4)[:3] + string(rune('0'+calls)))), nil
 	}
-	if err := bundle.Write(io.Discard, b); err == nil || !strings.Contains(err.Error(), "it changed during reading") {
+	if err := bundle.Write(io.Discard, b); err == nil || !strings.Contains(err.Error(), "the file changed while Knee read it") {
 		t.Errorf("a file that changes: %v", err)
 	}
 	if err := bundle.Write(io.Discard, &bundle.Bundle{}); err == nil {

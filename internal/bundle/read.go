@@ -42,12 +42,16 @@ func Read(in io.Reader) (*Bundle, error) {
 	}
 	for _, name := range sortedKeys(r.sums) {
 		if !r.seen[name] {
-			return nil, &Damaged{name, "it is missing; " + checksumsFile + " lists it"}
+			return nil, &Damaged{name, "it is missing, but " + checksumsFile + " lists it"}
 		}
 	}
 	// After the end of the archive, only the checksum of the gzip stream follows.
-	if n, err := io.Copy(io.Discard, zip); err != nil || n > 1<<20 {
-		return nil, &Damaged{"", fmt.Sprintf("%d bytes after the last file: %v", n, err)}
+	n, err := io.Copy(io.Discard, zip)
+	if err != nil {
+		return nil, &Damaged{"", fmt.Sprintf("cannot read the end of the archive: %v", err)}
+	}
+	if n > 1<<20 {
+		return nil, &Damaged{"", fmt.Sprintf("%d bytes follow the last file of the archive", n)}
 	}
 	return r.bundle, r.bundle.checkComplete()
 }
@@ -73,7 +77,7 @@ func (r *reader) next() (bool, error) {
 	name := header.Name
 	r.last = name
 	if err := checkName(name); err != nil || header.Typeflag != tar.TypeReg {
-		return false, &Damaged{name, "not a plain file of a bundle"}
+		return false, &Damaged{name, "it is not a regular file, or its name is not allowed in a bundle"}
 	}
 	if r.seen[name] {
 		return false, &Damaged{name, "the archive holds it twice"}
@@ -84,7 +88,7 @@ func (r *reader) next() (bool, error) {
 		return true, r.check(name, io.Discard)
 	}
 	if r.total += header.Size; header.Size > maxFile || r.total > maxTotal {
-		return false, &Damaged{name, fmt.Sprintf("%d bytes are more than any campaign has", header.Size)}
+		return false, &Damaged{name, fmt.Sprintf("with its %d bytes, the file or the whole bundle exceeds the size limit", header.Size)}
 	}
 	var data bytes.Buffer
 	if name == checksumsFile && r.last == name && len(r.seen) == 1 {
@@ -113,7 +117,7 @@ func (r *reader) check(name string, into io.Writer) error {
 		return &Damaged{name, err.Error()}
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != want {
-		return &Damaged{name, fmt.Sprintf("its SHA-256 is %s, and %s says %s", got, checksumsFile, want)}
+		return &Damaged{name, fmt.Sprintf("its SHA-256 is %s, but %s lists %s", got, checksumsFile, want)}
 	}
 	return nil
 }

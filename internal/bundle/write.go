@@ -98,7 +98,7 @@ func addFile(archive *tar.Writer, name string, e entry) error {
 		return err
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != e.sum {
-		return fmt.Errorf("it changed during reading (SHA-256 %s, then %s)", e.sum, got)
+		return fmt.Errorf("the file changed while Knee read it (SHA-256 was %s, then %s)", e.sum, got)
 	}
 	return nil
 }

@@ -66,7 +66,11 @@ func (a admission) String() string {
 	var parts []string
 	for i, rival := range all {
 		if i == maxNamed {
-			parts = append(parts, fmt.Sprintf("%d more", len(all)-maxNamed))
+			more := "1 more campaign"
+			if n := len(all) - maxNamed; n > 1 {
+				more = fmt.Sprintf("%d more campaigns", n)
+			}
+			parts = append(parts, more)
 			break
 		}
 		parts = append(parts, rival.obstacle())
@@ -74,7 +78,7 @@ func (a admission) String() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "waits for " + strings.Join(parts, ", and for ")
+	return "waits for " + strings.Join(parts, "; also waits for ")
 }
 
 // obstacle describes why other campaigns wait for this campaign.
@@ -85,11 +89,11 @@ func (c Claimant) obstacle() string {
 	}
 	switch {
 	case !c.holdsAny():
-		return who + ", which has priority on nodes that both may use" + c.hint()
+		return who + ", which has priority for nodes that both campaigns may use" + c.hint()
 	case len(c.Wants) == 0:
-		return who + ", which still has nodes that both may use" + c.hint()
+		return who + ", which still has nodes that both campaigns may use" + c.hint()
 	}
-	return who + ", which has nodes that both may use" + c.hint()
+	return who + ", which has nodes that both campaigns may use" + c.hint()
 }
 
 // hint describes what a user can do about a campaign that does not end without help.
@@ -98,13 +102,13 @@ func (c Claimant) hint() string {
 	case "", v1alpha1.ReasonProgressing, v1alpha1.ReasonQueued, ReasonDeleted:
 		return ""
 	case v1alpha1.ReasonSuspended:
-		return ": resume it, delete it, or set its whenSuspended to ReleaseNodes"
+		return ": resume or delete that campaign, or set its whenSuspended to ReleaseNodes"
 	case v1alpha1.ReasonInvalidSpec:
-		return ": fix or delete it"
+		return ": fix or delete that campaign"
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing:
-		return ": delete it, or release its clusters with retain or ttlSecondsAfterFinished"
+		return ": delete that campaign, or release its clusters with retain or ttlSecondsAfterFinished"
 	}
-	return ": fix, suspend or delete it"
+	return ": fix, suspend or delete that campaign"
 }
 
 // wantedPools returns the pools of the cells that are not measured yet.

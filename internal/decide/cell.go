@@ -19,7 +19,7 @@ func (d *decider) prepare(cell plan.Cell, turn plan.Turn) bool {
 	case Busy, Ready:
 		return true
 	case Deleting:
-		d.waitForDeletion("earlier objects of "+cell.Name+" are deleted", cluster.Since, cluster.Left)
+		d.waitForDeletion("earlier objects of "+cell.Name+" are being deleted", cluster.Since, cluster.Left)
 	case Stopping:
 		d.waitForDeletion("nodes of "+cell.Name+" are being released", cluster.Since, cluster.Left)
 	case OtherPlacement:
@@ -30,7 +30,7 @@ func (d *decider) prepare(cell plan.Cell, turn plan.Turn) bool {
 		d.start(cell, turn)
 	case Starting:
 		d.Phases[cell.Name] = PhaseProvisioning
-		what := fmt.Sprintf("OpenSearch of %s (%d of %d nodes ready)", cell.Name, cluster.Ready, cell.Spec.Topology.Nodes)
+		what := fmt.Sprintf("OpenSearch of %s is starting (%d of %d nodes ready)", cell.Name, cluster.Ready, cell.Spec.Topology.Nodes)
 		d.waitWithDeadline(what, cluster.Since, v1alpha1.ReasonProvisioningFailed, cluster.Problem)
 	}
 	return false

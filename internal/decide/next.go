@@ -133,7 +133,7 @@ func (d *decider) strays() map[string]bool {
 func (d *decider) removeStrays() (gone bool) {
 	strays := d.strays()
 	for _, name := range slices.Sorted(maps.Keys(strays)) {
-		what := "objects of " + name + ", which is no longer in the plan, are deleted"
+		what := "objects of " + name + ", which is no longer in the plan, are being deleted"
 		if strays[name] {
 			d.act(Action{Kind: DeleteCluster, Cell: name})
 			d.wait("%s", what)
@@ -159,7 +159,7 @@ func (d *decider) advance(group int, straysGone bool) {
 	cell := d.plan.Cells[turn.Cell]
 	if !d.isBarrierOpen(group, turn) {
 		d.finishTrials(group, noCell)
-		d.wait("%s waits for the other cells before %s", cell.Variant(), describeTrial(turn.Trials[0]))
+		d.wait("%s waits for earlier trials of other cells, then starts %s", cell.Variant(), describeTrial(turn.Trials[0]))
 		return
 	}
 	d.finishTrials(group, turn.Cell)
@@ -261,12 +261,12 @@ func (d *decider) tearDown() {
 		there, going := d.countJobs(cell.Name)
 		switch {
 		case d.isBusy(cell.Name):
-			d.wait("the Job of %s must end first", cell.Name)
+			d.wait("deletion of %s waits until its Job ends", cell.Name)
 		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
 		case exists, going > 0:
 			since, left := d.deletingObjects(cell.Name)
-			d.waitForDeletion("objects of "+cell.Name+" are deleted", since, left)
+			d.waitForDeletion("objects of "+cell.Name+" are being deleted", since, left)
 		}
 	}
 }

@@ -248,7 +248,7 @@ func TestWaits(t *testing.T) {
 		"cluster coming up": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
 		"cluster late": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: long, Problem: decide.Problem{Reason: v1alpha1.ReasonUnschedulable, Message: "0/1 nodes"}}),
 			v1alpha1.ReasonUnschedulable, "0/1 nodes", false},
-		"cluster late without a word": {cluster(decide.Cluster{Replicas: 1, Since: long}), v1alpha1.ReasonProvisioningFailed, "not within 15m", false},
+		"cluster late without a word": {cluster(decide.Cluster{Replicas: 1, Since: long}), v1alpha1.ReasonProvisioningFailed, "this took longer than 15m", false},
 		"cluster that exits at start": {cluster(decide.Cluster{Replicas: 1, Pods: 1, Since: start, Problem: decide.Problem{Reason: v1alpha1.ReasonProvisioningFailed, Message: "exit code 1", Definite: true}}),
 			v1alpha1.ReasonProvisioningFailed, "exit code 1", false},
 		"cluster of before, being deleted": {cluster(decide.Cluster{Deleting: true, Pods: 1, Since: start}), "", "earlier objects", true},
@@ -256,11 +256,11 @@ func TestWaits(t *testing.T) {
 			v1alpha1.ReasonCleanUpBlocked, "earlier objects", false},
 		"trial running": {sweeping(decide.Job{State: decide.JobLive, Created: start.Add(-20 * time.Minute), Started: true}), "", "", true},
 		"trial that should have ended": {sweeping(decide.Job{State: decide.JobLive, Created: start.Add(-5 * time.Hour), Started: true}),
-			v1alpha1.ReasonTrialBlocked, "look at its pod", false},
+			v1alpha1.ReasonTrialBlocked, "check the loader pod and its node", false},
 		"trial's pod pending": {sweeping(decide.Job{State: decide.JobLive, Created: start, Problem: decide.Problem{Message: "pulling"}}), "", "pulling", true},
 		"trial's pod pending for too long": {sweeping(decide.Job{State: decide.JobLive, Created: long, Problem: decide.Problem{Reason: v1alpha1.ReasonImagePullFailed, Message: "no such image"}}),
 			v1alpha1.ReasonImagePullFailed, "no such image", false},
-		"Job being deleted": {sweeping(decide.Job{State: decide.JobDeleting, Created: long, Ending: start}), "", "is deleted", true},
+		"Job being deleted": {sweeping(decide.Job{State: decide.JobDeleting, Created: long, Ending: start}), "", "is being deleted", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a"))

@@ -16,7 +16,7 @@ func (d *decider) pause(group int) {
 			d.waitForJob(job)
 		case cluster.Deleting:
 			since, left := d.deletingObjects(name)
-			d.waitForDeletion("objects of "+name+" are deleted", since, left)
+			d.waitForDeletion("objects of "+name+" are being deleted", since, left)
 		case cluster.Replicas > 0 && !d.may.KeepNodes:
 			d.act(Action{Kind: StopCluster, Cell: name})
 			d.wait("nodes of %s are being released", name)

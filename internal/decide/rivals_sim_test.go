@@ -255,6 +255,26 @@ func TestRivals_onePool_oldestRunsFirst(t *testing.T) {
 	}
 }
 
+// TestRivals_severalCampaigns_namesThree checks that the text about a waiting campaign names at most three rivals and counts the others.
+func TestRivals_severalCampaigns_namesThree(t *testing.T) {
+	for n, want := range map[int]string{
+		2: "waits for campaign ns/1 (Suspended), which still has nodes that both campaigns may use: resume or delete that campaign, or set its whenSuspended to ReleaseNodes; " +
+			"also waits for campaign ns/2 (Suspended)",
+		4: "; also waits for 1 more campaign",
+		5: "; also waits for 2 more campaigns",
+	} {
+		s := newSim(t, wrappers.MakeCampaign("x").Variant("a"))
+		s.world.Self = decide.Claimant{UID: "m", Created: start}
+		for i := range n {
+			s.world.Rivals = append(s.world.Rivals, decide.Claimant{Campaign: types.NamespacedName{Namespace: "ns", Name: fmt.Sprint(i + 1)}, UID: types.UID(fmt.Sprint(i)),
+				Created: start, Holds: []plan.Pool{{}}, Reason: v1alpha1.ReasonSuspended})
+		}
+		if queued := s.next().Queued; !strings.Contains(queued, want) || n > 3 && !strings.HasSuffix(queued, want) {
+			t.Errorf("%d rivals: queued %q, want %q", n, queued, want)
+		}
+	}
+}
+
 // TestRivals_ageAndNodes_decideWhoWaits checks which other campaign makes this campaign wait, depending on the age and the nodes
 // of both.
 func TestRivals_ageAndNodes_decideWhoWaits(t *testing.T) {
@@ -279,12 +299,12 @@ func TestRivals_ageAndNodes_decideWhoWaits(t *testing.T) {
 		{"both have nodes, the other is younger", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, true, "has nodes", false, false},
 		{"an older one without nodes, this one runs", decide.Claimant{Created: start.Add(-1), Wants: pool("a")}, true, "", false, false},
 		{"a suspended one that keeps its nodes", decide.Claimant{Created: start.Add(1), Holds: pool("a"), Reason: v1alpha1.ReasonSuspended}, false,
-			"campaign ns/o (Suspended), which still has nodes that both may use: resume it, delete it, or set its whenSuspended to ReleaseNodes", false, false},
+			"campaign ns/o (Suspended), which still has nodes that both campaigns may use: resume or delete that campaign, or set its whenSuspended to ReleaseNodes", false, false},
 		{"one that is over and retains", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonFinished}, false, "ttlSecondsAfterFinished", false, false},
 		{"one that is deleted", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, false, "(Deleted), which still has nodes", false, false},
 		{"one that is deleted, of this one's nodes", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, true, "(Deleted)", false, false},
-		{"one whose spec was made invalid", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonInvalidSpec}, false, "fix or delete it", false, false},
-		{"one that cannot be scheduled", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Reason: v1alpha1.ReasonUnschedulable}, false, "fix, suspend or delete it", false, false},
+		{"one whose spec was made invalid", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonInvalidSpec}, false, "fix or delete that campaign", false, false},
+		{"one that cannot be scheduled", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Reason: v1alpha1.ReasonUnschedulable}, false, "fix, suspend or delete that campaign", false, false},
 		{"a suspended campaign waits for nobody", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Holds: pool("a")}, true, "", false, true},
 	} {
 		w := wrappers.MakeCampaign("x").Variant("a")

@@ -16,10 +16,10 @@ const overdue = 5 * time.Minute
 // advice describes what a user can do about a wait that takes too long, by the reason of the wait.
 var advice = map[string]string{
 	v1alpha1.ReasonUnschedulable:      "add nodes or volumes that fit, or change the campaign's nodePool, resources or storage",
-	v1alpha1.ReasonImagePullFailed:    "check the image's name, and that the node is allowed to pull it",
-	v1alpha1.ReasonProvisioningFailed: "look at its pods and their events",
-	v1alpha1.ReasonTrialBlocked:       "look at its pod and at the pod's node",
-	v1alpha1.ReasonCleanUpBlocked:     "delete the Node object if its node no longer exists; an object with a finalizer needs the controller that set it",
+	v1alpha1.ReasonImagePullFailed:    "check the image name, and check that the node is allowed to pull the image",
+	v1alpha1.ReasonProvisioningFailed: "check the pods of the cell and their events",
+	v1alpha1.ReasonTrialBlocked:       "check the loader pod and its node",
+	v1alpha1.ReasonCleanUpBlocked:     "if a node no longer exists, delete its Node object; if an object has a finalizer, check the controller that set the finalizer",
 	v1alpha1.ReasonForbidden:          "change the quota, limit or policy, or reduce what the campaign requests",
 }
 
@@ -68,7 +68,7 @@ func (d *decider) waitWithDeadline(what string, since time.Time, reason string, 
 		reason = problem.Reason
 	}
 	if !problem.Definite {
-		message = fmt.Sprintf("%s; not within %s", message, d.plan.ProvisioningTimeout)
+		message = fmt.Sprintf("%s; this took longer than %s", message, d.plan.ProvisioningTimeout)
 	}
 	if what, known := advice[reason]; known {
 		message += ": " + what
@@ -85,16 +85,16 @@ func (d *decider) wakeIfSet(t time.Time) {
 // waitForJob waits until a Job starts, ends or is deleted.
 func (d *decider) waitForJob(job Job) {
 	if job.State == JobDeleting {
-		d.waitForDeletion("Job "+job.Name+" is deleted", job.Ending, job.Left)
+		d.waitForDeletion("Job "+job.Name+" is being deleted", job.Ending, job.Left)
 		return
 	}
 	d.Running = append(d.Running, describeAttempt(job.Attempt))
 	switch {
 	case job.State == JobFinished:
 	case !job.Ending.IsZero():
-		d.waitForDeletion("the pod of "+describeAttempt(job.Attempt)+" ends", job.Ending, job.Left)
+		d.waitForDeletion("the pod of "+describeAttempt(job.Attempt)+" is ending", job.Ending, job.Left)
 	case !job.Started:
-		d.waitWithDeadline("the loader of "+describeAttempt(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
+		d.waitWithDeadline("starting the loader of "+describeAttempt(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
 	default:
 		d.stallIfOverdue(job)
 	}

@@ -216,7 +216,7 @@ func TestNext_definiteProblem_stallsAtOnce(t *testing.T) {
 		Reason: v1alpha1.ReasonForbidden, Message: `pods "x-0" is forbidden: exceeded quota: compute`, Definite: true, Again: start.Add(10 * time.Second)}}
 	d := s.next()
 	if d.Stalled == nil || d.Stalled.Reason != v1alpha1.ReasonForbidden || !strings.Contains(d.Stalled.Message, "exceeded quota: compute") ||
-		!strings.Contains(d.Stalled.Message, "change the quota") || strings.Contains(d.Stalled.Message, "not within") {
+		!strings.Contains(d.Stalled.Message, "change the quota") || strings.Contains(d.Stalled.Message, "took longer than") {
 		t.Errorf("%+v", d.Stalled)
 	}
 	if !d.WakeAt.Equal(start.Add(10*time.Second)) || slices.Contains(d.Waiting, "") {

@@ -22,7 +22,7 @@ type Gate struct {
 	Count  func(r *record.Record) (value int64, unknown string)
 	Record func(r *record.Record) (value float64, unknown string)
 	Node   func(r *record.Record, n *record.Node) (value float64, unknown string)
-	What   string // name of the figure, for the message "no OpenSearch node's NAME was measured"
+	What   string // name of the figure, for the message "no OpenSearch node has a measurement of NAME"
 
 	Applies func(r *record.Record) bool // whether the gate judges the record; nil: always
 	Default func(r *record.Record) bool // whether the gate has limit 0 if the campaign sets no limit; nil: it has no limit
@@ -36,15 +36,15 @@ func Gates() []Gate { return gates }
 
 var gates = []Gate{
 	{Name: "maxRejections", Words: "%s rejections", Count: judgedRejections, Default: func(*record.Record) bool { return true },
-		Help: "refused requests: those of the write thread pools, indexing pressure, admission control, the backpressure of segment replication and of " +
-			"the remote store, and circuit breakers, over all nodes. The default is 0. A counter that the nodes do not have counts as 0; the columns " +
-			"`rejections_*` of results.csv show which counters there were",
-		Unknown: "it is set, and no OpenSearch was observed: a `command` at an endpoint, on an `OpenSearchCluster` or without OpenSearch. For any other " +
-			"load a record without these counters is no valid measurement"},
+		Help: "requests that OpenSearch refused: the sum over all nodes of the counters of the write thread pools, indexing pressure, admission control, segment replication backpressure, " +
+			"remote store pressure and circuit breakers. The default is 0. A counter that the nodes do not have counts as 0; the columns " +
+			"`rejections_*` of results.csv show which counters the nodes have",
+		Unknown: "Knee observed no OpenSearch: a `command` at an endpoint, on an `OpenSearchCluster` or without OpenSearch. Knee then skips the default. For any other " +
+			"load, a record without these counters is no valid measurement"},
 	{Name: "maxErrorRate", Words: "error rate %s", Digits: 1, Record: judgedErrorRate, Default: func(r *record.Record) bool { return r.Load != nil },
-		Help: "highest share of failed requests (0 to 1) of any ingest task, by the driver. Failures that no rejection explains are an error, not a gate: " +
-			"this gate matters where `maxRejections` is raised. For a load that fills no index it is the share of failed operations, and the default is 0. " +
-			"The default is skipped where the driver did not count failures; the report says so. A program with `parser: JSON` needs the paths `operations` and `failures`",
+		Help: "highest share of failed requests (0 to 1) of any ingest task, as the driver reports it. Failures that no rejection explains make the trial Errored, not Gated, " +
+			"so this gate matters only if `maxRejections` is above 0. For a load that fills no index, the figure is the share of failed operations, and the default is 0. " +
+			"Knee skips the default if the driver did not count failures, and the report says so. With `parser: JSON`, this gate needs the paths `operations` and `failures`",
 		Unknown: "the record has no ingest task and no count of failed operations"},
 	{Name: "maxIOWaitPercent", Words: "iowait %s %%", Digits: 1, What: "iowait", Node: ofNodeCPU(func(c *record.CPU) float64 { return c.IOWait }),
 		Help: "iowait of the worst node, mean over the load window, of all cores", Unknown: "the probe did not answer"},
@@ -58,15 +58,15 @@ var gates = []Gate{
 	{Name: "maxCPUPercent", Words: "CPU user+sys %s %%", Digits: 1, What: "CPU user+sys", Node: busyCPU,
 		Help: "user + sys CPU of the worst node, mean over the load window, of all cores. For nodes without a probe " +
 			"([endpoints](endpoints.md#what-is-absent), an `OpenSearchCluster`) it is `os.cpu.percent`, which the node itself reports",
-		Unknown: "neither the probe nor the node reported it"},
-	{Name: "maxLoaderCPUPercent", Words: "the loader's busiest process at %s %% of one core", Digits: 1,
+		Unknown: "neither the probe nor the node reported the CPU"},
+	{Name: "maxLoaderCPUPercent", Words: "the loader's busiest process used %s %% of one core,", Digits: 1,
 		Record: func(r *record.Record) (float64, string) {
 			if busiest := r.Loader.BusiestPercent; isPositive(busiest) { // a process that made a load used some CPU, so 0 means unknown
 				return busiest, ""
 			}
 			return 0, "the loader's CPU was not measured"
 		},
-		Help: "CPU of the loader's busiest process, of one core", Unknown: "the loader's processes were not observed"},
+		Help: "CPU of the loader's busiest process, in percent of one core", Unknown: "the loader's processes were not observed"},
 	{Name: "minClientUtilization", Words: "client utilization %s", Least: true, Digits: 2,
 		Record: func(r *record.Record) (float64, string) {
 			if u := r.Loader.UtilizationOfTime; isPositive(u) {
@@ -76,10 +76,10 @@ var gates = []Gate{
 		},
 		Applies: func(r *record.Record) bool { return r.Attempt.Phase != record.OpenLoop }, // clients of an open loop wait by design
 		Help: "share of the clients' time spent waiting for the server (0 to 1): docs/s x mean service time / (bulk size x clients). Below 0.9 the loader is " +
-			"the limit. It does not judge an OpenLoop trial, whose clients are idle by design",
+			"the limit. The gate does not judge an OpenLoop trial, whose clients are idle by design",
 		Unknown: "the driver's service time or bulk size is not known"},
-	{Name: "minSteadySeconds", Words: "steady for %s s,", None: "no steady part of the load was found", Least: true, Digits: 2, Record: steadySeconds,
-		Help: "length of the steady part of a timed load; it fails if no steady part was found", Unknown: "the load is a full corpus, whose rate changes with the size of the index"},
+	{Name: "minSteadySeconds", Words: "the steady part of the load is %s s long,", None: "no steady part of the load was found", Least: true, Digits: 2, Record: steadySeconds,
+		Help: "length of the steady part of a timed load; the gate fails if no steady part was found", Unknown: "the load is a full corpus, whose rate changes with the size of the index"},
 	{Name: "maxCVPercent", Words: "coefficient of variation of docs/s %s %%", Digits: 1, Record: variation,
 		Help: "coefficient of variation of docs/s within the load window, over means of 5 s", Unknown: "the window is too short"},
 }
@@ -169,7 +169,7 @@ func throttled(r *record.Record, n *record.Node) (float64, string) {
 	case n.CPU == nil:
 		return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
 	case processors == 0 || n.CPU.Cores == 0:
-		return 0, fmt.Sprintf("whether node %s has a CPU quota is not known", n.Name)
+		return 0, fmt.Sprintf("it is not known whether node %s has a CPU quota", n.Name)
 	case processors < n.CPU.Cores:
 		return 0, fmt.Sprintf("node %s has %d of %d processors, but their throttling was not measured", n.Name, processors, n.CPU.Cores)
 	}

@@ -19,12 +19,12 @@ var loadFigures = []Figure{
 	{Name: "latency_p99_ms", Field: "p99", Of: Load, Unit: "ms", Column: 51, Row: 17, In: OtherLoads, Help: "latency of a request, 99th percentile" + reciprocal, Get: loadLatency(func(l *record.Latency) float64 { return l.P99 })},
 	{Name: "latency_p999_ms", Field: "p999", Of: Load, Unit: "ms", Column: 110, Row: 18, In: OtherLoads, Help: "latency of a request, 99.9th percentile" + reciprocal, Get: loadLatency(func(l *record.Latency) float64 { return l.P999 })},
 	{Name: "latency_max_ms", Field: "max", Of: Load, Unit: "ms", Column: 52, Row: 47, In: OtherLoads, Help: "highest latency of a request" + reciprocal, Get: loadLatency(func(l *record.Latency) float64 { return l.Max })},
-	{Field: "metrics", Of: Load, Help: "the campaign's own figures by name, as in trial.load.metrics['gc-seconds'] < 2; one that could not be measured is absent", Get: ofLoad(always(metrics))},
-	{Name: "corrections", Field: "notes", Of: Load, Column: 147, In: OtherLoads, Help: "where the driver's figures contradict each other, or are missing",
+	{Field: "metrics", Of: Load, Help: "metrics that the campaign defines, by name, as in trial.load.metrics['gc-seconds'] < 2; a metric that could not be measured is absent", Get: ofLoad(always(metrics))},
+	{Name: "corrections", Field: "notes", Of: Load, Column: 147, In: OtherLoads, Help: "notes about figures of the driver that contradict each other or are missing",
 		Get: ofLoad(always(func(l *record.Load) []string { return slices.Concat([]string{}, l.Notes) }))},
 }
 
-const reciprocal = "; in a closed loop the reciprocal of the rate"
+const reciprocal = "; in a closed loop it is the reciprocal of the rate"
 
 func loadLatency(of func(*record.Latency) float64) Getter {
 	return ofLoad(within(func(l *record.Load) *record.Latency { return l.Latency }, nonZero(of)))
@@ -43,11 +43,11 @@ func metrics(l *record.Load) map[string]float64 {
 // loaderFigures lists the figures of the pod that made the load.
 var loaderFigures = []Figure{
 	{Name: "loader_host", Field: "host", Of: Loader, Column: 61, Help: "Kubernetes node of the loader", Get: loader(func(l *record.Loader) string { return l.Host })},
-	{Name: "loader_cores", Field: "cores", Of: Loader, Column: 116, Help: "logical processors of that node", Get: loader(func(l *record.Loader) int64 { return int64(l.Cores) })},
+	{Name: "loader_cores", Field: "cores", Of: Loader, Column: 116, Help: "logical processors of the loader's Kubernetes node", Get: loader(func(l *record.Loader) int64 { return int64(l.Cores) })},
 	{Name: "loader_cpu_cores", Field: "cpuCores", Of: Loader, Column: 45, Help: "mean CPU of the driver's processes, in cores", Get: loader(func(l *record.Loader) float64 { return l.CPUCores })},
-	{Name: "loader_busiest_percent", Field: "busiestPercent", Of: Loader, Unit: "%", Column: 46, Row: 39, Help: "CPU of the driver's busiest process, of one core; near 100 the loader is the limit",
+	{Name: "loader_busiest_percent", Field: "busiestPercent", Of: Loader, Unit: "%", Column: 46, Row: 39, Help: "CPU of the driver's busiest process, in percent of one core; near 100 the loader is the limit",
 		Get: loader(func(l *record.Loader) float64 { return l.BusiestPercent })},
-	{Name: "loader_busiest_process", Field: "busiestProcess", Of: Loader, Column: 47, Help: "name of that process", Get: loader(func(l *record.Loader) string { return l.BusiestProcess })},
+	{Name: "loader_busiest_process", Field: "busiestProcess", Of: Loader, Column: 47, Help: "name of the driver's busiest process", Get: loader(func(l *record.Loader) string { return l.BusiestProcess })},
 	{Name: "client_utilization", Field: "clientUtilization", Of: Loader, Column: 48, Row: 38, Help: "share of the clients' time spent waiting for the server, 0 to 1; below 0.9 the load is client-bound",
 		Get: loader(func(l *record.Loader) float64 { return l.UtilizationOfTime })},
 	{Name: "loader_memory_bytes", Field: "memoryBytes", Of: Loader, Unit: "bytes", Column: 115, Help: "highest resident memory of the driver's processes", Get: loader(func(l *record.Loader) int64 { return l.MemoryBytes })},

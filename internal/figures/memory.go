@@ -25,20 +25,20 @@ func writePool(of func(*record.Pool) int64) Getter {
 
 // collectionFigures lists the figures of garbage collection. In a report, a pause of 0 ms means that there was no pause.
 var collectionFigures = []Figure{
-	{Name: "gc_collections", Field: "gcCollections", Of: Node, Column: 53, Help: "collections of all collectors over the whole load, by _nodes/stats", Over: overSum, Get: collections(func(g *record.GC) int64 { return g.Collections })},
-	{Name: "gc_millis", Field: "gcMillis", Of: Node, Unit: "ms", Column: 54, Help: "time of the collections of all collectors over the whole load, by _nodes/stats", Over: overSum, Get: collections(func(g *record.GC) int64 { return g.Millis })},
+	{Name: "gc_collections", Field: "gcCollections", Of: Node, Column: 53, Help: "number of collections of all garbage collectors over the whole load, from _nodes/stats", Over: overSum, Get: collections(func(g *record.GC) int64 { return g.Collections })},
+	{Name: "gc_millis", Field: "gcMillis", Of: Node, Unit: "ms", Column: 54, Help: "total time of the collections of all garbage collectors over the whole load, from _nodes/stats", Over: overSum, Get: collections(func(g *record.GC) int64 { return g.Millis })},
 	{Name: "gc_pauses", Field: "gcPauses", Of: Node, Column: 100, Help: "stop-the-world pauses in gc.log within the window; unknown without gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) int64 { return p.Count })},
-	{Name: "gc_pauses_young", Column: 101, Row: 24, Help: "pauses that were young collections, by gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) int64 { return p.Young })},
-	{Name: "gc_pauses_mixed", Column: 102, Row: 25, Help: "pauses that were mixed collections, by gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) int64 { return p.Mixed })},
-	{Name: "gc_pauses_full", Field: "gcFullPauses", Of: Node, Column: 103, Row: 26, Help: "pauses that were full collections, by gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) int64 { return p.Full })},
-	{Name: "gc_pause_millis", Field: "gcPauseMillis", Of: Node, Unit: "ms", Column: 104, Help: "total length of the pauses, by gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) float64 { return p.Millis })},
-	{Name: "gc_pause_p50_ms", Field: "gcPauseP50Millis", Of: Node, Unit: "ms", Column: 105, Row: 21, Zero: ZeroEmpty, Help: "median length of a pause, by gc.log", Over: overHighest, Get: longestPause(func(p *record.Pauses) float64 { return p.P50 })},
-	{Name: "gc_pause_p99_ms", Field: "gcPauseP99Millis", Of: Node, Unit: "ms", Column: 106, Row: 22, Zero: ZeroEmpty, Help: "99th percentile of the length of a pause, by gc.log", Over: overHighest, Get: longestPause(func(p *record.Pauses) float64 { return p.P99 })},
-	{Name: "gc_pause_max_ms", Field: "gcPauseMaxMillis", Of: Node, Unit: "ms", Column: 107, Row: 23, Zero: ZeroEmpty, Help: "longest pause, by gc.log", Over: overHighest, Get: longestPause(func(p *record.Pauses) float64 { return p.Max })},
-	{Name: "gc_pauses_per_minute", Unit: "1/min", Row: 19, Help: "pauses in gc.log within the window per minute; without gc.log the collections over the whole load", Over: overHighest, Get: ofRecord(pausesPerMinute)},
-	{Name: "gc_percent_of_time", Unit: "%", Row: 20, Help: "share of the window in pauses, by gc.log; without gc.log the share of the whole load in collections", Over: overHighest, Get: ofRecord(pausedPercent)},
-	{Name: "gc_survivor_mib", Unit: "MiB", Column: 108, Zero: ZeroEmpty, Help: "mean survivor space after a pause, by gc.log", Over: overHighest, Get: longestPause(func(p *record.Pauses) float64 { return p.SurvivorMiB })},
-	{Name: "gc_promoted_mib", Unit: "MiB", Column: 109, Row: 27, Help: "growth of the old generation over the young pauses, by gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) float64 { return p.PromotedMiB })},
+	{Name: "gc_pauses_young", Column: 101, Row: 24, Help: "pauses that were young collections, from gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) int64 { return p.Young })},
+	{Name: "gc_pauses_mixed", Column: 102, Row: 25, Help: "pauses that were mixed collections, from gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) int64 { return p.Mixed })},
+	{Name: "gc_pauses_full", Field: "gcFullPauses", Of: Node, Column: 103, Row: 26, Help: "pauses that were full collections, from gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) int64 { return p.Full })},
+	{Name: "gc_pause_millis", Field: "gcPauseMillis", Of: Node, Unit: "ms", Column: 104, Help: "total length of the pauses, from gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) float64 { return p.Millis })},
+	{Name: "gc_pause_p50_ms", Field: "gcPauseP50Millis", Of: Node, Unit: "ms", Column: 105, Row: 21, Zero: ZeroEmpty, Help: "median length of a pause, from gc.log", Over: overHighest, Get: longestPause(func(p *record.Pauses) float64 { return p.P50 })},
+	{Name: "gc_pause_p99_ms", Field: "gcPauseP99Millis", Of: Node, Unit: "ms", Column: 106, Row: 22, Zero: ZeroEmpty, Help: "99th percentile of the length of a pause, from gc.log", Over: overHighest, Get: longestPause(func(p *record.Pauses) float64 { return p.P99 })},
+	{Name: "gc_pause_max_ms", Field: "gcPauseMaxMillis", Of: Node, Unit: "ms", Column: 107, Row: 23, Zero: ZeroEmpty, Help: "longest pause, from gc.log", Over: overHighest, Get: longestPause(func(p *record.Pauses) float64 { return p.Max })},
+	{Name: "gc_pauses_per_minute", Unit: "1/min", Row: 19, Help: "pauses per minute within the window, from gc.log; without gc.log, collections per minute over the whole load", Over: overHighest, Get: ofRecord(pausesPerMinute)},
+	{Name: "gc_percent_of_time", Unit: "%", Row: 20, Help: "share of the window spent in pauses, from gc.log; without gc.log, share of the whole load spent in collections", Over: overHighest, Get: ofRecord(pausedPercent)},
+	{Name: "gc_survivor_mib", Unit: "MiB", Column: 108, Zero: ZeroEmpty, Help: "mean survivor space after a pause, from gc.log", Over: overHighest, Get: longestPause(func(p *record.Pauses) float64 { return p.SurvivorMiB })},
+	{Name: "gc_promoted_mib", Unit: "MiB", Column: 109, Row: 27, Help: "total growth of the old generation in the young pauses, from gc.log", Over: overSum, Get: pauses(func(p *record.Pauses) float64 { return p.PromotedMiB })},
 }
 
 func nodePauses(n *record.Node) *record.Pauses { return n.GC.Pauses }

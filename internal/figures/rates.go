@@ -18,8 +18,8 @@ var rateFigures = []Figure{
 		Help: "documents that OpenSearch accepted per second within the window: Knee's own figure",
 		Get:  ofIngest(always(func(in *record.Ingest) float64 { return in.DocsPerSecond }))},
 	{Name: OtherRateName, Field: "rate", Of: Load, Unit: RateUnit, Column: 9, Row: 1, In: OtherLoads, Valid: true, Zero: ZeroNoRow,
-		Help: "operations that succeeded per second, by the driver", Get: ofLoad(always(func(l *record.Load) float64 { return l.Rate }))},
-	{Name: "unit", Field: "unit", Of: Load, Column: 10, In: OtherLoads, Help: "unit of rate: rows/s, calls/s, or as workload.command.json says",
+		Help: "operations that succeeded per second, as the driver reports them", Get: ofLoad(always(func(l *record.Load) float64 { return l.Rate }))},
+	{Name: "unit", Field: "unit", Of: Load, Column: 10, In: OtherLoads, Help: "unit of rate: rows/s, calls/s, or the unit in workload.command.json",
 		Get: ofLoad(always(func(l *record.Load) string { return l.Unit }))},
 	{Name: "whole_docs_per_second", Field: "wholeDocsPerSecond", Unit: "docs/s", Column: 10, In: IndexLoads, Valid: true,
 		Help: "docs/s from the first to the last accepted document", Get: ofIngest(func(in *record.Ingest) (float64, bool) {
@@ -42,7 +42,7 @@ var rateFigures = []Figure{
 		Help: "size of the accepted documents, as they were sent, per second; unknown where the driver does not report their size",
 		Get:  ofIngest(nonZero(func(in *record.Ingest) float64 { return in.PayloadMiBs }))},
 	{Name: "payload_mib_per_second", Field: "mibPerSecond", Of: Load, Unit: "MiB/s", Column: 127, Row: 42, In: OtherLoads, Valid: true,
-		Help: "payload per second, by the driver; unknown where the driver does not report it",
+		Help: "payload per second, as the driver reports it; unknown if the driver does not report it",
 		Get:  ofLoad(nonZero(func(l *record.Load) float64 { return l.MiBs }))},
 }
 

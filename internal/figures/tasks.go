@@ -7,7 +7,7 @@ var taskFigures = []Figure{
 	{Field: "name", Of: Task, Help: "the task's name", Get: taskPart(always(func(t *record.Task) string { return t.Name }))},
 	{Field: "search", Of: Task, Help: "true for a search task, false for an ingest task", Get: taskPart(always(func(t *record.Task) bool { return t.Search }))},
 	{Field: "errorRate", Of: Task, Help: "share of failed requests, 0 to 1", Get: taskPart(always(func(t *record.Task) float64 { return t.ErrorRate }))},
-	{Field: "throughput", Of: Task, Help: "mean throughput, in unit", Get: taskPart(nonZero(func(t *record.Task) float64 { return t.Throughput }))},
+	{Field: "throughput", Of: Task, Help: "mean throughput, in the unit that the field unit names", Get: taskPart(nonZero(func(t *record.Task) float64 { return t.Throughput }))},
 	{Field: "unit", Of: Task, Help: "unit of throughput and target: docs/s or ops/s", Get: taskPart(nonZero(func(t *record.Task) string { return t.Unit }))},
 	{Name: "target_throughput", Field: "target", Of: Task, Column: 114, In: IndexLoads, Help: "target throughput, in the task's own unit; unknown for a closed loop", Get: ingestTask(nonZero(func(t *record.Task) float64 { return t.Target }))},
 	{Field: "mean", Of: Task, Unit: "ms", Help: "mean service time", Get: serviceTime(func(l *record.Latency) float64 { return l.Mean })},
@@ -23,7 +23,7 @@ var taskFigures = []Figure{
 	{Name: "latency_max_ms", Unit: "ms", Column: 52, In: IndexLoads, Help: "highest latency" + closedLoop, Get: latency(func(l *record.Latency) float64 { return l.Max })},
 }
 
-const closedLoop = "; in a closed loop it is the reciprocal of the rate, and the field of a gate expression is absent"
+const closedLoop = "; in a closed loop it is the reciprocal of the rate, and the field is absent in gate expressions"
 
 func serviceTime(of func(*record.Latency) float64) Getter {
 	return ingestTask(within(func(t *record.Task) *record.Latency { return t.ServiceTime }, nonZero(of)))

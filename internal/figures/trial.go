@@ -15,13 +15,13 @@ var trialFigures = []Figure{
 	{Name: "phase", Field: "phase", Column: 3, Help: "Warmup (its figures are discarded, and no gate judges it), Sweep, Final or OpenLoop",
 		Get: ofRecord(always(func(r *record.Record) string { return string(r.Attempt.Phase) }))},
 	{Name: "clients", Field: "clients", Column: 4, Help: "client count", Get: ofRecord(always(func(r *record.Record) int64 { return int64(r.Attempt.Clients) }))},
-	{Name: "repetition", Field: "repetition", Column: 5, Help: "number of the repetition, from 1; of a Warmup its number within the cell",
+	{Name: "repetition", Field: "repetition", Column: 5, Help: "number of the repetition, from 1; for a Warmup, the number of the Warmup within the cell",
 		Get: ofRecord(always(func(r *record.Record) int64 { return int64(r.Attempt.Repetition) }))},
 	{Name: "attempt", Column: 6, Help: "number of the attempt, from 1", Get: ofRecord(always(func(r *record.Record) int64 { return int64(r.Attempt.N) }))},
 	{Name: "verdict", Column: 7, Help: "Measured, Gated (valid, but failed a gate) or Errored (no valid measurement)"},
 	{Name: "failures", Column: 8, Help: "why the attempt is not Measured, and the gates that could not be evaluated"},
 	{Name: "status", Column: 120, Help: "the verdict in the words of `kubectl knee analyze`: ok, gated or failed"},
-	{Name: "placement", Column: 76, Help: "number of the set of nodes and volumes, from 1; of a Final or a Warmup, and of an OpenLoop trial if there are several placements", Get: ofRecord(placement)},
+	{Name: "placement", Column: 76, Help: "number of the placement (set of nodes and volumes), from 1; empty for Sweep and OpenLoop trials of the first placement", Get: ofRecord(placement)},
 	{Name: "target_docs_per_second", Column: 77, In: IndexLoads, Help: "rate of the load of an OpenLoop trial, in docs/s",
 		Get: ofRecord(nonZero(func(r *record.Record) int64 { return r.Attempt.TargetDocsPerSecond }))},
 	{Name: "measured_again", Column: 135, Help: "token of spec.sweep.rerun that requested this trial; empty if the point was not measured again",
@@ -34,13 +34,13 @@ var trialFigures = []Figure{
 	{Name: "driver", Column: 62, Help: "program that made the load, and its version", Get: ofRecord(always(func(r *record.Record) string {
 		return strings.TrimSpace(r.Driver.Name + " " + r.Driver.Version)
 	}))},
-	{Name: "driver_exit_code", Column: 63, Help: "exit code of that program", Get: ofRecord(always(func(r *record.Record) string { return strconv.Itoa(r.Driver.ExitCode) }))},
+	{Name: "driver_exit_code", Column: 63, Help: "exit code of the program that made the load", Get: ofRecord(always(func(r *record.Record) string { return strconv.Itoa(r.Driver.ExitCode) }))},
 	{Name: "osb_run_id", Column: 64, In: IndexLoads, Help: "opensearch-benchmark's own id of the run", Get: ofRecord(always(func(r *record.Record) string { return r.Driver.RunID }))},
-	{Name: "settle_seconds", Field: "settleSeconds", Unit: "s", Column: 56, Help: "wait for the cluster to come to rest before the load",
+	{Name: "settle_seconds", Field: "settleSeconds", Unit: "s", Column: 56, Help: "time that the trial waited for the cluster to become idle before the load",
 		Get: ofRecord(ofCluster(always(func(r *record.Record) float64 { return r.Settle.Seconds })))},
-	{Field: "settled", Help: "whether the cluster was at rest before the load", Get: ofRecord(ofCluster(always(func(r *record.Record) bool { return r.Settle.Note == "" })))},
-	{Name: "settle_note", Column: 57, Help: "what was still active when the wait of settle_seconds ended; empty if nothing was", Get: ofRecord(always(func(r *record.Record) string { return r.Settle.Note }))},
-	{Name: "wait_seconds", Column: 140, Unit: "s", Help: "time without load after the cluster came to rest (workload.waitSeconds); unknown where the campaign sets none",
+	{Field: "settled", Help: "whether the cluster was idle before the load", Get: ofRecord(ofCluster(always(func(r *record.Record) bool { return r.Settle.Note == "" })))},
+	{Name: "settle_note", Column: 57, Help: "what was still active when the wait of settle_seconds ended; empty if the cluster was idle", Get: ofRecord(always(func(r *record.Record) string { return r.Settle.Note }))},
+	{Name: "wait_seconds", Column: 140, Unit: "s", Help: "pause after the cluster became idle and before the load (workload.waitSeconds); empty if the campaign sets no pause",
 		Get: ofRecord(nonZero(func(r *record.Record) float64 {
 			if r.Ingest == nil && r.Load == nil {
 				return 0

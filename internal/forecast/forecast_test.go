@@ -117,7 +117,7 @@ func TestNew_bulkDocuments_describesDocuments(t *testing.T) {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	want := []string{
-		"1000 documents per load, at 10 to 100 docs/s (--docs-per-second LOW,HIGH), with 2s at rest before each load",
+		"1000 documents per load, at 10 to 100 docs/s (--docs-per-second LOW,HIGH), with 2s of idle time before each load",
 		"10s from the request for a cell's nodes to a green OpenSearch, followed by 2 Warmups",
 	}
 	if !slices.Equal(f.RestsOn, want) {

@@ -20,7 +20,8 @@ func neededRepetitions(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cvPercent flo
 	if r.Comparisons == 0 {
 		return r
 	}
-	r.NeededToConclude = stats.Repetitions(r.Comparisons)
+	design := campaign.Design{Repetitions: p.Repetitions, MaxRepetitions: p.MaxRepetitions, Placements: p.Placements}
+	r.NeededToConclude = design.LeastRepetitions(r.Comparisons)
 	if cvPercent > 0 {
 		r.CVPercent = &cvPercent
 		r.NeededAtCV = ptr.To(stats.RepetitionsFor(cvPercent/100, p.SmallestDifferencePercent, r.Comparisons))
@@ -49,17 +50,17 @@ func (f *Forecast) addWarnings(c *v1alpha1.BenchmarkCampaign, p plan.Plan) {
 	switch {
 	case r.Comparisons == 0:
 	case r.sampleSize(p) < r.NeededToConclude:
-		warn("%[2]s is %[1]d, which is too few: with fewer than %[4]d, no difference in %[3]s is large enough to be distinguished from noise (TooFewRepetitions)",
+		warn("%[2]s is %[1]d, which is too few: at least %[4]d are needed for %[3]s, because fewer cannot distinguish any difference from noise (TooFewRepetitions)",
 			r.sampleSize(p), field, format.Plural(r.Comparisons, "comparison"), r.NeededToConclude)
 	case r.NeededAtCV != nil && r.sampleSize(p) < *r.NeededAtCV:
-		warn("%[2]s is %[1]d, which is too few to detect a difference of %[3]g %% at a CV of %[4]g %%: that takes about %[5]d",
+		warn("%[2]s is %[1]d, which is too few to detect a difference of %[3]g %% at a CV of %[4]g %%: about %[5]d are needed",
 			r.sampleSize(p), field, r.SmallestDifference, *r.CVPercent, *r.NeededAtCV)
 	}
 	if c.Spec.Loader.Placement == v1alpha1.LoaderShared {
 		warn("the loader may share a node with OpenSearch: the answer will not be conclusive (LoaderShared)")
 	}
 	if f.Cost != nil && len(f.Cost.Without) > 0 {
-		warn("no pricePerHour of %v: the cost does not include these", f.Cost.Without)
+		warn("pricePerHour is not set for variants %v: the cost does not include these variants", f.Cost.Without)
 	}
 	if f.Cost != nil {
 		f.NotKnown = append(f.NotKnown, "the loader's nodes have no price and are not in the cost")

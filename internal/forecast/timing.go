@@ -81,24 +81,24 @@ func (t Timing) describeBasis(p plan.Plan, search, rates bool) (rests, missing [
 			rests = append(rests, length+" of each Warmup")
 		}
 	case timed && osb:
-		rests = append(rests, fmt.Sprintf("the workload's %s and %s, with %s for a call of opensearch-benchmark and %s at rest before each load",
+		rests = append(rests, fmt.Sprintf("the workload's %s and %s, with %s for a call of opensearch-benchmark and %s of idle time before each load",
 			osbspec.TimeParam, osbspec.WarmupTimeParam, osbspec.CallTime, settleTime))
 	case timed:
-		rests = append(rests, fmt.Sprintf("the load's durationSeconds, with %s at rest before each load; the estimate leaves out the other parts of a trial", settleTime))
+		rests = append(rests, fmt.Sprintf("the load's durationSeconds, with %s of idle time before each load; the estimate leaves out the other parts of a trial", settleTime))
 	case rates:
 		call := ""
 		if osb {
 			call = fmt.Sprintf("%s for a call of opensearch-benchmark and ", osbspec.CallTime)
 		}
-		rests = append(rests, fmt.Sprintf("%s, at %g to %g docs/s (--docs-per-second LOW,HIGH), with %s%s at rest before each load",
+		rests = append(rests, fmt.Sprintf("%s, at %g to %g docs/s (--docs-per-second LOW,HIGH), with %s%s of idle time before each load",
 			describeDocuments(p), t.Low, t.High, call, settleTime))
 	case osb:
 		missing = append(missing, fmt.Sprintf("the length of a trial is unknown: the workload's params have no %s; set --trial-time, such as 25m", osbspec.TimeParam))
 	default:
-		missing = append(missing, "the length of a trial is unknown: the load has no set length; set --trial-time, such as 25m")
+		missing = append(missing, "the length of a trial is unknown: the load has no fixed length; set --trial-time, such as 25m")
 	}
 	if wait > 0 && t.Trial == 0 {
-		rests = append(rests, fmt.Sprintf("%ds without load before each load (workload.waitSeconds)", wait))
+		rests = append(rests, fmt.Sprintf("a pause of %ds before each load (workload.waitSeconds)", wait))
 	}
 	if provisioned {
 		rests = append(rests, fmt.Sprintf("%s from the request for a cell's nodes to a green OpenSearch", t.Start)+describeWarmups(p))
@@ -111,7 +111,7 @@ func (t Timing) describeBasis(p plan.Plan, search, rates bool) (rests, missing [
 			rests = append(rests, fmt.Sprintf("%s for the search tasks of each Final (--search-time)", t.Search))
 		}
 	}
-	return rests, append(missing, "the estimate leaves out retries, image pulls, downloads of a corpus and merges that drain slowly")
+	return rests, append(missing, "the estimate leaves out retries, image pulls, downloads of a corpus and slow merges")
 }
 
 // describeWarmups describes the Warmups after each start of a cluster. It returns an empty text if there are none.

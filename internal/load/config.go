@@ -83,10 +83,10 @@ func (c Config) timeout() time.Duration {
 func (c Config) Validate() error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("url %q is not that of a cluster, such as http://localhost:9200", c.URL)
+		return fmt.Errorf("url %q is not the URL of a cluster: it must have the form http://localhost:9200", c.URL)
 	}
 	if u.User != nil {
-		return errors.New("url contains a user: put the credentials into the files username and password of a folder, and name that folder")
+		return errors.New("url contains a user name: remove it, and put the credentials into the files username and password of the credentials folder")
 	}
 	b := c.Bulk
 	switch {
@@ -95,9 +95,9 @@ func (c Config) Validate() error {
 	case c.Workers < 1 || c.Workers > maxWorkers:
 		return fmt.Errorf("workers is %d: it must be 1 to %d", c.Workers, maxWorkers)
 	case c.clients() > maxClients || c.FirstClient < 0 || c.FirstClient+c.Workers > c.clients():
-		return fmt.Errorf("the workers are clients %d to %d (counted from 0) of %d: all must be below that number, which is 1 to %d", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
+		return fmt.Errorf("the workers are clients %d to %d (counted from 0) of %d: each number must be at least 0 and below the number of clients, which is at most %d", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
 	case (b.Dataset == "") == (len(b.Files) == 0):
-		return errors.New("either a dataset or files are needed")
+		return errors.New("set either a dataset or files, not both")
 	case b.Documents < 0 || b.DurationSeconds < 0 || b.FlushBytes < 0 || b.FlushDocuments < 0:
 		return errors.New("documents, duration, flushBytes and flushDocuments cannot be below 0")
 	case b.Documents > 0 && b.DurationSeconds > 0:
@@ -105,7 +105,7 @@ func (c Config) Validate() error {
 	case b.FlushBytes > 0 && b.FlushDocuments > 0:
 		return errors.New("flushBytes and flushDocuments both say when a bulk request is full: leave one of them out")
 	case b.Dataset != "" && b.Documents == 0 && b.DurationSeconds == 0:
-		return fmt.Errorf("dataset %s never ends: say how many documents, or how long", b.Dataset)
+		return fmt.Errorf("dataset %s never ends: say how many documents to send, or how long the load lasts", b.Dataset)
 	case c.retries() < 0 || c.TimeoutSeconds < 0:
 		return errors.New("retries and timeoutSeconds cannot be below 0")
 	}

@@ -56,7 +56,7 @@ func (l *Loader) dial(ctx context.Context) error {
 	}
 	for _, c := range l.dialled {
 		if err := c.open(ctx); err != nil {
-			return fmt.Errorf("connect to %s: %w", l.endpoint.address, err)
+			return fmt.Errorf("cannot connect to %s: %w", l.endpoint.address, err)
 		}
 	}
 	return nil
@@ -162,7 +162,7 @@ func (l *Loader) result(workers []*worker, started time.Time, used time.Duration
 	switch {
 	case ended == nil, errors.Is(ended, errTime):
 	case errors.Is(ended, context.Canceled):
-		out.Ended = "it was interrupted"
+		out.Ended = "the load was interrupted"
 	default:
 		out.Ended = ended.Error()
 	}

@@ -41,7 +41,7 @@ var (
 func maxReply(documents int) int64 { return int64(documents)<<11 + 1<<20 }
 
 // errReply is the error of a reply that is incomplete or not a reply of the bulk API.
-var errReply = errors.New("the reply is not a bulk reply")
+var errReply = errors.New("the reply is not a valid bulk reply")
 
 // read reads the body of a reply to its end.
 func (r *replyReader) read(body io.Reader, documents int) (*reply, error) {

@@ -125,7 +125,7 @@ func (r Result) Histogram() (*hdrhistogram.Histogram, error) {
 	}
 	h, err := hdrhistogram.Decode(r.Latency)
 	if err != nil {
-		return nil, fmt.Errorf("the latency's histogram: %w", err)
+		return nil, fmt.Errorf("cannot decode the latency histogram: %w", err)
 	}
 	return h, nil
 }
@@ -153,7 +153,7 @@ func Merge(results []Result) (Result, error) {
 			return Result{}, err
 		}
 		if dropped := latency.Merge(h); dropped > 0 {
-			return Result{}, fmt.Errorf("%d latencies are beyond what a histogram holds", dropped)
+			return Result{}, fmt.Errorf("%d latencies are outside the range of the histogram", dropped)
 		}
 		out.From, out.To, out.FirstEnd = min(out.From, r.From), max(out.To, r.To), min(out.FirstEnd, r.FirstEnd)
 		out.Processes += r.Processes

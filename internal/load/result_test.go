@@ -35,7 +35,7 @@ func TestMerge_keepsDistribution(t *testing.T) {
 			Refused: []Refusal{{Status: 429, Type: "a", Reason: "full", Documents: 20}, {Status: 400, Type: "b", Documents: 15}},
 		})
 	}
-	results[1].Ended = "it was interrupted"
+	results[1].Ended = "the load was interrupted"
 	got, err := Merge(results)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestMerge_keepsDistribution(t *testing.T) {
 	want := Result{
 		Processes: 3, Workers: 12, Cores: 6, From: 1000, To: 5200, Requests: 6000, Bytes: 21,
 		Documents:   Documents{Added: 300, Acknowledged: 180, Rejected: 60, Failed: 45, Uncertain: 15, Retried: 90},
-		WaitSeconds: 24, WorkerSeconds: 30, CPUSeconds: 1.5, Ended: "it was interrupted",
+		WaitSeconds: 24, WorkerSeconds: 30, CPUSeconds: 1.5, Ended: "the load was interrupted",
 		Refused: []Refusal{{Status: 429, Type: "a", Reason: "full", Documents: 60}, {Status: 400, Type: "b", Documents: 45}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

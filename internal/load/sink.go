@@ -59,7 +59,7 @@ func (s *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, sinkName)
 	default:
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, `{"error":"this is a sink of bulk requests, no OpenSearch: it has no index and no statistics of nodes","status":404}`)
+		_, _ = io.WriteString(w, `{"error":"this server is a sink for bulk requests and not OpenSearch: it has no index and no node statistics","status":404}`)
 	}
 }
 
@@ -88,7 +88,7 @@ func CountDocuments(body io.Reader, buffer []byte) (documents int, size int64, e
 		n, err := body.Read(buffer)
 		if n > 0 {
 			if size == 0 && !isBulkAction(buffer[:n]) {
-				return 0, int64(n), errors.New("the body does not begin with an action")
+				return 0, int64(n), errors.New("the body does not begin with an action (index or create)")
 			}
 			lines += bytes.Count(buffer[:n], []byte{'\n'})
 			last = buffer[n-1]
@@ -102,7 +102,7 @@ func CountDocuments(body io.Reader, buffer []byte) (documents int, size int64, e
 		}
 	}
 	if last != '\n' || lines%2 != 0 {
-		return 0, size, fmt.Errorf("the body is not made of pairs of lines: %d lines, the last byte is %q", lines, last)
+		return 0, size, fmt.Errorf("the body must consist of complete pairs of lines: %d lines, the last byte is %q", lines, last)
 	}
 	return lines / 2, size, nil
 }

@@ -36,8 +36,8 @@ func TestSink_refusesWhatIsNoBulkRequest(t *testing.T) {
 		"nothing":                  {http.MethodPost, "/a/_bulk", "", http.StatusBadRequest, "pairs of lines"},
 		"its name":                 {http.MethodGet, "/", "", http.StatusOK, "stores nothing"},
 		"its statistics":           {http.MethodGet, SinkStatsPath, "", http.StatusOK, `"stored":0`},
-		"health":                   {http.MethodGet, "/_cluster/health", "", http.StatusNotFound, "no OpenSearch"},
-		"an index":                 {http.MethodPut, "/a", "{}", http.StatusNotFound, "no OpenSearch"},
+		"health":                   {http.MethodGet, "/_cluster/health", "", http.StatusNotFound, "not OpenSearch: it has no index"},
+		"an index":                 {http.MethodPut, "/a", "{}", http.StatusNotFound, "not OpenSearch: it has no index"},
 	} {
 		w := httptest.NewRecorder()
 		NewSink().ServeHTTP(w, httptest.NewRequest(c.method, c.path, io.NopCloser(strings.NewReader(c.body))))

@@ -43,7 +43,7 @@ type tally struct {
 }
 
 // errEnd is the error after which no other bulk request can succeed.
-var errEnd = errors.New("the load cannot go on")
+var errEnd = errors.New("the load cannot continue")
 
 // run sends bulk requests until there are no more documents or the context until has ended. After the end of this context,
 // run still waits for the current request, but does not send documents again. When ctx ends, the current request is aborted.
@@ -108,7 +108,7 @@ func (w *worker) deliver(ctx, until context.Context, b documents.Bulk) error {
 				t.documents.Failed += int64(a.again - a.rejected)
 			})
 			if last && a.unsent {
-				return fmt.Errorf("%w: %s could not be reached, %d times in a row: %s", errEnd, w.connection.address, attempt+1, a.refused[0].Reason)
+				return fmt.Errorf("%w: %s could not be reached%s: %s", errEnd, w.connection.address, timesInARow(attempt+1), a.refused[0].Reason)
 			}
 			return a.end
 		}
@@ -117,6 +117,14 @@ func (w *worker) deliver(ctx, until context.Context, b documents.Bulk) error {
 		}
 		w.record(func(t *tally) { t.documents.Retried += int64(b.Documents) })
 	}
+}
+
+// timesInARow formats the number of failed connections as the end of a clause. It returns "" for one failed connection.
+func timesInARow(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" %d times in a row", n)
 }
 
 // makeRetry builds a bulk request with the documents to send again.
@@ -169,7 +177,7 @@ func (w *worker) readReply(response *http.Response, documents int) answer {
 	out := answer{refused: r.refused, retry: r.retry, again: r.rejected + r.unavailable, rejected: r.rejected}
 	out.documents = Documents{Acknowledged: int64(r.acknowledged), Failed: int64(r.failed), Uncertain: int64(r.silent)}
 	if r.silent > 0 {
-		out.refused = count(out.refused, Refusal{Status: http.StatusOK, Type: silentReply, Reason: "the reply has no item for them", Documents: int64(r.silent)})
+		out.refused = count(out.refused, Refusal{Status: http.StatusOK, Type: silentReply, Reason: "the reply has no item for these documents", Documents: int64(r.silent)})
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func Analyze(rows []Row, has Columns, o Options) (Result, error) {
 	}
 	design := campaign.Design{
 		PercentOfPeak: o.PercentOfPeak, SmallestDifferencePercent: o.SmallestDifference, Seed: o.Seed,
-		Placements: f.placements(has),
+		Placements: f.placements(has), MaxRepetitions: maxRepetitions(rows),
 	}
 	a := campaign.AssessAttempts(design, f.cells, f.attempts)
 	a.Ratios = compareFinals(a, o.Baseline, isOwn(has))
@@ -51,6 +51,15 @@ func Analyze(rows []Row, has Columns, o Options) (Result, error) {
 		out.Notes = append(out.Notes, "there is no column iowait_percent: --max-iowait is not applied to any row")
 	}
 	return out, nil
+}
+
+// maxRepetitions returns the repetitions of both stages together, or 0 if the file does not say that there are two stages.
+func maxRepetitions(rows []Row) int32 {
+	most := int32(0)
+	for _, r := range rows {
+		most = max(most, r.MaxRepetitions)
+	}
+	return most
 }
 
 // Reassess judges the attempts of a campaign again, by the rules in o. The set of trials does not change.

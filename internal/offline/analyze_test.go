@@ -165,15 +165,15 @@ func TestAnalyze_verdicts(t *testing.T) {
 		"clean":                        {"a,8,100,,,,", nil, "Measured", ""},
 		"ok":                           {"a,8,100,ok,3,0,0", nil, "Measured", ""},
 		"no figure":                    {"a,8,,ok,,,", nil, "Errored", "no docs_per_second"},
-		"failed with a figure":         {"a,8,100,Failed,,,", nil, "Errored", "the file says that it failed"},
+		"failed with a figure":         {"a,8,100,Failed,,,", nil, "Errored", "the file says that this row failed"},
 		"zero is no measurement":       {"a,8,0,,,,", nil, "Errored", "docs/s of 0 is no measurement"},
-		"gated":                        {"a,8,100,gated,,,", nil, "Gated", "the file says that it failed a gate"},
+		"gated":                        {"a,8,100,gated,,,", nil, "Gated", "the file says that this row failed a gate"},
 		"gated without a figure":       {"a,8,,gated,,,", nil, "Errored", "no docs_per_second"},
 		"rejections":                   {"a,8,100,,,,3", nil, "Gated", "3 rejections above maxRejections 0"},
 		"rejections allowed":           {"a,8,100,,,,3", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Measured", ""},
 		"errors without rejections":    {"a,8,100,,,0.25,0", nil, "Errored", "25 % of the requests"},
-		"errors under status ok":       {"a,8,100,ok,,0.25,0", nil, "Errored", "(under status ok too: an error_rate above 0 is a failure)"},
-		"gated with errors":            {"a,8,100,gated,,0.25,0", nil, "Gated", "the file says that it failed a gate"},
+		"errors under status ok":       {"a,8,100,ok,,0.25,0", nil, "Errored", "(an error_rate above 0 is a failure, even if the status is ok)"},
+		"gated with errors":            {"a,8,100,gated,,0.25,0", nil, "Gated", "the file says that this row failed a gate"},
 		"gated with a figure of 0":     {"a,8,0,gated,,,", nil, "Errored", "docs/s of 0 is no measurement"},
 		"a mean of rejections":         {"a,8,100,,,,0.25", nil, "Gated", "1 rejections above maxRejections 0"},
 		"a mean that is allowed":       {"a,8,100,,,,2.25", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Measured", ""},
@@ -249,7 +249,7 @@ func TestAnalyze_finals_ratioWithInterval(t *testing.T) {
 	want := stats.Compare([]float64{345964, 345964 * 0.996, 345964 * 1.004, 345964 * 0.991},
 		[]float64{236746, 236746 * 0.996, 236746 * 1.004, 236746 * 0.991}, 0.95)
 	if f == nil || math.Abs(f.Ratio-want.Ratio) > 1e-9 || math.Abs(*f.Low-want.Low) > 1e-9 || math.Abs(*f.High-want.High) > 1e-9 ||
-		math.Abs(*f.Confidence-(1-2./70)) > 1e-12 || math.Abs(*f.P-2./70) > 1e-12 || f.AdjustedP != nil || f.Clients != 0 {
+		math.Abs(*f.Confidence-0.95) > 1e-12 || math.Abs(*f.P-2./70) > 1e-12 || f.AdjustedP != nil || f.Clients != 0 {
 		t.Errorf("final %+v, want %+v", f, want)
 	}
 	if f.Verdict == nil || *f.Verdict != "faster" {

@@ -41,6 +41,7 @@ var columns = []column{
 	}},
 	{name: "placement", read: func(r *Row, s string) error { r.Placement = readLabel(s); return readName(s) }},
 	{name: "attempt", own: true, read: func(r *Row, s string) (err error) { r.Attempt, err = readCount(s); return err }},
+	{name: "max_repetitions", own: true, read: func(r *Row, s string) (err error) { r.MaxRepetitions, err = readCount(s); return err }},
 	{name: "failures", own: true, read: func(r *Row, s string) error { r.Reason = printable(s); return nil }},
 }
 
@@ -87,11 +88,11 @@ func readHeader(header []string, fail func(column, format string, args ...any) e
 				title string
 			}{c, found[0], title})
 		default:
-			return nil, nil, fail(title, "the header names it %d times (columns %d and %d): keep one", len(found), found[0]+1, found[1]+1)
+			return nil, nil, fail(title, "the header names this column %d times (columns %d and %d): keep one of them", len(found), found[0]+1, found[1]+1)
 		}
 	}
 	if len(out) == 0 || out[0].name != "variant" {
-		return nil, nil, fail("variant", "the header does not name it%s", separatorHint(header))
+		return nil, nil, fail("variant", "the header does not name this column%s", separatorHint(header))
 	}
 	return out, foreign, nil
 }
@@ -105,11 +106,11 @@ func separatorHint(header []string) string {
 	if len(header) == 1 {
 		for _, separator := range []struct{ char, name string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "bars"}} {
 			if strings.Contains(header[0], separator.char) {
-				return ": fields are separated by commas, not by " + separator.name
+				return ": separate the fields by commas, not by " + separator.name
 			}
 		}
 	}
-	return fmt.Sprintf(" (it has %s): the first line names the columns, and variant is required",
+	return fmt.Sprintf(" (it has %s): the first line must name the columns, and the column variant is required",
 		strings.Join(slices.Collect(quoted(header)), ", "))
 }
 
@@ -119,7 +120,7 @@ func hasOnlyCarriageReturns(header []string) bool {
 	return slices.ContainsFunc(header, func(title string) bool { return strings.Contains(title, "\r") })
 }
 
-const notInCR = "end lines in LF or CRLF, not in CR alone"
+const notInCR = "end each line with LF or CRLF, not with CR alone"
 
 func readPhase(r *Row, s string) error {
 	for _, p := range []record.Phase{record.Warmup, record.Sweep, record.Final, record.OpenLoop} {
@@ -128,7 +129,7 @@ func readPhase(r *Row, s string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no phase: Warmup, Sweep, Final, OpenLoop or empty", s)
+	return fmt.Errorf("%q is no phase: use Warmup, Sweep, Final, OpenLoop or an empty field", s)
 }
 
 func readStatus(r *Row, s string) error {
@@ -138,7 +139,7 @@ func readStatus(r *Row, s string) error {
 	}
 	status, ok := known[strings.ToLower(s)]
 	if !ok {
-		return fmt.Errorf("%q is no status: ok, failed, gated or empty", s)
+		return fmt.Errorf("%q is no status: use ok, failed, gated or an empty field", s)
 	}
 	r.Status = status
 	return nil

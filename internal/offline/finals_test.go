@@ -69,15 +69,13 @@ func TestAnalyze_comparisonWithoutInterval_doesNotWidenOthers(t *testing.T) {
 	if with != 1 {
 		t.Errorf("%d ratios have an interval, want one: %+v", with, r.Ratios)
 	}
-	// Only two of three comparisons have an interval: Holm and the intervals count these two.
+	// Only two of three comparisons have an interval: the adjusted p and the intervals count these two.
 	five := finals("a", "", 8, 100, 101, 102, 103, 104) + finals("b", "", 8, 150, 151, 152, 153, 154) + finals("c", "", 8, 120, 121, 122, 123, 124)
 	for _, got := range analyze(t, finalsHeader+five+finals("d", "", 8, 110), against("a")).Ratios {
 		if got.Variant == "d" {
 			continue
 		}
-		// P(U <= 1) = 2/252. So the interval from the second ratio to the second-last ratio has confidence 1 - 4/252.
-		// This is enough for two comparisons (0.975) and for three (0.98333), but not for four.
-		if math.Abs(*got.AdjustedP-2*2./252) > 1e-12 || math.Abs(*got.Confidence-(1-4./252)) > 1e-12 {
+		if math.Abs(*got.AdjustedP-2*2./252) > 1e-12 || math.Abs(*got.Confidence-0.975) > 1e-12 {
 			t.Errorf("two of three with an interval: %+v", got)
 		}
 	}

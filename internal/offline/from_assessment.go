@@ -127,6 +127,8 @@ func finalRatios(a campaign.Assessment, c campaign.Cell) []Ratio {
 		}
 		if e.HasInterval() {
 			r.Low, r.High, r.Confidence, r.P = &e.Low, &e.High, &e.Confidence, &e.P
+			bounds, cv, baselineCV := string(e.Bounds), 100*e.CV, 100*e.BaselineCV
+			r.Bounds, r.CVPercent, r.BaselineCVPercent = &bounds, &cv, &baselineCV
 			if text := string(e.Verdict); text != "" {
 				r.Verdict = &text
 			}

@@ -13,8 +13,11 @@ import (
 func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 	var out []string
 	if ignored := foreignColumns(has); len(ignored) > 0 {
-		out = append(out, fmt.Sprintf("columns %s are ignored: they have a meaning only in Knee's own results.csv, which has all of %s",
-			strings.Join(ignored, ", "), strings.Join(signature, ", ")))
+		text := "columns %s are ignored: they have a meaning only in Knee's own results.csv, which has all of %s"
+		if len(ignored) == 1 {
+			text = "column %s is ignored: it has a meaning only in Knee's own results.csv, which has all of %s"
+		}
+		out = append(out, fmt.Sprintf(text, strings.Join(ignored, ", "), strings.Join(signature, ", ")))
 	}
 	var names []string
 	someFinals := false
@@ -26,7 +29,7 @@ func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 	}
 	switch {
 	case len(a.Cells) == 0:
-		return append(out, "there is no row of a Sweep or a Final")
+		return append(out, "the file has no row of a Sweep or a Final")
 	case !has["docs_per_second"]:
 		out = append(out, "there is no column docs_per_second: every row counts as failed")
 	}
@@ -45,8 +48,8 @@ func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 		}
 	}
 	if isOwn(has) && len(a.Ratios) > 0 {
-		out = append(out, fmt.Sprintf("results.csv does not hold all of the campaign's plan: whether all trials are done, spec.final.maxRepetitions, "+
-			"which makes intervals wider, spec.comparisons, and spec.final.smallestDifferencePercent (%g here); analyze a bundle of kubectl knee export instead, which holds it",
+		out = append(out, fmt.Sprintf("results.csv does not hold all of the campaign's plan: it does not say whether all trials are done, and it has no spec.comparisons "+
+			"and no spec.final.smallestDifferencePercent (%g here); to use the whole plan, analyze a bundle of kubectl knee export instead",
 			o.SmallestDifference))
 	}
 	return out
@@ -116,7 +119,7 @@ func describeSingle(c campaign.Cell, values int, byPlacement bool) []string {
 	case values > 1:
 		return nil
 	case byPlacement:
-		return []string{c.Variant + " has one placement, and means of placements are compared"}
+		return []string{c.Variant + " has one placement, but an interval needs several, because the means of placements are compared"}
 	}
 	return []string{c.Variant + " has one value"}
 }

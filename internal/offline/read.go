@@ -41,7 +41,7 @@ type reader struct {
 func (r *reader) readAll() ([]Row, Columns, error) {
 	header, line, err := r.next()
 	if errors.Is(err, io.EOF) {
-		return nil, nil, &Malformed{r.file, 1, "variant", "the file is empty: the first line names the columns"}
+		return nil, nil, &Malformed{r.file, 1, "variant", "the file is empty: the first line must name the columns"}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -114,7 +114,7 @@ func (r *reader) next() ([]string, int, error) {
 func (r *reader) csvError(e *csv.ParseError) error {
 	if errors.Is(e.Err, csv.ErrQuote) && e.StartLine != e.Line {
 		return &Malformed{r.file, e.StartLine, "", fmt.Sprintf(
-			"not a valid CSV: a quote in the row that begins here is not balanced, detected on line %d", e.Line)}
+			"not a valid CSV: a quote in the row that begins here is not balanced (detected on line %d)", e.Line)}
 	}
 	return &Malformed{r.file, e.Line, strconv.Itoa(e.Column), "not a valid CSV: " + e.Err.Error()}
 }
@@ -128,10 +128,10 @@ func (r *reader) row(fields []string, line int) (Row, error) {
 		if strings.TrimSpace(missing) == "" {
 			missing = strconv.Itoa(len(fields) + 1)
 		}
-		return fail(missing, "missing: the line has %d fields, the header %d (an empty field needs its comma)", len(fields), len(r.header))
+		return fail(missing, "the field is missing: the line has %d fields, the header %d (an empty field needs its comma)", len(fields), len(r.header))
 	}
 	if len(fields) > len(r.header) {
-		return fail(strconv.Itoa(len(r.header)+1), "the header does not name it: the line has %d fields, the header %d "+
+		return fail(strconv.Itoa(len(r.header)+1), "the header does not name this column: the line has %d fields, the header %d "+
 			"(a field with a comma needs quotes)", len(fields), len(r.header))
 	}
 	row := Row{File: r.file, Line: line, Status: OK, Placement: "1"}
@@ -146,7 +146,7 @@ func (r *reader) row(fields []string, line int) (Row, error) {
 		}
 	}
 	if row.Variant == "" {
-		return fail("variant", "it is empty")
+		return fail("variant", "the field is empty: every row needs a variant")
 	}
 	if row.Phase == "" {
 		row.Phase = record.Sweep
@@ -155,7 +155,7 @@ func (r *reader) row(fields []string, line int) (Row, error) {
 		}
 	}
 	if row.Phase == record.Sweep && row.Clients == 0 {
-		return fail("clients", "it is %s: a point of a sweep needs a client count", missingValue(r.has["clients"]))
+		return fail("clients", "the client count is %s: every row of a sweep needs a client count", missingValue(r.has["clients"]))
 	}
 	return row, nil
 }

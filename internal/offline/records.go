@@ -62,7 +62,7 @@ func newFile(rows []Row, has Columns, o Options) (file, error) {
 			at := finals{key, r.Clients}
 			if counts[at]++; counts[at] > mostFinals {
 				return file{}, &Malformed{r.File, r.Line, "", fmt.Sprintf("%s has more than %d Final rows at %s: "+
-					"is this a time series? A row is one repetition; name a clients or phase column if it is something else",
+					"each row must be one repetition, not a point of a time series; add a clients or phase column if the rows are something else",
 					cellName(key), mostFinals, clientsText(r.Clients))}
 			}
 		}
@@ -136,12 +136,12 @@ func judge(r Row, attempt record.Attempt, has Columns, limits v1alpha1.Gates) ca
 	j := gates.Judge(rec, limits)
 	for i := range j.Failures {
 		if j.Failures[i].Reason == record.ReasonRequestsFailed && rec.Error == nil {
-			j.Failures[i].Message += " (under status ok too: an error_rate above 0 is a failure)"
+			j.Failures[i].Message += " (an error_rate above 0 is a failure, even if the status is ok)"
 		}
 	}
 	if r.Status == GatedRow && j.Verdict == verdict.Measured {
 		j.Verdict = verdict.Gated
-		j.Failures = []verdict.Failure{{Message: reasonOf("the file says that it failed a gate", r.Reason)}}
+		j.Failures = []verdict.Failure{{Message: reasonOf("the file says that this row failed a gate", r.Reason)}}
 	}
 	return campaign.Judged{Record: rec, Judgement: j}
 }
@@ -151,7 +151,7 @@ func recordOf(r Row, attempt record.Attempt) record.Record {
 	rec := record.Record{Version: record.Version, Attempt: attempt}
 	switch {
 	case r.Status == Failed:
-		rec.Error = &record.Error{Reason: record.ReasonDriverFailed, Message: reasonOf("the file says that it failed", r.Reason)}
+		rec.Error = &record.Error{Reason: record.ReasonDriverFailed, Message: reasonOf("the file says that this row failed", r.Reason)}
 		return rec
 	case r.DocsPerSecond == nil:
 		rec.Error = &record.Error{Reason: record.ReasonDriverFailed, Message: reasonOf("no docs_per_second", r.Reason)}

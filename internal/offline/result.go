@@ -63,9 +63,13 @@ type Ratio struct {
 	Low        *float64 `json:"low"`
 	High       *float64 `json:"high"`
 	Confidence *float64 `json:"confidence"` // confidence of the interval, 0 to 1
-	P          *float64 `json:"p"`          // p-value of the two-sided exact Mann-Whitney test
+	P          *float64 `json:"p"`          // two-sided p-value that agrees with the interval
 	AdjustedP  *float64 `json:"adjustedP,omitempty"`
 	Verdict    *string  `json:"verdict"` // faster, slower, equivalent, too noisy
+
+	Bounds            *string  `json:"bounds,omitempty"`            // method that gives the bounds of the interval: rank, Welch, rank/Welch
+	CVPercent         *float64 `json:"cvPercent,omitempty"`         // noise of the variant
+	BaselineCVPercent *float64 `json:"baselineCVPercent,omitempty"` // noise of the baseline
 }
 
 // Values of Ratio.At: which points of the two cells are divided.

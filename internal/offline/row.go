@@ -20,6 +20,7 @@ type Row struct {
 	Repetition        int32        // 0 if the file has no repetitions
 	Placement         string       // a label; 1 if the file has no placements
 	Attempt           int32        // 0: the file has no attempts
+	MaxRepetitions    int32        // repetitions of both stages together; 0: the repetitions had one stage
 
 	DocsPerSecond *float64 // nil: no valid measurement
 	Rejections    *int64   // rejected requests; nil: unknown. If the file gives a mean with decimals, the mean is rounded up

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 
 	"github.com/knee-bench/knee/internal/record"
 )
@@ -17,6 +18,13 @@ type Finals struct {
 	Clients             []int32 // client counts at which the cells are compared, ascending; empty: no Finals
 	Repetitions         int32   // repetitions of each client count on each placement
 	TargetDocsPerSecond int64   // rate of the OpenLoop trials; 0: no OpenLoop trials
+
+	Without []string // hashes of the cells that have no Finals and no OpenLoop trial, because their sweeps found no knee
+}
+
+// includes reports whether a cell has Finals.
+func (f Finals) includes(cell Cell) bool {
+	return len(f.Clients) > 0 && !slices.Contains(f.Without, cell.Hash)
 }
 
 // SweepTrials returns the trials of a cell's sweep that is not adaptive. Each pass covers all client counts. Passes are
@@ -48,6 +56,9 @@ func (p Plan) SweepTrial(cell Cell, clients, n int32) record.Trial {
 
 // FinalTrials returns a cell's Final trials, sorted by placement, then by clients, then by repetition.
 func (p Plan) FinalTrials(cell Cell, f Finals) []record.Trial {
+	if !f.includes(cell) {
+		return nil
+	}
 	out := make([]record.Trial, 0, int(p.Placements)*len(f.Clients)*int(f.Repetitions))
 	for placement := record.Placement(1); placement <= record.Placement(p.Placements); placement++ {
 		for _, clients := range f.Clients {
@@ -68,7 +79,7 @@ func (p Plan) finalTrial(cell Cell, clients int32, placement record.Placement, r
 // OpenLoopTrial returns a cell's OpenLoop trial, on the placement of the cell's last Final. It returns false if the cell has no
 // OpenLoop trial.
 func (p Plan) OpenLoopTrial(cell Cell, f Finals) (record.Trial, bool) {
-	if f.TargetDocsPerSecond == 0 || len(f.Clients) == 0 {
+	if f.TargetDocsPerSecond == 0 || !f.includes(cell) {
 		return record.Trial{}, false
 	}
 	t := p.trial(cell, record.OpenLoop, f.Clients[0], 1)

@@ -74,7 +74,7 @@ func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Tu
 	for placement := record.Placement(1); placement <= record.Placement(p.Placements); placement++ {
 		for r := int32(1); r <= most; r++ {
 			for _, topology := range p.topologyOrder(set, p.blockOrdinal(placement, r)) {
-				if f := finals[topology]; r <= f.Repetitions && len(f.Clients) > 0 {
+				if f := finals[topology]; r <= f.Repetitions {
 					block := Block{Topology: topology, Placement: placement, Repetition: r}
 					first := placement == 1 && r == 1
 					turns = append(turns, p.blockTurns(group, block, f, fresh || p.Adaptive && first)...)
@@ -98,6 +98,9 @@ func (p Plan) blockTurns(group int, block Block, f Finals, fresh bool) []Turn {
 	var turns []Turn
 	ordinal := p.blockOrdinal(block.Placement, block.Repetition)
 	for _, cell := range p.blockOrder(group, block.Topology, ordinal) {
+		if !f.includes(p.Cells[cell]) {
+			continue
+		}
 		var trials []record.Trial
 		for _, clients := range p.clientOrder(f.Clients, block.Topology, ordinal) {
 			trials = append(trials, p.finalTrial(p.Cells[cell], clients, block.Placement, block.Repetition))

@@ -54,7 +54,7 @@ func checkSize(p Plan, path *field.Path) field.ErrorList {
 	}
 	if trials := cell * len(p.Cells); trials > MaxTrials {
 		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d trials", trials), fmt.Sprintf(
-			"a campaign may have at most %d: lower final.placements, final.repetitions or sweep.repetitions, list fewer clients, or split it",
+			"a campaign may have at most %d trials: lower final.placements, final.repetitions or sweep.repetitions, list fewer clients, or split the campaign",
 			MaxTrials))}
 	}
 	return nil
@@ -64,7 +64,7 @@ func checkSize(p Plan, path *field.Path) field.ErrorList {
 func checkWait(p Plan, w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	if n := seconds(w.WaitSeconds, 0); n >= p.TrialTimeout {
 		return field.ErrorList{field.Invalid(path, *w.WaitSeconds, fmt.Sprintf(
-			"must be below spec.timeouts.trialSeconds (%.0f; %d when unset), which it is a part of: lower it, or raise spec.timeouts.trialSeconds",
+			"must be below spec.timeouts.trialSeconds (%.0f; %d when unset), which includes this wait: lower waitSeconds, or raise spec.timeouts.trialSeconds",
 			p.TrialTimeout.Seconds(), v1alpha1.DefaultTrialSeconds))}
 	}
 	return nil
@@ -81,7 +81,7 @@ func checkPods(p Plan, path *field.Path) field.ErrorList {
 	spec, most := p.Cells[0].Spec, slices.Max(p.Clients)
 	if n := spec.Loaders(most); n > MaxPods {
 		return field.ErrorList{field.Invalid(path, spec.PerPod, fmt.Sprintf(
-			"a trial of %d clients would have %d loader pods, at most %d are possible: raise it to %d or more, or sweep fewer clients",
+			"a trial of %d clients would have %d loader pods, but at most %d are possible: raise clientsPerPod to %d or more, or sweep fewer clients",
 			most, n, MaxPods, (most+MaxPods-1)/MaxPods))}
 	}
 	return nil
@@ -94,7 +94,7 @@ func checkCells(p Plan, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Required(path, "the matrix has no cell: add an entry to include, or remove an entry from exclude")}
 	case n > v1alpha1.MaxCells:
 		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d cells", n), fmt.Sprintf(
-			"a campaign has at most %d: exclude more, or split it", v1alpha1.MaxCells))}
+			"a campaign may have at most %d cells: exclude more cells, or split the campaign", v1alpha1.MaxCells))}
 	}
 	return nil
 }

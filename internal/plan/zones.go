@@ -18,8 +18,8 @@ func checkZones(p Plan, s v1alpha1.BenchmarkCampaignSpec, path *field.Path) fiel
 		operated := func(c Cell) bool { return c.Topology() == string(t.Name) && c.Operated() }
 		if t.Zones != nil && slices.ContainsFunc(p.Cells, operated) {
 			errs = append(errs, field.Forbidden(path.Index(i).Child("zones"),
-				"the pods of provisioner OpenSearchCluster are made by the opensearch-k8s-operator, and Knee does not spread them: "+
-					"leave zones out, or use provisioner StatefulSet"))
+				"Knee cannot spread the pods of provisioner OpenSearchCluster over zones, because the opensearch-k8s-operator creates these pods: "+
+					"remove zones, or use provisioner StatefulSet"))
 		}
 	}
 	return errs
@@ -33,5 +33,5 @@ func checkColdStarts(p Plan, path *field.Path) field.ErrorList {
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path, 0,
-		"must be at least 1 where Knee starts OpenSearch, because the JVM is cold after a start: set workload.warmupTrials to 1 or more, or remove it")}
+		"must be at least 1 if Knee starts OpenSearch, because the JVM is cold after a start: set workload.warmupTrials to 1 or more, or remove the field")}
 }

@@ -37,7 +37,7 @@ func Encode(r Record) ([]byte, error) {
 	}
 	out, err := marshal(r)
 	if err == nil && len(out) > MaxBytes {
-		return nil, fmt.Errorf("the record still takes %d bytes without its optional parts, more than %d", len(out), MaxBytes)
+		return nil, fmt.Errorf("the record is too large: it takes %d bytes without its optional parts, and the limit is %d bytes", len(out), MaxBytes)
 	}
 	return out, err
 }
@@ -48,7 +48,7 @@ func marshal(r Record) ([]byte, error) {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(r); err != nil {
-		return nil, fmt.Errorf("encode the record: %w", err)
+		return nil, fmt.Errorf("cannot encode the record: %w", err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
@@ -148,7 +148,7 @@ func Decode(data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("the record has no version")
 	}
 	if *head.Version != Version {
-		return Record{}, fmt.Errorf("the record has version %d, this program knows %d", *head.Version, Version)
+		return Record{}, fmt.Errorf("the record has version %d, but this program reads only version %d", *head.Version, Version)
 	}
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {

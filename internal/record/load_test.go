@@ -21,7 +21,7 @@ func loaded(nodes, metrics, notes int) Record {
 		r.Load.Metrics = append(r.Load.Metrics, Metric{Name: fmt.Sprintf("metric-%d", i), Value: &value, Unit: "cores"})
 	}
 	for i := range notes {
-		r.Load.Notes = append(r.Load.Notes, fmt.Sprintf("note %d: 10000000 successful executions in 513 s are 19493.18 calls/s (at most 19512.20, the time being rounded), freon's mean rate is 19565.78", i))
+		r.Load.Notes = append(r.Load.Notes, fmt.Sprintf("note %d: 10000000 successful executions in 513 s are 19493.18 calls/s (at most 19512.20, because the time is rounded), but freon's mean rate is 19565.78", i))
 	}
 	return r
 }

@@ -41,7 +41,7 @@ func TestFiles_pointMeasuredAgain_isMarked(t *testing.T) {
 	if marked != 1 {
 		t.Errorf("%d rows of results.csv are marked, want 1", marked)
 	}
-	for _, want := range []string{"measured again by hand (by-hand)", "Measured again by hand (spec.sweep.rerun, token by-hand)", "which no longer counts, was"} {
+	for _, want := range []string{"measured again by hand (by-hand)", "Measured again by hand (spec.sweep.rerun, token by-hand)", "Knee no longer uses the earlier figure: "} {
 		if !strings.Contains(files["report.md"], want) {
 			t.Errorf("report.md lacks %q", want)
 		}

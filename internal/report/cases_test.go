@@ -61,7 +61,7 @@ func twoVariants(topologies ...string) *v1alpha1.BenchmarkCampaign {
 
 func TestStatus_study_publishedFigures(t *testing.T) {
 	s := summary.Status(finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord))
-	if s.Progress != "22/22" || s.Knees != "intel=12 arm=16" || s.SharedClients != "16" || s.Result != "arm 1.461x intel [1.44, 1.48] 97.1 %" {
+	if s.Progress != "22/22" || s.Knees != "intel=12 arm=16" || s.SharedClients != "16" || s.Result != "arm 1.461x intel [1.44, 1.48] 95.0 %" {
 		t.Errorf("%q %q %q %q", s.Progress, s.Knees, s.SharedClients, s.Result)
 	}
 	if got := s.StartedAt.UTC().Format("2006-01-02T15:04:05"); got != "2025-07-01T12:00:00" {
@@ -103,7 +103,7 @@ func TestFiles_noRecords(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	files := report.Files(in)
-	has(t, files["report.md"], "Not finished: 0 of 14 trials are done", "The sweeps are not done.", "Nothing: every attempt was Measured.")
+	has(t, files["report.md"], "Not finished: 0 of 14 trials are done", "The sweeps of this topology are not done yet. The Finals follow the sweeps.", "No attempt failed: every attempt was Measured.")
 	if got := rows(t, files["tune_results_a_t.csv"]); len(got) != 3 || got[0]["verdict"] != "Pending" || got[0]["docs_per_second"] != "" {
 		t.Errorf("tune results: %v, want three pending client counts without figures", got)
 	}
@@ -135,7 +135,7 @@ func TestStatus_severalTopologies(t *testing.T) {
 		t.Errorf("%q %q %q", s.Knees, s.SharedClients, s.Result)
 	}
 	has(t, report.Files(in)["report.md"], "On t at 2 clients b indexed 1.300x a's docs/s [1.296, 1.304]", "; on u at 2 clients b indexed 1.300x",
-		"cannot be distinguished from noise: with fewer than 5 repetitions each, none can", "b/t against a (4 and 4)", "at least 5")
+		"cannot be distinguished from noise: at least 5 repetitions each are necessary", "b/t against a (4 and 4)", "at least 5")
 }
 
 func TestSentence(t *testing.T) {
@@ -154,10 +154,10 @@ func TestSentence(t *testing.T) {
 		want    string
 	}{
 		{"a ratio", func(*v1alpha1.BenchmarkCampaign) {}, plain,
-			"At 2 clients b indexed 1.300x a's docs/s [1.296, 1.304] (97.1 %, 4 runs each, 1 machine each; machine-to-machine variation not measured); no gate failed."},
+			"At 2 clients b indexed 1.300x a's docs/s [1.296, 1.304] (95.0 %, 4 runs each, 1 machine each; machine-to-machine variation not measured); no gate failed."},
 		{"two repetitions on one shared machine", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &two },
 			with(func(r *record.Record) { r.Nodes[0].Environment.Host, r.Loader.Host = "laptop", "laptop" }),
-			"At 2 clients b indexed 1.300x a's docs/s [1.299, 1.301] (66.7 %, 2 runs each, all on 1 machine shared with the loader; " +
+			"At 2 clients b indexed 1.300x a's docs/s [1.299, 1.301] (66.7 %, 2 runs each, all on 1 machine, shared with the loader; " +
 				"machine-to-machine variation not measured), "},
 		{"one repetition", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &one }, plain, "b indexed 1.30x a's docs/s (no interval, 1 run each, 1 machine each;"},
 		{"no repetitions", func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.Repetitions = &none }, plain,
@@ -166,7 +166,7 @@ func TestSentence(t *testing.T) {
 			if r.Attempt.Phase == record.Final {
 				r.Rejections.WritePool = 1
 			}
-		}), "At 2 clients there is no ratio of b to a: 0 and 0 Measured repetitions; gates failed: a@2 Final 1 (1 rejections above maxRejections 0), "},
+		}), "At 2 clients there is no ratio of b to a: the two cells have 0 and 0 Measured repetitions; gates failed: a@2 Final 1 (1 rejections above maxRejections 0), "},
 		{"nothing measured", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) { r.Rejections.WritePool = 1 }),
 			"Nothing was measured: no trial gave a valid measurement that passed every gate; gates failed: a@1 (1 rejections above maxRejections 0), "},
 		{"hosts not known", func(*v1alpha1.BenchmarkCampaign) {}, with(func(r *record.Record) { r.Nodes, r.Rejections = nil, record.Rejections{} }),
@@ -204,9 +204,9 @@ func TestFiles_failedTrials_areMarked(t *testing.T) {
 	})
 	files := report.Files(in)
 	has(t, files["report.md"],
-		"| 1 |  |  | 84.0 | 4.0 | 6.0 | 430.0 | 610.0 | 1200.5 | 0 | **Errored**: RequestsFailed: 25 % of the requests of task \"index\" failed, and no rejection counter explains it, attempt 2 |",
-		"| 4 | 500000 | 349.30 | 84.0 | 4.0 | 12.3 | 430.0 | 610.0 | 1200.5 | 0 | **Gated**: iowait 12.3 % above maxIOWaitPercent 10, above the peak |",
-		"The highest observed docs/s, 500000 at 4 clients, failed a gate and is not the peak.",
+		"| 1 |  |  | 84.0 | 4.0 | 6.0 | 430.0 | 610.0 | 1200.5 | 0 | **Errored**: RequestsFailed: 25 % of the requests of task \"index\" failed, and no rejection counter explains these failures, attempt 2 |",
+		"| 4 | 500000 | 349.30 | 84.0 | 4.0 | 12.3 | 430.0 | 610.0 | 1200.5 | 0 | **Gated**: iowait 12.3 % above maxIOWaitPercent 10, rate above the peak |",
+		"The highest observed docs/s (500000 at 4 clients) failed a gate, so this point is not the peak.",
 		"- PeakGated: the highest docs/s of b (4 clients) failed a gate",
 		"| a | t | Sweep | 1 | 1 | 1 | Errored |", "| a | t | Sweep | 1 | 1 | 2 | Errored |")
 	var errored, gated map[string]string
@@ -325,8 +325,8 @@ func TestFiles_warningsWithoutGates(t *testing.T) {
 		r.Settle.Note, r.Ingest.WindowNote = "2 merges", "warm-up would cut more than half"
 		return r
 	})
-	has(t, report.Files(in)["report.md"], "client-bound (clients wait for the server 80 % of their time)", "a loader process at 99 % of a core",
-		"not at rest before the load: 2 merges", "window: warm-up would cut more than half")
+	has(t, report.Files(in)["report.md"], "client-bound (clients wait for the server only 80 % of their time)", "a loader process used 99 % of one core",
+		"the cluster was not at rest before the load: 2 merges", "window: warm-up would cut more than half")
 }
 
 // TestFiles_shuffledRecords_sameReport checks that the order of records does not change the report.

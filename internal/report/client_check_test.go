@@ -22,7 +22,7 @@ func checkedCampaign(ratios map[string]float64) (*v1alpha1.BenchmarkCampaign, fu
 		switch {
 		case t.Phase != record.Final || t.Repetition != 1 || !asked:
 		case ratio == 0:
-			r.ClientCheck = &record.ClientCheck{Note: "the load cannot be repeated: the load is of 2 files of documents"}
+			r.ClientCheck = &record.ClientCheck{Note: "the load cannot be repeated: the load consists of 2 files of documents, but Knee's loader can repeat only one file"}
 		default:
 			r.ClientCheck = &record.ClientCheck{DocsPerSecond: ratio * r.Ingest.DocsPerSecond, WholeDocsPerSec: ratio * r.Ingest.WholeDocsPerSec, Window: r.Ingest.Window,
 				Seconds: 42.5, Documents: 4_000_000, BulkSize: 1000, UtilizationOfTime: 0.99, CPUPerMillion: 0.8}
@@ -45,14 +45,14 @@ func TestFiles_clientChecks(t *testing.T) {
 		lacks  []string
 	}{
 		"one cell": {map[string]float64{"a": 1.02, "b": 1.39},
-			[]string{"**ClientBound**: b, 2 clients: the load generator was the limit: opensearch-benchmark reached 143143 docs/s, Knee's loader 198969", "| OpenSearch |", "ClientBound"},
-			[]string{"Every cell that was checked"}},
+			[]string{"**ClientBound**: b, 2 clients: the load generator was the limit: opensearch-benchmark reached 143143 docs/s, Knee's loader reached 198969", "| OpenSearch |", "ClientBound"},
+			[]string{"every checked cell"}},
 		"both alike": {map[string]float64{"a": 1.36, "b": 1.42},
-			[]string{"**ClientBound**: a, 2 clients", "**ClientBound**: b, 2 clients", "The load generator limited every cell that was checked, by factors of 1.36 to 1.42"}, nil},
+			[]string{"**ClientBound**: a, 2 clients", "**ClientBound**: b, 2 clients", "The load generator limited every checked cell: Knee's loader reached more docs/s, by factors of 1.36 to 1.42"}, nil},
 		"none":         {map[string]float64{"a": 1, "b": 1.03}, []string{"| OpenSearch |"}, []string{"ClientBound"}},
 		"disturbed":    {map[string]float64{"a": 0.4, "b": 1}, []string{"not known: Knee's loader reached fewer docs/s"}, []string{"ClientBound"}},
-		"not made":     {map[string]float64{"a": 0, "b": 1}, []string{"the load cannot be repeated: the load is of 2 files of documents", "not known"}, []string{"ClientBound"}},
-		"not repeated": {nil, []string{"a new spec.rerun measures them again"}, []string{"ClientBound"}},
+		"not made":     {map[string]float64{"a": 0, "b": 1}, []string{"the load cannot be repeated: the load consists of 2 files of documents, but Knee's loader can repeat only one file", "not known"}, []string{"ClientBound"}},
+		"not repeated": {nil, []string{"To measure these Finals again, set a new spec.rerun."}, []string{"ClientBound"}},
 	} {
 		files := report.Files(finished(checkedCampaign(c.ratios)))
 		for _, file := range []string{"report.md", "report.html"} {

@@ -36,7 +36,7 @@ func TestComparison_study_publishedFigures(t *testing.T) {
 	}
 	final := found["final docs_per_second"]
 	for column, want := range map[string]string{
-		"ratio": "1.46133", "confidence": "0.971429", "runs": "4", "baseline_runs": "4", "clients": "16", "verdict": "faster", "p": "0.028571",
+		"ratio": "1.46133", "confidence": "0.95", "runs": "4", "baseline_runs": "4", "clients": "16", "verdict": "faster", "p": "0.028571",
 	} {
 		if final[column] != want {
 			t.Errorf("final docs/s: %s is %q, want %q", column, final[column], want)
@@ -104,10 +104,10 @@ func TestSentence_verdicts(t *testing.T) {
 		want   string
 		status string
 	}{
-		{func(r *campaign.Ratio) { r.Verdict = stats.Equivalent }, "variation not measured), equivalent within 3 %; no gate", "97.1 % equivalent"},
+		{func(r *campaign.Ratio) { r.Verdict = stats.Equivalent }, "variation not measured), equivalent within 3 %; no gate", "95.0 % equivalent"},
 		{func(r *campaign.Ratio) { r.Verdict, r.Need, r.Distinguishable = stats.TooNoisy, 12, false },
-			", too noisy to detect a difference of 3 %: that needs about 12 repetitions each; no gate", "97.1 % too noisy"},
-		{func(r *campaign.Ratio) { r.BaselineClients = 4 }, "At 2 and 4 clients b indexed", "97.1 %"},
+			", too noisy to detect a difference of 3 %: about 12 repetitions each are necessary; no gate", "95.0 % too noisy"},
+		{func(r *campaign.Ratio) { r.BaselineClients = 4 }, "At 2 and 4 clients b indexed", "95.0 %"},
 	} {
 		in := finished(twoVariants("t"), plain)
 		tt.change(&in.Assessment.Ratios[0])

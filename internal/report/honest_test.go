@@ -81,8 +81,8 @@ func TestFiles_noCollections_areZero(t *testing.T) {
 // below 97 % of the target. A high latency alone only means that requests waited.
 func TestFiles_targetThroughput_notReachedBelow97Percent(t *testing.T) {
 	for throughput, want := range map[float64]string{
-		2:    "latency far above service time: requests waited for their turn",
-		1.96: "latency far above service time: requests waited for their turn",
+		2:    "latency far above service time: requests waited before they were sent",
+		1.96: "latency far above service time: requests waited before they were sent",
 		1.5:  "the target throughput was not reached",
 	} {
 		in := finished(twoVariants("t"), func(trial record.Trial) record.Record {
@@ -136,7 +136,7 @@ func TestHTML_latencyPlots_nameTheLoop(t *testing.T) {
 		})
 		page := report.HTML(in)
 		has(t, page, want)
-		if strings.Contains(page, "Closed loop: the reciprocal") != (target == 0) {
+		if strings.Contains(page, "Closed loop: latency is the reciprocal") != (target == 0) {
 			t.Errorf("target %v: the caption speaks of the other loop", target)
 		}
 	}

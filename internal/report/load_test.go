@@ -54,7 +54,7 @@ func TestProgramsLoad_failuresUncounted_reportsUnknown(t *testing.T) {
 		return r
 	})
 	files := report.Files(in)
-	has(t, files["report.md"], note, "maxErrorRate 0 (not judged where the driver counted no failures)")
+	has(t, files["report.md"], note, "maxErrorRate 0 (not judged if the driver did not report the number of failures)")
 	if row := rows(t, files["results.csv"])[1]; row["failed_operations"] != "" || row["error_rate"] != "" || row["operations"] != "" || row["rate"] == "" {
 		t.Errorf("results.csv: %v", row)
 	}
@@ -146,7 +146,7 @@ func TestFiles_recordsInAnotherUnit_areErrored(t *testing.T) {
 	zero := int32(0)
 	c.Spec.Retries = &zero
 	files := report.Files(finished(c, func(t record.Trial) record.Record { return campaigntest.MeasuredLoad(t, 5, "rows/s") }))
-	has(t, files["report.md"], "Nothing was measured", "the record's rate is in rows/s, but the campaign's is in calls/s")
+	has(t, files["report.md"], "Nothing was measured", "the rate of the record is in rows/s, but the rate of the campaign is in calls/s")
 	if got := rows(t, files["results.csv"])[0]; got["rate"] != "" || got["verdict"] != "Errored" {
 		t.Errorf("results.csv: %v", got)
 	}

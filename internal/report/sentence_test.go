@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/report"
 	"github.com/knee-bench/knee/internal/report/summary"
 	"github.com/knee-bench/knee/internal/report/view"
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
@@ -50,7 +51,7 @@ func TestSentence_placements(t *testing.T) {
 				}
 				return own(t)
 			}, nil), false},
-		{"machines not known", "4 placements each of 4 runs, on machines that are not known; machine-to-machine variation not known",
+		{"machines not known", "4 placements each of 4 runs, on machines that are not known; not known whether the interval covers machine-to-machine variation",
 			placed(func(record.Trial) string { return "" }, nil), false},
 		{"machines of one cell not known, the other's shared", "on machines that are not known, shared with the loader; ",
 			placed(func(t record.Trial) string {
@@ -82,10 +83,11 @@ func TestSentence_placements(t *testing.T) {
 func TestSentence_manyRatios(t *testing.T) {
 	in := finished(showcase(), showcaseRecords())
 	const covers = "(5 placements each; the intervals cover the variation from machine to machine)"
-	has(t, summary.Sentence(in), "5 of 5 ratios of docs/s can be distinguished from noise or from a difference that matters, all together at the 5 % level: ", covers)
+	in.Assessment.Ratios[0].Verdict = stats.Equivalent
+	has(t, summary.Sentence(in), "5 of 5 ratios of docs/s can be distinguished from noise or are equivalent, at the 5 % level for all ratios together: ", covers)
 	in.Assessment.Ratios[0].Verdict, in.Assessment.Ratios[0].Distinguishable = stats.TooNoisy, false
 	in.Assessment.Ratios[2].Verdict = stats.Slower
-	has(t, summary.Sentence(in), "4 of 5 ratios of docs/s can be distinguished from noise, all together")
+	has(t, summary.Sentence(in), "4 of 5 ratios of docs/s can be distinguished from noise, at the 5 % level for all ratios together: ")
 
 	shared := finished(showcase(), func() func(record.Trial) record.Record {
 		measure := showcaseRecords()
@@ -124,10 +126,29 @@ func TestSentence_knees(t *testing.T) {
 	if got := knees(2, "v00"); !strings.HasPrefix(got, "v00 has no knee, v01 has its knee at 2 clients with ") {
 		t.Error(got)
 	}
-	if got := knees(9); !strings.Contains(got, "), 1 more cell is below; ") {
+	if got := knees(9); !strings.Contains(got, "), the report shows 1 more cell; ") {
 		t.Error(got)
 	}
-	if got := knees(10); !strings.Contains(got, "), 2 more cells are below; ") {
+	if got := knees(10); !strings.Contains(got, "), the report shows 2 more cells; ") {
 		t.Error(got)
 	}
+}
+
+// TestTruth_H1_report_namesCellsWithoutKnee checks that the report, the status and results.csv show the ratio of the other cells, and
+// name the cell that has no knee.
+func TestTruth_H1_report_namesCellsWithoutKnee(t *testing.T) {
+	c := campaigntest.Campaign([]string{"a", "b", "dead"}, []string{"t"}, 1, 2, 4)
+	c.Spec.Retries = new(int32(0))
+	in := finished(c, func(t record.Trial) record.Record {
+		if t.Variant == "dead" {
+			return campaigntest.Errored(t, record.ReasonDriverFailed, "exit code 64")
+		}
+		return plain(t)
+	})
+	s := summary.Status(in)
+	if s.Knees != "a=2 b=2 dead=none" || s.SharedClients != "2" || !strings.HasPrefix(s.Result, "b 1.300x a") || s.Progress != "17/17" {
+		t.Errorf("status %q %q %q %q", s.Knees, s.SharedClients, s.Result, s.Progress)
+	}
+	has(t, report.Files(in)["report.md"], "Shared clients: 2 is the smallest client count that passes in every cell; cells without a knee are left out: dead.",
+		"no client count of dead was Measured, so that the comparisons leave it out", "1.300x a")
 }

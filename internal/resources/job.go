@@ -32,7 +32,7 @@ type Running struct {
 func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt record.Attempt, under Running, o Options) (*batchv1.Job, error) {
 	cfg, err := json.Marshal(Config(c, p, cell, attempt, under))
 	if err != nil {
-		return nil, fmt.Errorf("encode the trial's config: %w", err)
+		return nil, fmt.Errorf("cannot encode the trial's config: %w", err)
 	}
 	m := meta(c, cell.AttemptName(attempt), ComponentLoader, cell)
 	m.Labels[LabelPhase] = string(attempt.Phase)
@@ -56,7 +56,7 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 func attemptJSON(a record.Attempt) string {
 	b, err := json.Marshal(a)
 	if err != nil {
-		panic("resources: an attempt is strings and integers: " + err.Error())
+		panic("resources: cannot encode an attempt as JSON: " + err.Error())
 	}
 	return string(b)
 }

@@ -89,7 +89,7 @@ func Settings(cell plan.Cell) string {
 	}
 	out, err := yaml.Marshal(s)
 	if err != nil {
-		panic("resources: settings are strings: " + err.Error())
+		panic("resources: cannot encode the OpenSearch settings as YAML: " + err.Error())
 	}
 	return string(out)
 }

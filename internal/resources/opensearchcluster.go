@@ -153,11 +153,11 @@ func clusterSettings(os v1alpha1.OpenSearch) map[string]string {
 func plain(object map[string]any) map[string]any {
 	b, err := json.Marshal(object)
 	if err != nil {
-		panic("resources: an object is plain data: " + err.Error())
+		panic("resources: cannot encode an object as JSON: " + err.Error())
 	}
 	var out map[string]any
 	if err := json.Unmarshal(b, &out); err != nil {
-		panic("resources: what was encoded can be decoded: " + err.Error())
+		panic("resources: cannot decode the encoded object: " + err.Error())
 	}
 	return prune(out).(map[string]any)
 }

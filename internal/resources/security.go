@@ -129,7 +129,7 @@ func validateSecurity(c *v1alpha1.BenchmarkCampaign, spec *field.Path) field.Err
 		variant := spec.Child("variants").Index(i).Child("opensearch")
 		if cmp.Or(v.OpenSearch.Provisioner, c.Spec.OpenSearch.Provisioner) == v1alpha1.ProvisionOpenSearchCluster {
 			if v.OpenSearch.Security != nil {
-				errs = append(errs, field.Forbidden(variant.Child("security"), "security is always on with provisioner OpenSearchCluster: leave it out"))
+				errs = append(errs, field.Forbidden(variant.Child("security"), "security is always on with provisioner OpenSearchCluster: remove this field"))
 			}
 			continue
 		}

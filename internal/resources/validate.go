@@ -13,7 +13,7 @@ func Validate(c *v1alpha1.BenchmarkCampaign, o Options) field.ErrorList {
 	look := func(os v1alpha1.OpenSearch, at *field.Path) {
 		if ptr.Deref(os.SysctlInit, false) && !o.AllowSysctlInit {
 			errs = append(errs, field.Forbidden(at.Child("sysctlInit"), "the manager does not allow privileged containers: "+
-				"start it with --allow-sysctl-init, or leave sysctlInit out and set vm.max_map_count on the nodes themselves"))
+				"start the manager with --allow-sysctl-init, or remove sysctlInit and set vm.max_map_count on the Kubernetes nodes"))
 		}
 	}
 	spec := field.NewPath("spec")

@@ -80,7 +80,7 @@ func (w *World) startCluster(p plan.Plan, a decide.Action, now time.Time) error 
 		return err
 	}
 	if c, exists := w.Clusters[a.Cell]; exists && (c.Replicas > 0 || c.Pods > 0 || c.Placement != a.Placement) {
-		return fmt.Errorf("cluster %+v exists, so %+v cannot start it", c, a)
+		return fmt.Errorf("cluster %+v exists already, so action %+v cannot start it", c, a)
 	}
 	n := cell.Spec.Topology.Nodes
 	w.Clusters[a.Cell] = decide.Cluster{

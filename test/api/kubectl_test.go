@@ -50,7 +50,7 @@ func TestColumns(t *testing.T) {
 progress: 24/24
 knees: arm=16 intel=12
 sharedClients: "16"
-result: arm 1.461x intel [1.44, 1.48] 97.1 %
+result: arm 1.461x intel [1.44, 1.48] 95.0 %
 conditions:
 - {type: Ready, status: "True", reason: Finished, message: all 24 trials are done, lastTransitionTime: "2025-01-01T00:00:00Z"}
 - {type: Conclusive, status: "False", reason: PeakAtRangeEdge, message: the peak of intel is at 48 clients, lastTransitionTime: "2025-01-01T00:00:00Z"}
@@ -69,7 +69,7 @@ conditions:
 	}{
 		{"get bcamp", [][2]string{
 			{"READY", "True"}, {"REASON", "Finished"}, {"PROGRESS", "24/24"}, {"KNEES", "arm=16 intel=12"},
-			{"SHARED", "16"}, {"RESULT", "arm 1.461x intel [1.44, 1.48] 97.1 %"},
+			{"SHARED", "16"}, {"RESULT", "arm 1.461x intel [1.44, 1.48] 95.0 %"},
 		}},
 		{"get knee -o wide", [][2]string{{"CONCLUSIVE", "PeakAtRangeEdge"}, {"MESSAGE", "all 24 trials are done"}}},
 	} {

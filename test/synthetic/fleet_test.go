@@ -181,11 +181,11 @@ func TestLoaderPodFaults(t *testing.T) {
 		"one is of another attempt": {func(f *fleet) {
 			f.change[3] = func(o *trial.Options) { o.Config.Attempt.N = 2 }
 			f.config.LoadersReadySeconds = 5
-		}, record.ReasonLoaderLost, "loader pod 3 never came within 5s; a pod that named itself loader pod 3", ""},
+		}, record.ReasonLoaderLost, "loader pod 3 did not join within 5s; the coordinator refused a pod that tried to join as loader pod 3", ""},
 		"one is ended from outside": {func(f *fleet) { atHalf(f, 1) }, record.ReasonInterrupted,
-			"loader pod 1: the pod was ended from outside: deleted, evicted", "the coordinator ended the load: loader pod 1: the pod was ended"},
+			"loader pod 1: the pod was ended from outside: it was deleted or evicted", "the coordinator ended the load: loader pod 1: the pod was ended"},
 		"index 0 is ended from outside": {func(f *fleet) { atHalf(f, 0) }, record.ReasonInterrupted,
-			"the pod was ended from outside: deleted, evicted", "the coordinator ended the load: load: "},
+			"the pod was ended from outside: it was deleted or evicted", "the coordinator ended the load: load: "},
 		"one hangs": {func(f *fleet) {
 			f.config.ActivitySeconds = 5 // the fake prints nothing during the load
 			f.change[1] = func(o *trial.Options) {

@@ -112,7 +112,7 @@ func NewDriver(factories []Factory, s *Session) (Driver, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return nil, fmt.Errorf("the trial's configuration names driver %q, and this agent has %s: are the manager and its agent's image of one version?",
+	return nil, fmt.Errorf("the configuration of the trial names driver %q, and this agent has %s: use the same version of Knee for the manager and for its --agent-image",
 		config.Name, strings.Join(names, ", "))
 }
 
@@ -120,7 +120,7 @@ func NewDriver(factories []Factory, s *Session) (Driver, error) {
 func Decode[C any](name string, config json.RawMessage) (C, error) {
 	var out C
 	if err := json.Unmarshal(config, &out); err != nil {
-		return out, fmt.Errorf("the configuration of driver %s: %w", name, err)
+		return out, fmt.Errorf("cannot decode the configuration of driver %s: %w", name, err)
 	}
 	return out, nil
 }

@@ -43,11 +43,11 @@ func DecodeShares[S any](shares []json.RawMessage) ([]S, error) {
 	out := make([]S, len(shares))
 	for i, data := range shares {
 		if err := json.Unmarshal(data, &out[i]); err != nil {
-			return nil, fmt.Errorf("the share of loader pod %d: %w", i, err)
+			return nil, fmt.Errorf("cannot decode the result of loader pod %d: %w", i, err)
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no loader pod has a share of the result")
+		return nil, errors.New("no loader pod delivered a result")
 	}
 	return out, nil
 }

@@ -47,7 +47,7 @@ func (s Span) CheckWallClock() error {
 	if !isTooLarge {
 		return nil
 	}
-	return record.Errorf(record.ReasonClockJumped, "the loader's clock was set by %+.2f s during the load: the driver's figures are wrong, and the machine may have stood still", step.Seconds())
+	return record.Errorf(record.ReasonClockJumped, "the loader's clock was set by %+.2f s during the load: the driver's figures are wrong, and the machine may have been paused", step.Seconds())
 }
 
 // wallClockStep returns by how much the wall clock was adjusted since the start. A positive step is forward.

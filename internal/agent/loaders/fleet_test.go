@@ -230,11 +230,11 @@ func TestCoordinatorStart_missingMembers_areNamed(t *testing.T) {
 	}
 	started := make(chan error, 1)
 	go func() { started <- waits.Start(c.soon()) }()
-	c.wantLost(c.Start(c.soon()), "loader pods 2 and 4 never came", "loader pod 3 on node-3 never got ready", "within 300ms", "of attempt 1, not 2")
+	c.wantLost(c.Start(c.soon()), "loader pods 2 and 4 did not join", "loader pod 3 on node-3 never got ready", "within 300ms", "of attempt 1, not 2")
 	if err := <-started; !errors.As(err, new(*Aborted)) {
 		t.Errorf("the member that was ready gets %v", err)
 	}
-	c.wantAborted(prepares, "never came")
+	c.wantAborted(prepares, "did not join")
 	if _, err := c.try(2); err == nil || !strings.Contains(err.Error(), "the trial failed") {
 		t.Errorf("one that comes too late gets %v", err)
 	}
@@ -244,7 +244,7 @@ func TestAssemble_missingMember_timesOut(t *testing.T) {
 	c := newCrew(t, Options{Loaders: 3, Ready: 300 * time.Millisecond})
 	c.member(1)
 	err := c.Assemble(c.soon())
-	c.wantLost(err, "loader pod 2 never came within 300ms")
+	c.wantLost(err, "loader pod 2 did not join within 300ms")
 	if strings.Contains(err.Error(), "loader pod 1") {
 		t.Errorf("who came and prepares is blamed: %v", err)
 	}
@@ -286,7 +286,7 @@ func TestJoin_wrongMember_isRefused(t *testing.T) {
 		"another attempt":   {2, func(o *Options) { o.Attempt.N = 7 }, "of attempt 7, not 2"},
 		"another trial":     {2, func(o *Options) { o.Attempt.Clients = 16 }, "Sweep 1 of cell abc with 16 clients (campaign c), not"},
 		"another campaign":  {2, func(o *Options) { o.Attempt.Campaign = "d" }, "(campaign d), not"},
-		"other loaders":     {2, func(o *Options) { o.Loaders = 4 }, "it expects 4 loader pods, the coordinator 3"},
+		"other loaders":     {2, func(o *Options) { o.Loaders = 4 }, "it expects 4 loader pods, but the coordinator expects 3"},
 		"the coordinator's": {0, func(*Options) {}, "index 0 is not from 1 to 2"},
 		"out of range":      {3, func(*Options) {}, "index 3 is not from 1 to 2"},
 		"below":             {-1, func(*Options) {}, "index -1 is not from 1 to 2"},
@@ -329,8 +329,8 @@ func TestCoordinator_memberLostMidLoad_failsLoad(t *testing.T) {
 			_ = m.link.conn.Close()
 		}, "its connection broke"},
 		"it falls silent":             {func(m *Member) { m.link.writing.Lock() }, "no sign of life for 2s"},
-		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `it says "what" in the wrong state`},
-		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `it says "ready" in the wrong state`},
+		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `it sent the message "what" in the wrong state`},
+		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `it sent the message "ready" in the wrong state`},
 		"it talks too much":           {func(m *Member) { _, _ = m.link.conn.Write([]byte{0xff, 0, 0, 0}) }, "message too long"},
 	} {
 		t.Run(name, func(t *testing.T) {

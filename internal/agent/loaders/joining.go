@@ -15,7 +15,7 @@ import (
 func (c *Coordinator) join(w http.ResponseWriter, r *http.Request) {
 	var who joining
 	if err := json.Unmarshal([]byte(r.URL.Query().Get("member")), &who); err != nil || r.Header.Get("Upgrade") != upgrade {
-		http.Error(w, "this is where the loader pods of a trial join, by "+upgrade, http.StatusBadRequest)
+		http.Error(w, "only the loader pods of a trial can join here, with the protocol "+upgrade, http.StatusBadRequest)
 		return
 	}
 	m := &member{host: who.Host, stage: joined}
@@ -64,9 +64,9 @@ func (c *Coordinator) admit(who joining, m *member) (status int, why string) {
 	case failure != nil:
 		return http.StatusGone, "the trial failed: " + failure.Message
 	case who.Attempt != c.o.Attempt:
-		status, why = http.StatusConflict, "it is of another attempt: "+describeDifference(who, c.o)
+		status, why = http.StatusConflict, "it does not belong to this attempt: "+describeDifference(who, c.o)
 	case who.Loaders != c.o.Loaders:
-		status, why = http.StatusConflict, fmt.Sprintf("it expects %d loader pods, the coordinator %d", who.Loaders, c.o.Loaders)
+		status, why = http.StatusConflict, fmt.Sprintf("it expects %d loader pods, but the coordinator expects %d", who.Loaders, c.o.Loaders)
 	case who.Index < 1 || who.Index >= c.o.Loaders:
 		status, why = http.StatusBadRequest, fmt.Sprintf("index %d is not from 1 to %d", who.Index, c.o.Loaders-1)
 	case taken:
@@ -77,7 +77,7 @@ func (c *Coordinator) admit(who joining, m *member) (status int, why string) {
 		return 0, ""
 	}
 	if len(c.refused) < maxRefused {
-		c.refused = append(c.refused, fmt.Sprintf("a pod that named itself %s was refused: %s", memberName(who.Index, who.Host), why))
+		c.refused = append(c.refused, fmt.Sprintf("the coordinator refused a pod that tried to join as %s: %s", memberName(who.Index, who.Host), why))
 	}
 	return status, why
 }
@@ -89,9 +89,9 @@ const maxRefused = 3
 func describeDifference(who joining, o Options) string {
 	theirs, ours := who.Attempt, o.Attempt
 	if theirs.N != ours.N {
-		return fmt.Sprintf("of attempt %d, not %d", theirs.N, ours.N)
+		return fmt.Sprintf("it is a pod of attempt %d, not %d", theirs.N, ours.N)
 	}
-	return fmt.Sprintf("of %s, not %s", describeTrial(theirs.Trial), describeTrial(ours.Trial))
+	return fmt.Sprintf("it is a pod of %s, not %s", describeTrial(theirs.Trial), describeTrial(ours.Trial))
 }
 
 func describeTrial(t record.Trial) string {
@@ -159,7 +159,7 @@ func (c *Coordinator) handleMessage(index int, m *member, said message) error {
 	})
 	switch {
 	case !known:
-		return fmt.Errorf("it says %q %w", said.Kind, errTurn)
+		return fmt.Errorf("it sent the message %q %w", said.Kind, errTurn)
 	case said.Kind == kindFailed:
 		c.giveUp(&record.Error{Reason: said.Reason, Message: memberName(index, m.host) + ": " + said.Message})
 	}

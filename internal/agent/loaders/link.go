@@ -127,7 +127,7 @@ func (l *link) next() (message, error) {
 	}
 	var m message
 	if err := json.Unmarshal(data, &m); err != nil {
-		return message{}, fmt.Errorf("a message that cannot be read: %w", err)
+		return message{}, fmt.Errorf("cannot decode a message: %w", err)
 	}
 	return m, nil
 }

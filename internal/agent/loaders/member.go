@@ -66,7 +66,7 @@ func Join(ctx context.Context, address string, index int, o Options) (*Member, e
 			return nil, err
 		}
 		if why := err.Error(); waiting.Err() == nil && why != said {
-			m.o.Say("the coordinator %s is not reached yet: %s", address, why)
+			m.o.Say("cannot reach the coordinator %s yet: %s", address, why)
 			said = why
 		}
 		select {
@@ -142,7 +142,7 @@ func handshake(l *link, request *http.Request, address string) error {
 	if answer.StatusCode/100 == 4 {
 		return &Refused{address, text}
 	}
-	return fmt.Errorf("it answers %s: %s", answer.Status, text)
+	return fmt.Errorf("the coordinator answers %s: %s", answer.Status, text)
 }
 
 // run starts the goroutines that read messages and send signs of life.
@@ -180,14 +180,14 @@ func (m *Member) handleMessage(said message) error {
 		select {
 		case m.questions <- said.Data:
 		default:
-			return lostError("the coordinator sent a second question before the answer to the first")
+			return lostError("the coordinator sent a second question before this pod answered the first question")
 		}
 	case kindEnd:
 		return errEnded
 	case kindAbort:
 		return &Aborted{said.Reason, said.Message}
 	default:
-		return lostError("the coordinator says %q, which this agent does not know: do all pods run the same version?", said.Kind)
+		return lostError("the coordinator sent the message %q, which this agent does not know: check that all loader pods run the same version of Knee", said.Kind)
 	}
 	return nil
 }

@@ -89,13 +89,13 @@ func (p SeveralPods) Usage(ctx context.Context, load driver.Span, from, to time.
 	}
 	answers := p.Coordinator.Ask(ctx, question)
 	if len(answers) < p.Others {
-		return nil, record.Errorf(record.ReasonLoaderLost, "the figures of %d of %d other loader pods are missing: the pods were lost after the load", p.Others-len(answers), p.Others)
+		return nil, record.Errorf(record.ReasonLoaderLost, "the resource usage of %d of %d other loader pods is missing: these pods were lost after the load", p.Others-len(answers), p.Others)
 	}
 	var out []record.Loader
 	for _, s := range answers {
 		var l record.Loader
 		if err := json.Unmarshal(s.Data, &l); err != nil {
-			return nil, fmt.Errorf("read the resource usage of %s: %w", s.Name(), err)
+			return nil, fmt.Errorf("cannot read the resource usage of %s: %w", s.Name(), err)
 		}
 		out = append(out, l)
 	}
@@ -110,12 +110,12 @@ func (p SeveralPods) Close(why error) { p.Coordinator.Close(why) }
 func AnswerUsage(question json.RawMessage, load driver.Span, usage func(from, to time.Time) record.Loader) (json.RawMessage, error) {
 	var q usageQuestion
 	if err := json.Unmarshal(question, &q); err != nil {
-		return nil, fmt.Errorf("a question that cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot decode the question of the coordinator: %w", err)
 	}
 	at := func(s float64) time.Time { return load.Began.Add(driver.Seconds(s)) }
 	data, err := json.Marshal(usage(at(q.From), at(q.To)))
 	if err != nil {
-		return nil, fmt.Errorf("encode the resource usage: %w", err)
+		return nil, fmt.Errorf("cannot encode the resource usage: %w", err)
 	}
 	return data, nil
 }
@@ -139,7 +139,7 @@ func (MemberPod) Usage(context.Context, driver.Span, time.Time, time.Time) ([]re
 // Close implements Pods.
 func (MemberPod) Close(error) {}
 
-var errNotCoordinator = errors.New("only the loader pod of index 0 knows the others")
+var errNotCoordinator = errors.New("only the loader pod with index 0 can collect results from the other loader pods")
 
 // ListenAddress returns the address on which the coordinator listens: its port on every address of this pod.
 func ListenAddress(coordinator string) (string, error) {

@@ -113,7 +113,7 @@ func (c *Coordinator) describeLate(own time.Time, b bound) string {
 	if len(late) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s fell behind: half of the loader pods had ended their load after %.1f s, and the others may end %.1f s later at most",
+	return fmt.Sprintf("%s fell behind: half of the loader pods had ended their load after %.1f s, and the other pods have to end %.1f s later at most",
 		c.namesAndHosts(late), b.median.Sub(c.released).Seconds(), b.lag.Seconds())
 }
 
@@ -188,7 +188,7 @@ func (c *Coordinator) failWait(err error, why func() string) error {
 func (c *Coordinator) describeUnready() string {
 	var parts []string
 	if who := c.namesInStage(absent); who != "" {
-		parts = append(parts, who+" never came")
+		parts = append(parts, who+" did not join")
 	}
 	if who := c.namesInStage(joined); who != "" {
 		parts = append(parts, who+" never got ready")

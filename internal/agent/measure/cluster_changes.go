@@ -17,7 +17,7 @@ func differentNodes(before, after []opensearch.NodeInfo, during string) string {
 	for _, n := range after {
 		at, known := started[n.ID]
 		if !known {
-			return fmt.Sprintf("node %s was not there before %s", n.Name, during)
+			return fmt.Sprintf("node %s joined the cluster during %s", n.Name, during)
 		}
 		if at != n.Started {
 			return fmt.Sprintf("node %s restarted during %s", n.Name, during)
@@ -26,7 +26,7 @@ func differentNodes(before, after []opensearch.NodeInfo, during string) string {
 	}
 	for _, n := range before {
 		if _, missing := started[n.ID]; missing {
-			return fmt.Sprintf("node %s is gone since %s: %d nodes before, %d after", n.Name, during, len(before), len(after))
+			return fmt.Sprintf("node %s left the cluster during %s: %d nodes before, %d nodes after", n.Name, during, len(before), len(after))
 		}
 	}
 	return ""
@@ -80,7 +80,7 @@ func (r *Recorder) noteChange(change string) {
 // replica that was assigned later, while the index was being created, is no problem.
 func MovedShards(before *opensearch.Allocations, after opensearch.Allocations) string {
 	if before == nil {
-		return "where the primaries were at the start of the load is not known"
+		return "the location of the primary shards at the start of the load is not known, so Knee cannot check whether a shard moved"
 	}
 	for shard, allocation := range before.Primaries {
 		if after.Primaries[shard] != allocation {

@@ -61,16 +61,16 @@ func (t Target) readNodes(ctx context.Context) (Baseline, error) {
 func (t Target) CountBefore(ctx context.Context, known []opensearch.NodeInfo) (Baseline, error) {
 	h, err := t.Cluster.Health(ctx)
 	if err != nil {
-		return Baseline{}, record.Errorf(record.ReasonClusterNotReady, "before the load: %v", err)
+		return Baseline{}, record.Errorf(record.ReasonClusterNotReady, "cannot read the health of the cluster before the load: %v", err)
 	}
 	if ready, state := t.IsReady(h); !ready {
-		return Baseline{}, record.Errorf(record.ReasonClusterNotReady, "the cluster is not green before the load: %s%s", state, t.WhyUnassigned(ctx))
+		return Baseline{}, record.Errorf(record.ReasonClusterNotReady, "the cluster is not ready before the load: %s%s", state, t.WhyUnassigned(ctx))
 	}
 	before, err := t.readNodes(ctx)
 	if err != nil {
-		return Baseline{}, record.Errorf(record.ReasonCountersUnusable, "counters before the load: %v", err)
+		return Baseline{}, record.Errorf(record.ReasonCountersUnusable, "cannot read the counters of the nodes before the load: %v", err)
 	}
-	if why := differentNodes(known, before.Infos, "the wait for rest"); why != "" {
+	if why := differentNodes(known, before.Infos, "the wait before the load"); why != "" {
 		return Baseline{}, record.Errorf(record.ReasonClusterChanged, "%s", why)
 	}
 	return before, nil
@@ -80,7 +80,7 @@ func (t Target) CountBefore(ctx context.Context, known []opensearch.NodeInfo) (B
 func (t Target) CountAfter(ctx context.Context, before Baseline) (After, error) {
 	now, err := t.readNodes(ctx)
 	if err != nil {
-		return After{}, record.Errorf(record.ReasonCountersUnusable, "counters after the load: %v", err)
+		return After{}, record.Errorf(record.ReasonCountersUnusable, "cannot read the counters of the nodes after the load: %v", err)
 	}
 	return After{
 		Baseline:   now,
@@ -102,10 +102,10 @@ func (t Target) WaitForQuiet(ctx context.Context, r *Recorder, failures driver.F
 	defer cancel()
 	err = WaitUntil(waiting, quietInterval, func(context.Context) (bool, string) {
 		quiet, indexing := r.isQuiet()
-		return quiet, fmt.Sprintf("%d index operations are under way", indexing)
+		return quiet, fmt.Sprintf("%d index operations are running", indexing)
 	})
 	if err != nil {
-		return record.Errorf(record.ReasonCountersUnusable, "the index still takes documents %s after the driver ended: %v", Elapsed(started), err)
+		return record.Errorf(record.ReasonCountersUnusable, "the index still accepts documents %s after the driver ended: %v", Elapsed(started), err)
 	}
 	if err := t.Cluster.Refresh(ctx, t.Index); err != nil {
 		return record.Errorf(record.ReasonCountersUnusable, "%v", err)
@@ -134,11 +134,11 @@ func (t Target) Drain(ctx context.Context, r *Recorder, whole steady.Window) (do
 	defer cancel()
 	err = WaitUntil(waiting, quietInterval, func(context.Context) (bool, string) {
 		drained, merges := r.isDrained()
-		return drained, fmt.Sprintf("%d merges are under way", merges)
+		return drained, fmt.Sprintf("%d merges are running", merges)
 	})
 	last = r.Stop()
 	if err != nil {
-		t.Say("merges have not drained after %s: %v", Elapsed(started), err)
+		t.Say("the merges of the load did not end within %s: %v", Elapsed(started), err)
 		return 0, last, ctx.Err()
 	}
 	end := whole.To

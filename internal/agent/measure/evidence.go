@@ -71,14 +71,14 @@ func (e *Evidence) checkRequests() error {
 		return record.Errorf(record.ReasonRequestsFailed, "%d index operations failed on the primaries: %s", e.Failed, why)
 	}
 	if other := e.Outcome.Failures.Other; other > 0 {
-		return record.Errorf(record.ReasonRequestsFailed, "%d failures are not rejections: %s", other, why)
+		return record.Errorf(record.ReasonRequestsFailed, "%d requests or documents failed for reasons other than rejection: %s", other, why)
 	}
 	if n := e.Outcome.Failures.Refused; n > 0 && e.Rejections.Total() == 0 {
-		return record.Errorf(record.ReasonRequestsFailed, "%d documents were refused as too many (status 429), and no node counted a rejection: does something in front of OpenSearch refuse them? %s", n, why)
+		return record.Errorf(record.ReasonRequestsFailed, "%d documents were refused with status 429, but no OpenSearch node counted a rejection: does a proxy in front of OpenSearch refuse requests? %s", n, why)
 	}
 	for _, t := range e.Outcome.Tasks {
 		if t.ErrorRate > 0 && e.Rejections.Total() == 0 {
-			return record.Errorf(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, and no node rejected any: %s", 100*t.ErrorRate, t.Name, why)
+			return record.Errorf(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, but no node counted a rejection: %s", 100*t.ErrorRate, t.Name, why)
 		}
 		if failed := t.ErrorRate * e.requests(t.ErrorRate); failed > 1.05*float64(e.Rejections.Total())+1 {
 			return record.Errorf(record.ReasonRequestsFailed, "about %.0f requests of task %s failed, but only %d were rejected: %s", failed, t.Name, e.Rejections.Total(), why)
@@ -114,13 +114,13 @@ func (e *Evidence) checkCount() error {
 	}
 	missing := e.Outcome.Corpus - e.Count
 	if missing < 0 {
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents of a corpus of %d: %d too many", e.Count, e.Outcome.Corpus, -missing)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are too many", e.Count, e.Outcome.Corpus, -missing)
 	}
 	if e.Outcome.BulkSize <= 0 && e.Rejections.Total() > 0 {
 		return nil // a rejected request may hold any number of documents
 	}
 	if most := e.Rejections.Total() * e.Outcome.BulkSize; missing > most {
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents of a corpus of %d: of the %d missing, %d rejections explain %d at most", e.Count, e.Outcome.Corpus, missing, e.Rejections.Total(), most)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are missing, and %d rejections explain at most %d of them", e.Count, e.Outcome.Corpus, missing, e.Rejections.Total(), most)
 	}
 	return nil
 }
@@ -133,9 +133,9 @@ func (e *Evidence) checkAccepted(a driver.Accepted) error {
 	case extra < 0:
 		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but %d were acknowledged", e.Count, a.Documents)
 	case extra <= a.SentAgain:
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, %d more than were acknowledged: %d were sent again after an answer that does not say whether they were indexed, so some are in the index twice", e.Count, extra, a.SentAgain)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, %d more than were acknowledged: %d were sent again after status 408 or 5xx, so some are in the index twice", e.Count, extra, a.SentAgain)
 	default:
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but only %d were acknowledged: does another client write to it?", e.Count, a.Documents)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but only %d were acknowledged: does another client write to the index?", e.Count, a.Documents)
 	}
 }
 
@@ -147,11 +147,11 @@ func isRejected(accepted int64, f driver.Failures, r record.Rejections) bool {
 // CheckIndex returns an error if the index does not have the settings of the topology.
 func CheckIndex(made opensearch.Made, want opensearch.Topology) error {
 	if made.Primaries != want.Primaries || made.Replicas != want.Replicas {
-		return record.Errorf(record.ReasonIndexNotMade, "the index has %d primaries and %d replicas, not the topology's %d and %d: does the workload's index body use number_of_shards and number_of_replicas?",
+		return record.Errorf(record.ReasonIndexNotMade, "the index has %d primaries and %d replicas, but the topology requires %d and %d: check whether the workload's index body uses the parameters number_of_shards and number_of_replicas",
 			made.Primaries, made.Replicas, want.Primaries, want.Replicas)
 	}
 	if want.Replication != "" && made.Replication != want.Replication {
-		return record.Errorf(record.ReasonIndexNotMade, "the index has replication %s, not the topology's %s: does the workload's index body, or an index template of the cluster, set another?",
+		return record.Errorf(record.ReasonIndexNotMade, "the index has replication type %s, but the topology requires %s: check whether the workload's index body or an index template of the cluster sets index.replication.type",
 			made.Replication, want.Replication)
 	}
 	if want.RefreshInterval == "" {
@@ -160,7 +160,7 @@ func CheckIndex(made opensearch.Made, want opensearch.Topology) error {
 	got, ok := opensearch.Seconds(made.RefreshInterval)
 	wanted, ok2 := opensearch.Seconds(want.RefreshInterval)
 	if !ok || !ok2 || got != wanted {
-		return record.Errorf(record.ReasonIndexNotMade, "the index has refresh interval %s, not the topology's %s: does the workload's index body set another?", made.RefreshInterval, want.RefreshInterval)
+		return record.Errorf(record.ReasonIndexNotMade, "the index has refresh interval %s, but the topology requires %s: check whether the workload's index body sets index.refresh_interval", made.RefreshInterval, want.RefreshInterval)
 	}
 	return nil
 }

@@ -47,14 +47,14 @@ func (t Target) FillNodes(ctx context.Context, nodes []record.Node, ids map[stri
 	for _, p := range t.Probes {
 		w, err := t.Probe(p).Window(ctx, window.From, window.To)
 		if err != nil {
-			t.Say("probe of %s: %v", p.Node, err)
+			t.Say("cannot read the probe of node %s: %v", p.Node, err)
 			continue
 		}
 		if ahead := time.UnixMilli(w.Clock).Sub(driver.WallClock()); w.Clock > 0 && ahead.Abs() > driver.MaxClockStep {
-			t.Say("the clock of %s differs from the loader's by %+.1f s: no figure depends on it, but the log of the node is dated by it", p.Node, ahead.Seconds())
+			t.Say("the clock of node %s differs from the loader's clock by %+.1f s: this changes no figure, only the times in the log of the node", p.Node, ahead.Seconds())
 		}
 		if w.PausesError != "" {
-			t.Say("probe of %s: %s", p.Node, w.PausesError)
+			t.Say("garbage collector pauses of node %s are not available: %s", p.Node, w.PausesError)
 		}
 		for i := range nodes {
 			if nodes[i].Name == p.Node {

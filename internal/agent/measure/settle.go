@@ -36,14 +36,14 @@ func (t Target) Settle(ctx context.Context, limit time.Duration) (record.Settle,
 			indexed, flatSince = counts, time.Now()
 		}
 		if flat := time.Since(flatSince); flat < flatFor {
-			restless = append(restless, fmt.Sprintf("nodes indexed %.1f s ago", flat.Seconds()))
+			restless = append(restless, fmt.Sprintf("a node indexed documents %.1f s ago", flat.Seconds()))
 		}
 		return len(restless) == 0, strings.Join(restless, "; ")
 	})
 	out := record.Settle{Seconds: time.Since(started).Seconds()}
 	if err != nil && ctx.Err() == nil {
 		out.Note = err.Error()
-		t.Say("not at rest after %s: %v", Elapsed(started), err)
+		t.Say("the cluster is not at rest after %s, and the trial continues anyway: %v", Elapsed(started), err)
 	}
 	return out, ctx.Err()
 }
@@ -69,7 +69,7 @@ func (t Target) restlessCluster(ctx context.Context) (restless []string, indexed
 	for _, n := range nodes {
 		indexed[n.ID] = n.Indexed
 		if n.Merges > 0 {
-			restless = append(restless, fmt.Sprintf("%s runs %d merges", n.Name, n.Merges))
+			restless = append(restless, fmt.Sprintf("node %s runs %d merges", n.Name, n.Merges))
 		}
 	}
 	return restless, indexed
@@ -82,7 +82,7 @@ func (t Target) restlessMachines(ctx context.Context) []string {
 		now, err := t.Probe(p).Now(ctx)
 		switch {
 		case err != nil:
-			restless = append(restless, fmt.Sprintf("probe of %s: %v", p.Node, err))
+			restless = append(restless, fmt.Sprintf("cannot read the probe of node %s: %v", p.Node, err))
 		case now.BusyPercent > restBusy:
 			restless = append(restless, fmt.Sprintf("the machine of %s is %.0f %% busy", p.Node, now.BusyPercent))
 		case now.DirtyBytes > restDirty:

@@ -30,7 +30,7 @@ func (t Target) Probe(p record.Probe) probe.Client { return probe.Client{URL: p.
 // IsReady reports whether the cluster is green and has all its nodes. It also returns a description of the state.
 func (t Target) IsReady(h opensearch.Health) (bool, string) {
 	return h.Status == "green" && h.Nodes == t.Nodes,
-		fmt.Sprintf("it is %s with %d nodes, %d shards unassigned", h.Status, h.Nodes, h.Unassigned)
+		fmt.Sprintf("health %s, %d nodes (%d required), %d shards unassigned", h.Status, h.Nodes, t.Nodes, h.Unassigned)
 }
 
 // WhyUnassigned returns the cluster's explanation why a shard is unassigned, formatted as the end of a message. It returns ""
@@ -47,7 +47,7 @@ func (t Target) WhyUnassigned(ctx context.Context) string {
 func (t Target) CheckSameNodes(ctx context.Context, before Baseline, during string) error {
 	infos, err := t.Cluster.NodeInfos(ctx)
 	if err != nil {
-		return record.Errorf(record.ReasonCountersUnusable, "the nodes after %s: %v", during, err)
+		return record.Errorf(record.ReasonCountersUnusable, "cannot read the nodes after %s: %v", during, err)
 	}
 	if why := differentNodes(before.Infos, infos, during); why != "" {
 		return record.Errorf(record.ReasonClusterChanged, "%s", why)

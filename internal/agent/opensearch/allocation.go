@@ -40,5 +40,5 @@ func (c *Client) WhyUnassigned(ctx context.Context) (string, error) {
 	if e.Primary {
 		kind = "the primary"
 	}
-	return fmt.Sprintf("%s of %s/%d: %s", kind, e.Index, e.Shard, strings.Join(why, "; ")), nil
+	return fmt.Sprintf("%s of shard %s/%d is unassigned: %s", kind, e.Index, e.Shard, strings.Join(why, "; ")), nil
 }

@@ -51,7 +51,7 @@ func Connect(network http.RoundTripper, endpoint string, with access.Access) (*C
 		Password:          with.Password,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("a client for %s: %w", endpoint, err)
+		return nil, fmt.Errorf("cannot create a client for %s: %w", endpoint, err)
 	}
 	return &Client{transport: transport}, nil
 }
@@ -124,7 +124,7 @@ func (c *Client) within(ctx context.Context, method, path string, in, out any) e
 		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return fmt.Errorf("%s %s: the answer is not what it should be: %w", method, name, err)
+		return fmt.Errorf("%s %s: cannot decode the JSON answer: %w", method, name, err)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func StreamTemplate(data []byte, stream string, t Topology) (map[string]any, err
 		Template json.RawMessage `json:"template"`
 	}{}
 	if err := json.Unmarshal(data, &given); err != nil {
-		return nil, fmt.Errorf("the index body is not that of a data stream: %w", err)
+		return nil, fmt.Errorf("the index body cannot be used for a data stream: %w", err)
 	}
 	if given.Template != nil {
 		data = given.Template
@@ -105,7 +105,7 @@ func (c *Client) CreateDataStream(ctx context.Context, stream string) error {
 	}
 	for _, s := range out.Streams {
 		if s.Name == stream && s.Template != templateName(stream) {
-			return fmt.Errorf("data stream %s was made by the index template %s, whose priority is above that of Knee's %d: lower it", stream, s.Template, streamPriority)
+			return fmt.Errorf("data stream %s uses index template %s instead of Knee's template: set a priority below %d in that template", stream, s.Template, streamPriority)
 		}
 	}
 	return nil
@@ -132,7 +132,7 @@ func newest(stream string, backing map[string]indexAnswer) (Made, error) {
 			return Made{}, err
 		}
 		if i > 0 && made.shape() != last.shape() {
-			return Made{}, fmt.Errorf("the backing indices of %s differ: %s has %s, %s has %s", stream, names[i-1], last.shape(), name, made.shape())
+			return Made{}, fmt.Errorf("the backing indices of %s differ: %s has %s; %s has %s", stream, names[i-1], last.shape(), name, made.shape())
 		}
 		last = made
 	}

@@ -109,7 +109,7 @@ func IndexBody(data []byte, t Topology) (map[string]any, error) {
 	if own, ok := body["settings"].(map[string]any); ok {
 		flatten(settings, "", own)
 	} else if body["settings"] != nil {
-		return nil, fmt.Errorf("the index body's settings are not an object")
+		return nil, fmt.Errorf("the field settings of the index body is not a JSON object")
 	}
 	delete(settings, "index.auto_expand_replicas")
 	for k, v := range t.settings() {

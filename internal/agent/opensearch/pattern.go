@@ -45,7 +45,7 @@ func (c *Client) deleteMatching(ctx context.Context, pattern string) error {
 func alike(pattern string, answer map[string]indexAnswer) (Made, error) {
 	names := slices.Sorted(maps.Keys(answer))
 	if len(names) == 0 {
-		return Made{}, fmt.Errorf("no index is named %s", pattern)
+		return Made{}, fmt.Errorf("no index matches the pattern %s", pattern)
 	}
 	var first Made
 	digests := sha256.New()
@@ -57,7 +57,7 @@ func alike(pattern string, answer map[string]indexAnswer) (Made, error) {
 		case i == 0:
 			first = made
 		case made.shape() != first.shape():
-			return Made{}, fmt.Errorf("the indices of %s differ: %s has %s, %s has %s", pattern, names[0], first.shape(), name, made.shape())
+			return Made{}, fmt.Errorf("the indices of %s differ: %s has %s; %s has %s", pattern, names[0], first.shape(), name, made.shape())
 		}
 		fmt.Fprintln(digests, name, made.Digest)
 	}

@@ -29,9 +29,9 @@ func TestClockSteps(t *testing.T) {
 		"not at all":         {[4]time.Duration{0, 0, 0, 0}, ""},
 		"long before":        {[4]time.Duration{-time.Hour, 0, 0, 0}, ""},
 		"a little":           {[4]time.Duration{0, 0, 300 * time.Millisecond, 300 * time.Millisecond}, ""},
-		"within the window":  {[4]time.Duration{0, 0, 5 * time.Second, 5 * time.Second}, "set by +5.0 s"},
-		"after it":           {[4]time.Duration{0, 0, 0, -2 * time.Second}, "set by -2.0 s"},
-		"and set right soon": {[4]time.Duration{0, 0, 9 * time.Second, 0}, "set by -9.0 s"},
+		"within the window":  {[4]time.Duration{0, 0, 5 * time.Second, 5 * time.Second}, "adjusted by +5.0 s"},
+		"after it":           {[4]time.Duration{0, 0, 0, -2 * time.Second}, "adjusted by -2.0 s"},
+		"and set right soon": {[4]time.Duration{0, 0, 9 * time.Second, 0}, "adjusted by -9.0 s"},
 	} {
 		ring := NewRing(10)
 		now := time.Now()

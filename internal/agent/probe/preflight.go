@@ -57,7 +57,7 @@ func mapCount(proc string, singleNode bool) Finding {
 	text := line(filepath.Join(proc, "sys/vm/max_map_count"))
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return Finding{Text: "vm.max_map_count cannot be read", Remedy: "see that the node sets it to 262144 or more"}
+		return Finding{Text: "vm.max_map_count cannot be read", Remedy: "check that the Kubernetes node sets it to 262144 or more"}
 	}
 	f := Finding{OK: n >= minMapCount, Text: fmt.Sprintf("vm.max_map_count is %d", n)}
 	if !f.OK {
@@ -70,7 +70,7 @@ func mapCount(proc string, singleNode bool) Finding {
 func swap(proc string) Finding {
 	data, err := os.ReadFile(filepath.Join(proc, "swaps"))
 	if err != nil {
-		return Finding{Text: "swap cannot be read", Remedy: "see that the node has none"}
+		return Finding{Text: "swap cannot be read", Remedy: "check that the node has no swap"}
 	}
 	if n := len(strings.Split(strings.TrimSpace(string(data)), "\n")) - 1; n > 0 {
 		return Finding{Text: fmt.Sprintf("the node has %d swap areas", n), Remedy: "turn swap off on the node: a heap that is paged out makes every figure worthless"}
@@ -84,17 +84,17 @@ func swap(proc string) Finding {
 func memlock(soft uint64, known bool, needs Needs) Finding {
 	switch {
 	case !known:
-		return Finding{Text: "memlock cannot be read", Remedy: "see that the container runtime does not limit it (LimitMEMLOCK=infinity)"}
+		return Finding{Text: "the limit for locked memory (memlock) cannot be read", Remedy: "check that the container runtime does not limit locked memory (LimitMEMLOCK=infinity)"}
 	case soft == unix.RLIM_INFINITY:
 		return Finding{OK: true, Text: "memlock is unlimited"}
 	case !needs.MemoryLock:
-		return Finding{Text: fmt.Sprintf("memlock is %d bytes", soft), Remedy: "bootstrap.memory_lock cannot take effect here; raise the container runtime's limit (LimitMEMLOCK=infinity), or run without swap"}
+		return Finding{Text: fmt.Sprintf("the limit for locked memory (memlock) is %d bytes", soft), Remedy: "OpenSearch cannot lock its memory with this limit; set LimitMEMLOCK=infinity for the container runtime, or run on nodes without swap"}
 	}
 	return Finding{
 		Fatal: !needs.SingleNode,
-		Text:  fmt.Sprintf("bootstrap.memory_lock is true, but memlock is limited to %d bytes", soft),
-		Remedy: "OpenSearch cannot lock its memory here, and a pod cannot raise the limit: set LimitMEMLOCK=infinity for the container runtime on the " +
-			"Kubernetes node (in the systemd unit of containerd), or leave bootstrap.memory_lock out of spec.opensearch.settings and run on nodes without swap",
+		Text:  fmt.Sprintf("bootstrap.memory_lock is true, but locked memory (memlock) is limited to %d bytes", soft),
+		Remedy: "OpenSearch cannot lock its memory, and a pod cannot raise the limit. Set LimitMEMLOCK=infinity for the container runtime on the " +
+			"Kubernetes node (in the systemd unit of containerd). Or remove bootstrap.memory_lock from spec.opensearch.settings and run on nodes without swap",
 	}
 }
 

@@ -47,7 +47,7 @@ func NewSampler(proc, sys string) (*Sampler, error) {
 func (s *Sampler) Sample() (Sample, error) {
 	stat, err := s.proc.Stat()
 	if err != nil {
-		return Sample{}, fmt.Errorf("read the machine's CPU time: %w", err)
+		return Sample{}, fmt.Errorf("cannot read the machine's CPU time: %w", err)
 	}
 	c := stat.CPUTotal // user and nice already include guest time
 	out := Sample{At: time.Now(), User: c.User + c.Nice, Sys: c.System + c.IRQ + c.SoftIRQ, IOWait: c.Iowait,

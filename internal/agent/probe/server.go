@@ -143,7 +143,7 @@ const maxClockStep = time.Second
 // much, because the log is dated by the wall clock. All other figures use the monotonic clock.
 func pausesBetween(ring *Ring, log *gclog.Follower, from, to time.Time) ([]gclog.Pause, bool, error) {
 	if step := ring.ClockStep(from); step.Abs() > maxClockStep {
-		return nil, false, fmt.Errorf("the machine's clock was set by %+.1f s since the window began: the pauses of gc.log cannot be assigned to the window", step.Seconds())
+		return nil, false, fmt.Errorf("the clock of the machine was adjusted by %+.1f s after the window began, so the pauses in gc.log cannot be assigned to the window", step.Seconds())
 	}
 	return log.Between(from, to)
 }
@@ -177,7 +177,7 @@ func series(w http.ResponseWriter, ring *Ring, log *gclog.Follower, from, to tim
 func ago(r *http.Request, key string) (time.Duration, error) {
 	s, err := strconv.ParseFloat(r.URL.Query().Get(key), 64)
 	if err != nil || !(s >= 0 && s < 1e9) {
-		return 0, fmt.Errorf("%s must be a number of seconds ago, not %q", key, r.URL.Query().Get(key))
+		return 0, fmt.Errorf("query parameter %s must be a number of seconds before now, not %q", key, r.URL.Query().Get(key))
 	}
 	return time.Duration(s * float64(time.Second)), nil
 }

@@ -81,7 +81,7 @@ func (u *Usage) Total() time.Duration {
 
 // State describes the number of processes at the last sample, for an error message.
 func (u *Usage) State() string {
-	return fmt.Sprintf("%d of its processes are there, %d of them stopped by a signal", u.alive, u.stopped)
+	return fmt.Sprintf("%d processes of the program exist, %d of them stopped by a signal", u.alive, u.stopped)
 }
 
 // Process is the mean CPU of one process in a window, in percent of one core.

@@ -22,7 +22,7 @@ import (
 // own session and lost their parent.
 func Adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("become the reaper of orphans: %w", err)
+		return fmt.Errorf("cannot become the parent of orphaned processes: %w", err)
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func EndAll(ctx context.Context) (int, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return len(killed), fmt.Errorf("%d processes of the driver are still there %s after they were killed", alive, endWait)
+			return len(killed), fmt.Errorf("%d processes of the driver still exist %s after they were killed", alive, endWait)
 		case <-tick.C:
 		}
 	}

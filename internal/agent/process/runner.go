@@ -81,7 +81,10 @@ func (r Runner) Run(ctx context.Context, p Program) (exit int, err error) {
 	exit, err = child.End(stopGrace)
 	_ = masked.Flush() // never fails
 	if stopped := errors.Join(ctx.Err(), hung); stopped != nil {
-		r.Say("stopped the driver, %d processes had to be killed: %v", left, errors.Join(endErr, err))
+		r.Say("stopped the driver and killed %d remaining processes", left)
+		if err := errors.Join(endErr, err); err != nil {
+			r.Say("error while stopping the driver: %v", err)
+		}
 		if ctx.Err() != nil {
 			return exit, ctx.Err()
 		}

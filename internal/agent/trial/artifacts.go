@@ -28,9 +28,9 @@ const (
 // exists, the other files are complete.
 func (a *attempt) trialArtifacts() []driver.Artifact {
 	return []driver.Artifact{
-		{Name: "documents.csv", About: "time_ms (Unix), documents: every reading of the primaries' index_total", Write: a.writeDocuments},
+		{Name: "documents.csv", About: "every reading of the primaries' index_total; columns: time_ms (Unix time), documents", Write: a.writeDocuments},
 		{Name: "series.csv", About: "", Write: a.writeSeries},
-		{Name: "pauses.csv", About: "time_ms (Unix, of the end), node, kind, name, millis, survivor_mib and promoted_mib (-1: not known): the collector's pauses by gc.log", Write: a.writePauses},
+		{Name: "pauses.csv", About: "pauses of the garbage collector from gc.log; columns: time_ms (Unix time of the end of the pause), node, kind, name, millis, survivor_mib and promoted_mib (-1: not known)", Write: a.writePauses},
 		{Name: "record.json", About: "the complete record of this attempt", Write: a.writeRecord},
 	}
 }
@@ -61,11 +61,11 @@ func (a *attempt) keepWithin(ctx context.Context, timeout time.Duration) {
 	select {
 	case err = <-done:
 	case <-ctx.Done(): // the volume hangs
-		err = fmt.Errorf("not done after %s", timeout)
+		err = fmt.Errorf("writing did not end within %s", timeout)
 	}
 	if err != nil {
 		a.record.Artifacts = ""
-		a.say("no artifacts: %v", err)
+		a.say("cannot write the artifacts: %v", err)
 		return
 	}
 	a.say("artifacts in %s", folder)
@@ -143,7 +143,7 @@ func (a *attempt) writeReadme(_ context.Context, w io.Writer) error {
 	if a.session.Part.Of > 1 {
 		_, _ = fmt.Fprintf(w, "loader-1 to loader-%d: the driver's files of the other loader pods\n", a.session.Part.Of-1)
 	}
-	_, _ = fmt.Fprintf(w, "series.csv: one row per node and second, from the start of the load until merges had drained. Each figure is the mean over that second:\n")
+	_, _ = fmt.Fprintf(w, "series.csv: one row per node and second, from the start of the load until the merges ended. Each figure is the mean over this second. Columns:\n")
 	for _, c := range seriesColumns {
 		if _, err := fmt.Fprintf(w, "  %s: %s\n", c.name, c.about); err != nil {
 			return err

@@ -147,7 +147,7 @@ func TestArtifacts_cannotBeKept_recordIsUnchanged(t *testing.T) {
 		a, out := afterLoad(t, filepath.Join(t.TempDir(), "attempt"))
 		change(a)
 		a.keep(t.Context())
-		if a.record.Artifacts != "" || a.record.Ingest.DocsPerSecond != 1000.123456789 || !strings.Contains(out.String(), "no artifacts: ") {
+		if a.record.Artifacts != "" || a.record.Ingest.DocsPerSecond != 1000.123456789 || !strings.Contains(out.String(), "cannot write the artifacts: ") {
 			t.Errorf("%s: artifacts %q, said %q", name, a.record.Artifacts, out)
 		}
 	}
@@ -177,7 +177,7 @@ func TestArtifacts_volumeHangs_areGivenUp(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("still waiting for the volume after 10 s")
 	}
-	if a.record.Artifacts != "" || !strings.Contains(out.String(), "no artifacts: not done after 50ms") {
+	if a.record.Artifacts != "" || !strings.Contains(out.String(), "cannot write the artifacts: writing did not end within 50ms") {
 		t.Errorf("artifacts %q: %s", a.record.Artifacts, out)
 	}
 	hung, err := os.Open(pipe) // reading lets the write end before the folder is deleted

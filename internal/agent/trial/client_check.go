@@ -24,7 +24,7 @@ func (a *attempt) checkClient(ctx context.Context) {
 	if !a.Config.ClientCheck {
 		return
 	}
-	a.say("client-bound check: the same load by Knee's own loader")
+	a.say("client-bound check: repeating the load with Knee's own loader")
 	a.hideSecrets()
 	whole := a.record // saved if the attempt is interrupted during the check
 	whole.ClientCheck = &record.ClientCheck{Note: interrupted}
@@ -35,9 +35,9 @@ func (a *attempt) checkClient(ctx context.Context) {
 	}
 	if err != nil {
 		check = record.ClientCheck{Note: a.secrets.Hide(withoutReason(err))}
-		a.say("no client-bound check: %s", check.Note)
+		a.say("the client-bound check has no result: %s", check.Note)
 	} else {
-		a.say("client-bound check: %.0f docs/s, %.0f by %s", check.DocsPerSecond, a.record.Ingest.DocsPerSecond, a.record.Driver.Name)
+		a.say("client-bound check: %.0f docs/s with Knee's own loader, %.0f docs/s with %s", check.DocsPerSecond, a.record.Ingest.DocsPerSecond, a.record.Driver.Name)
 	}
 	a.record.ClientCheck = &check
 }
@@ -74,7 +74,7 @@ func (a *attempt) repeat(ctx context.Context) (record.ClientCheck, error) {
 	}
 	config, err := a.repeatConfig(ctx, bulk, folder)
 	if err != nil {
-		return none, fmt.Errorf("the index cannot be made again: %w", err)
+		return none, fmt.Errorf("the index cannot be created again: %w", err)
 	}
 	again := begin(Options{Config: config, Work: folder, Program: a.Agent, Output: a.Output, Drivers: a.Drivers, Programs: a.Programs, Wall: a.Wall, Network: a.Network}, 0)
 	err = again.run(ctx)
@@ -99,7 +99,7 @@ func (a *attempt) timeToRepeat(ctx context.Context) (context.Context, context.Ca
 	took := driver.Seconds(a.record.Settle.Seconds+a.record.Settle.WaitSeconds) + a.span.Duration()
 	left, need := time.Until(deadline)-checkReserve, time.Duration(checkFactor*float64(took))
 	if left < need {
-		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s, and the load with the waits before it took %s: at least %s are needed",
+		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s for the check. The load and the waits before it took %s, so the check requires at least %s",
 			max(0, left).Round(time.Second), took.Round(time.Second), need.Round(time.Second))
 	}
 	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-checkReserve), errors.New("the time left before the trial's deadline (spec.timeouts.trialSeconds) was too short"))
@@ -116,7 +116,7 @@ func (a *attempt) repeatConfig(ctx context.Context, bulk record.DriverConfig, fo
 		return c, nil
 	}
 	if c.Index.DataStream {
-		return c, errors.New("the workload creates the data stream: set spec.workload.index.bodyFrom")
+		return c, errors.New("the workload creates the data stream, so Knee has no index body: set spec.workload.index.bodyFrom")
 	}
 	body, err := a.session.Cluster.BodyOf(ctx, c.Index.Name)
 	if err != nil {
@@ -137,10 +137,10 @@ func compareLoads(first *record.Ingest, again record.Record) (record.ClientCheck
 	out.CPUPerMillion = l.CPUCores / in.DocsPerSecond * 1e6
 	var notes []string
 	if first.SettingsDigest != in.SettingsDigest {
-		notes = append(notes, "the index had other settings or another mapping than the driver's")
+		notes = append(notes, "the index of this check had other settings or another mapping than the driver's index")
 	}
 	if again.Settle.Note != "" {
-		notes = append(notes, "the cluster was not at rest before: "+again.Settle.Note)
+		notes = append(notes, "the cluster was not at rest before the check: "+again.Settle.Note)
 	}
 	out.Note = strings.Join(notes, "; ")
 	return out, nil

@@ -67,7 +67,7 @@ func TestCompareLoads(t *testing.T) {
 		t.Errorf("%+v, %v", check, err)
 	}
 	again.Ingest.SettingsDigest, again.Settle.Note = "b", "os-0 runs 3 merges"
-	if check, err = compareLoads(first, again); err != nil || check.Note != "the index had other settings or another mapping than the driver's; the cluster was not at rest before: os-0 runs 3 merges" {
+	if check, err = compareLoads(first, again); err != nil || check.Note != "the index of this check had other settings or another mapping than the driver's index; the cluster was not at rest before the check: os-0 runs 3 merges" {
 		t.Errorf("%q, %v", check.Note, err)
 	}
 	again.Ingest.DocsPerSecond = 0

@@ -60,9 +60,9 @@ func (a *attempt) clearIndex(ctx context.Context) error {
 	there, err := a.session.Cluster.IndexExists(ctx, index)
 	switch {
 	case err != nil:
-		return record.Errorf(record.ReasonIndexNotMade, "whether there is an index %s cannot be known: %v", index, err)
+		return record.Errorf(record.ReasonIndexNotMade, "cannot check whether index %s exists: %v", index, err)
 	case there:
-		return record.Errorf(record.ReasonIndexNotMade, "there is an index %s at %s, and spec.variants[].endpoint.allowIndexDeletion is not true: set it if that index is not needed any more, or name another one", index, a.Config.Endpoint)
+		return record.Errorf(record.ReasonIndexNotMade, "index %s already exists at %s. If it is not needed any more, set spec.variants[].endpoint.allowIndexDeletion to true; otherwise set another spec.workload.index.name", index, a.Config.Endpoint)
 	}
 	return nil
 }
@@ -87,13 +87,13 @@ func (a *attempt) deleteIndex(ctx context.Context) error {
 	case err != nil || stream == a.Config.Index.DataStream: // in the second case, the deletion is not complete yet
 		return err
 	case stream:
-		a.say("%s was a data stream and becomes an index (spec.workload.index): deleting it", name)
+		a.say("deleting data stream %s, because spec.workload.index requires an index with this name", name)
 		if err := a.session.Cluster.DeleteDataStream(ctx, name); err != nil {
 			return err
 		}
 		return a.session.Cluster.DeleteStreamTemplate(ctx, name) // OpenSearch refuses to create an index with this name while the template exists
 	}
-	a.say("%s was an index and becomes a data stream (spec.workload.index): deleting it", name)
+	a.say("deleting index %s, because spec.workload.index requires a data stream with this name", name)
 	return a.session.Cluster.DeleteIndex(ctx, name)
 }
 
@@ -123,7 +123,7 @@ func (a *attempt) cleanUp(ctx context.Context) {
 		errs = append(errs, a.session.Cluster.DeletePolicy(ctx, index.Name))
 	}
 	if err := errors.Join(errs...); err != nil {
-		a.say("left behind at %s: %v", a.Config.Endpoint, err)
+		a.say("cannot delete all objects of the trial at %s: %v", a.Config.Endpoint, err)
 	}
 }
 

@@ -97,10 +97,10 @@ func (a *attempt) awaitGone(ctx context.Context) error {
 		if err != nil {
 			return false, err.Error()
 		}
-		return !there, "it still exists"
+		return !there, "the index still exists"
 	})
 	if err != nil {
-		return record.Errorf(record.ReasonIndexNotMade, "the old index %s was deleted, but after %s: %v", name, measure.Elapsed(started), err)
+		return record.Errorf(record.ReasonIndexNotMade, "the old index %s did not disappear within %s after its deletion: %v", name, measure.Elapsed(started), err)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (a *attempt) indexBody() (body []byte, from string, err error) {
 		return nil, "", nil
 	}
 	if body, err = os.ReadFile(from); err != nil {
-		return nil, "", record.Errorf(record.ReasonIndexNotMade, "the body of the index: %v", err)
+		return nil, "", record.Errorf(record.ReasonIndexNotMade, "cannot read the index body: %v", err)
 	}
 	return body, from, nil
 }
@@ -124,7 +124,7 @@ func (a *attempt) indexBody() (body []byte, from string, err error) {
 func (a *attempt) createIndex(ctx context.Context, data []byte, from string) error {
 	name := a.Config.Index.Name
 	if err := a.session.Cluster.PutTemplate(ctx, name, a.topology()); err != nil {
-		return record.Errorf(record.ReasonIndexNotMade, "the index template: %v", err)
+		return record.Errorf(record.ReasonIndexNotMade, "cannot store the index template: %v", err)
 	}
 	if data == nil {
 		return nil
@@ -151,7 +151,7 @@ func (a *attempt) createDataStream(ctx context.Context, data []byte, from string
 		return record.Errorf(record.ReasonIndexNotMade, "%s: %v", from, err)
 	}
 	if err := a.session.Cluster.PutStreamTemplate(ctx, name, template); err != nil {
-		return record.Errorf(record.ReasonIndexNotMade, "the data stream's index template: %v", err)
+		return record.Errorf(record.ReasonIndexNotMade, "cannot store the index template of the data stream: %v", err)
 	}
 	if err := a.session.Cluster.CreateDataStream(ctx, name); err != nil {
 		return record.Errorf(record.ReasonIndexNotMade, "%v", err)
@@ -167,7 +167,7 @@ func (a *attempt) applyPolicy(ctx context.Context) error {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return record.Errorf(record.ReasonIndexNotMade, "the ISM policy of spec.topologies[].ismPolicyFrom: %v", err)
+		return record.Errorf(record.ReasonIndexNotMade, "cannot read the ISM policy of spec.topologies[].ismPolicyFrom: %v", err)
 	}
 	policy, err := opensearch.Policy(data, name)
 	if err != nil {
@@ -176,9 +176,9 @@ func (a *attempt) applyPolicy(ctx context.Context) error {
 	switch err := a.session.Cluster.PutPolicy(ctx, name, policy); {
 	case opensearch.LacksPlugin(err):
 		return record.Errorf(record.ReasonPluginMissing, "the cluster lacks the plugin opensearch-index-management, which spec.topologies[].ismPolicyFrom needs: "+
-			"use an image of OpenSearch that has it (spec.opensearch.image), or leave ismPolicyFrom out: %v", err)
+			"use an OpenSearch image with this plugin (spec.opensearch.image), or remove ismPolicyFrom: %v", err)
 	case err != nil:
-		return record.Errorf(record.ReasonIndexNotMade, "the ISM policy of spec.topologies[].ismPolicyFrom: %v", err)
+		return record.Errorf(record.ReasonIndexNotMade, "cannot store the ISM policy of spec.topologies[].ismPolicyFrom: %v", err)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (a *attempt) awaitGreen(ctx context.Context) error {
 		return a.target().IsReady(h)
 	})
 	if err != nil {
-		return record.Errorf(record.ReasonClusterNotReady, "the cluster is not green after %s: %v%s", measure.Elapsed(started), err, a.target().WhyUnassigned(ctx))
+		return record.Errorf(record.ReasonClusterNotReady, "the cluster is not ready after %s: %v%s", measure.Elapsed(started), err, a.target().WhyUnassigned(ctx))
 	}
 	return nil
 }

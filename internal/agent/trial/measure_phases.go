@@ -19,7 +19,7 @@ func (a *attempt) measureByDriver(ctx context.Context) error {
 	}
 	l := a.outcome.Load
 	if l == nil {
-		return record.Errorf(record.ReasonDriverIncomplete, "the load has no figures")
+		return record.Errorf(record.ReasonDriverIncomplete, "the driver reported no figures for the load")
 	}
 	a.whole = steady.Window{From: a.span.Began, To: a.span.Ended}
 	l.From, l.To = a.whole.From.UnixMilli(), a.whole.To.UnixMilli()

@@ -196,7 +196,7 @@ func (a *attempt) makeLoad(ctx context.Context) (json.RawMessage, error) {
 	began, own := time.Now(), process.OwnCPU()
 	share, err := a.driver.Load(ctx, driver.LoadInput{Nodes: a.nodes, Activity: a.recorder, Start: a.start})
 	a.span.Ended = time.Now()
-	a.say("the agent itself used %.2f %% of one core meanwhile", 100*(process.OwnCPU()-own).Seconds()/a.span.Ended.Sub(began).Seconds())
+	a.say("the agent itself used %.2f %% of one core during the load", 100*(process.OwnCPU()-own).Seconds()/a.span.Ended.Sub(began).Seconds())
 	return share, err
 }
 

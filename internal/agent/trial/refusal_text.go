@@ -24,17 +24,17 @@ func refusalText(r opensearch.Refusal, e record.External) string {
 		return refusedUserText(field, e)
 	case opensearch.RefusedPermission:
 		if e.SigV4 != nil { // AWS also answers a wrong signature with 403
-			return "refuses the signature or forbids what a trial needs (403): " + signatureAdvice(field, e) + ", and the permissions of docs/endpoints.md"
+			return "refuses the signature or denies a permission that a trial needs (403): " + signatureAdvice(field, e) + ", and check the permissions listed in docs/endpoints.md"
 		}
-		return fmt.Sprintf("forbids what a trial needs (403): give the user%s the permissions of docs/endpoints.md", ofSecret(e.CredentialsSecret))
+		return fmt.Sprintf("denies a permission that a trial needs (403): give the user%s the permissions listed in docs/endpoints.md", ofSecret(e.CredentialsSecret))
 	case opensearch.RefusedServer:
 		if e.CAFile == "" {
-			return fmt.Sprintf("has a certificate that no known authority signed, or that is for another host: set %s.caSecret, or correct the field url", field)
+			return fmt.Sprintf("has a certificate from an unknown authority, or a certificate for another host: set %s.caSecret, or correct the field url", field)
 		}
 		return fmt.Sprintf("has a certificate that the authority in key %s%s (%s) did not sign, or that is for another host: "+
 			"correct that key, or the field url", record.CAKey, ofSecret(e.CASecret), keyField(e, "caSecret"))
 	case opensearch.RefusedCertificate:
-		return fmt.Sprintf("ends the TLS handshake: does it require a client certificate, or another one? See %s.clientCertificateSecret", field)
+		return fmt.Sprintf("rejects the TLS handshake: check whether the cluster requires a client certificate, and check %s.clientCertificateSecret", field)
 	case opensearch.RefusedProtocol:
 		return fmt.Sprintf("refuses the connection: one side speaks TLS and the other does not; check the scheme of %s.url", field)
 	case opensearch.NoRefusal:
@@ -55,7 +55,7 @@ func refusedUserText(field string, e record.External) string {
 
 // signatureAdvice returns what the user should check if the cluster refuses a signature.
 func signatureAdvice(field string, e record.External) string {
-	return fmt.Sprintf("check the keys %s and %s%s, that the keys have not expired, and the region (%s.sigV4)",
+	return fmt.Sprintf("check that the keys %s and %s%s are correct and have not expired, and check the region (%s.sigV4)",
 		record.AccessKeyIDKey, record.SecretAccessKeyKey, ofSecret(e.CredentialsSecret), field)
 }
 

@@ -32,8 +32,8 @@ var seriesColumns = []struct {
 	{"time_ms", "Unix time of the loader's clock, milliseconds", func(m moment) string { return millis(m.at) }},
 	{"seconds", "since the first reading", func(m moment) string { return figure(m.at.Sub(m.start).Seconds()) }},
 	{"node", "OpenSearch's node name", func(m moment) string { return m.node }},
-	{"documents", "accepted by the primaries until then, of all nodes", func(m moment) string { return strconv.FormatFloat(m.documents, 'f', 0, 64) }},
-	{"docs_per_second", "the same over this second", func(m moment) string { return figure(m.rate) }},
+	{"documents", "documents accepted by the primaries of all nodes until this time", func(m moment) string { return strconv.FormatFloat(m.documents, 'f', 0, 64) }},
+	{"docs_per_second", "documents accepted per second, mean over this second", func(m moment) string { return figure(m.rate) }},
 	{"cpu_user_percent", "of all cores", func(m moment) string { return figure(m.point.CPU.User) }},
 	{"cpu_system_percent", "of all cores", func(m moment) string { return figure(m.point.CPU.Sys) }},
 	{"cpu_iowait_percent", "of all cores", func(m moment) string { return figure(m.point.CPU.IOWait) }},
@@ -49,15 +49,15 @@ var seriesColumns = []struct {
 	{"disk_busiest_percent", "time in which the busiest disk had work", ofDisk(func(d record.Disk) float64 { return d.BusiestPercent })},
 	{"network_receive_mib_per_second", "of OpenSearch's pod", ofNetwork(func(n record.Network) float64 { return n.ReceiveMiBs })},
 	{"network_transmit_mib_per_second", "of OpenSearch's pod", ofNetwork(func(n record.Network) float64 { return n.TransmitMiBs })},
-	{"dirty_bytes", "dirty pages of the machine and those under writeback", func(m moment) string { return strconv.FormatInt(m.point.Dirty, 10) }},
-	{"resident_bytes", "of OpenSearch's process, mapped index files included; 0 where it cannot be seen", func(m moment) string { return strconv.FormatInt(m.point.Resident, 10) }},
+	{"dirty_bytes", "dirty pages and pages under writeback of the machine", func(m moment) string { return strconv.FormatInt(m.point.Dirty, 10) }},
+	{"resident_bytes", "resident memory of OpenSearch's process, including mapped index files; 0 if it is not visible", func(m moment) string { return strconv.FormatInt(m.point.Resident, 10) }},
 	{"heap_used_bytes", "read every 5 s", ofVital(func(v measure.Vital) int64 { return v.Heap })},
 	{"old_gen_bytes", "read every 5 s", ofVital(func(v measure.Vital) int64 { return v.OldGen })},
 	{"direct_bytes", "direct buffers, read every 5 s", ofVital(func(v measure.Vital) int64 { return v.Direct })},
 	{"write_active", "threads of the write pool at work, read every 5 s", ofVital(func(v measure.Vital) int64 { return v.Active })},
 	{"write_queue", "requests waiting for the write pool, read every 5 s", ofVital(func(v measure.Vital) int64 { return v.Queue })},
 	{"quota_periods", "periods of the CPU quota so far; empty without a quota", ofQuota(func(q probe.Quota) float64 { return q.Periods }, func(v measure.Vital) int64 { return v.Periods })},
-	{"quota_periods_throttled", "periods of the CPU quota so far that were throttled", ofQuota(func(q probe.Quota) float64 { return q.Throttled }, func(v measure.Vital) int64 { return v.Throttled })},
+	{"quota_periods_throttled", "throttled periods of the CPU quota so far", ofQuota(func(q probe.Quota) float64 { return q.Throttled }, func(v measure.Vital) int64 { return v.Throttled })},
 }
 
 func ofPressure(of func(record.Pressure) float64) func(moment) string {
@@ -128,10 +128,10 @@ func (a *attempt) readSeries(ctx context.Context) (from time.Time, err error) {
 	series := map[string]probe.Series{}
 	for _, p := range a.Config.Probes {
 		if series[p.Node], err = a.target().Probe(p).Series(ctx, from, to); err != nil {
-			return from, fmt.Errorf("probe of %s: %w", p.Node, err)
+			return from, fmt.Errorf("cannot read the probe of node %s: %w", p.Node, err)
 		}
 		if problem := series[p.Node].PausesError; problem != "" {
-			a.say("probe of %s: no pauses: %s", p.Node, problem)
+			a.say("garbage collector pauses of node %s are not available: %s", p.Node, problem)
 		}
 	}
 	a.series = series

@@ -103,7 +103,7 @@ func (a *attempt) isMerging(ctx context.Context) bool {
 	}
 	nodes, _, err := a.session.Cluster.Nodes(ctx)
 	if err != nil {
-		a.say("whether merges are under way is not known: %v", err)
+		a.say("cannot check whether merges are running: %v", err)
 	}
 	for _, n := range nodes {
 		if n.Merges > 0 {
@@ -182,8 +182,12 @@ func (a *attempt) endLoad(ctx context.Context) {
 		a.cleanUp(ctx)
 		_ = a.session.Cluster.Close() // never fails
 	}
-	if n, err := a.Programs.EndAll(ctx); err != nil || n > 0 {
-		a.say("ended %d processes that the driver left: %v", n, err)
+	n, err := a.Programs.EndAll(ctx)
+	if n > 0 {
+		a.say("killed %d processes that the driver left running", n)
+	}
+	if err != nil {
+		a.say("cannot end all processes of the driver: %v", err)
 	}
 }
 
@@ -203,7 +207,7 @@ func (a *attempt) saveInterrupted() {
 	a.Save(r)
 }
 
-const interrupted = "the pod was ended from outside: deleted, evicted, or its node was drained or shut down"
+const interrupted = "the pod was ended from outside: it was deleted or evicted, or its node was drained or shut down"
 
 // explain returns the error for the record. Three events have priority over err, because each of them may have caused err:
 // the failure of another loader pod, an interruption of the attempt, and the deadline. Exception: a change of the cluster has

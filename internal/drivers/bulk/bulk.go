@@ -51,11 +51,11 @@ func (d *Driver) About() record.Driver {
 func (d *Driver) Prepare(context.Context) (err error) {
 	if d.program = d.session.Program; d.program == "" {
 		if d.program, err = os.Executable(); err != nil {
-			return fmt.Errorf("the agent's own program: %w", err)
+			return fmt.Errorf("cannot find the agent program: %w", err)
 		}
 	}
 	if d.session.Config.Attempt.Phase == record.OpenLoop {
-		return record.Errorf(record.ReasonAgentFailed, "spec.workload.bulk cannot hold a load to a rate: final.openLoop needs spec.workload.osb")
+		return record.Errorf(record.ReasonAgentFailed, "spec.workload.bulk cannot make a load at a fixed rate: final.openLoop requires spec.workload.osb")
 	}
 	for _, file := range d.config.Files {
 		if _, err := os.Stat(file); err != nil {
@@ -113,7 +113,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 		err = os.WriteFile(d.configPath(), data, 0o644)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the loader's configuration: %w", err)
+		return nil, fmt.Errorf("cannot write the loader's configuration: %w", err)
 	}
 	if err := os.Remove(d.resultPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -151,11 +151,11 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 func (d *Driver) share(span driver.Span) (json.RawMessage, error) {
 	data, err := os.ReadFile(d.resultPath())
 	if err != nil {
-		return nil, record.Errorf(record.ReasonDriverIncomplete, "the loader left no result: %v", err)
+		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the loader's result: %v", err)
 	}
 	var r load.Result
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, record.Errorf(record.ReasonDriverIncomplete, "the loader's result: %v", err)
+		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot decode the loader's result: %v", err)
 	}
 	if early := endedEarly(r); early != nil && d.session.Part.Of > 1 {
 		return nil, early

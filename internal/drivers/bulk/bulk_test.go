@@ -79,7 +79,7 @@ func TestBulk_loadEndsEarly_failsWithSeveralPods(t *testing.T) {
 	if err := os.WriteFile(d.resultPath(), loaded(t, 20, func(r *load.Result) { r.Ended = "status 403: no permissions" }), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for pods, want := range map[int32]string{1: "", 2: "RequestsFailed: the load ended before its time: status 403: no permissions"} {
+	for pods, want := range map[int32]string{1: "", 2: "RequestsFailed: the load ended too early: status 403: no permissions"} {
 		d.session.Part.Of = pods
 		share, err := d.share(driver.Span{})
 		if got := fmt.Sprint(err); err == nil && want != "" || err != nil && got != want || (share == nil) != (want != "") {
@@ -110,23 +110,23 @@ func TestBulkOutcome_asEvidence(t *testing.T) {
 			r.Documents.Acknowledged, r.Documents.Rejected, r.Refused = 0, 10_000, refusal(429, 10_000)
 		}, func(f *measure.Evidence) { f.Count, f.Total, f.Rejections.WritePool = 0, 0, 100 }, "", ""},
 		"rejected by nobody": {func(r *load.Result) { r.Documents.Retried, r.Refused = 300, refusal(429, 300) },
-			nil, record.ReasonRequestsFailed, "300 documents were refused as too many (status 429), and no node counted a rejection"},
+			nil, record.ReasonRequestsFailed, "300 documents were refused with status 429, but no OpenSearch node counted a rejection"},
 		"a document of another shape": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Failed, r.Refused = 9_999, 1, refusal(400, 1)
 		},
-			func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonRequestsFailed, "1 failures are not rejections: 1 documents: status 400, some_exception: the reason"},
+			func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonRequestsFailed, "1 requests or documents failed for reasons other than rejection: 1 documents: status 400, some_exception: the reason"},
 		"a reply that did not come": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Uncertain, r.Refused = 9_900, 100, refusal(0, 100)
 		},
-			nil, record.ReasonRequestsFailed, "100 failures are not rejections: 100 documents: some_exception: the reason"},
+			nil, record.ReasonRequestsFailed, "100 requests or documents failed for reasons other than rejection: 100 documents: some_exception: the reason"},
 		"in the index twice": {func(r *load.Result) { r.Documents.Retried, r.Refused = 100, refusal(503, 100) },
 			func(f *measure.Evidence) { f.Count, f.Total = 10_040, 10_040 }, record.ReasonCountMismatch, "40 more than were acknowledged: 100 were sent again"},
 		"sent again, and once in the index": {func(r *load.Result) { r.Documents.Retried, r.Refused = 100, refusal(503, 100) }, nil, "", ""},
 		"of another client":                 {nil, func(f *measure.Evidence) { f.Count, f.Total = 10_001, 10_001 }, record.ReasonCountMismatch, "but only 10000 were acknowledged"},
 		"acknowledged and lost":             {nil, func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonCountMismatch, "holds 9999 documents, but 10000 were acknowledged"},
-		"fewer than asked":                  {func(r *load.Result) { r.Documents.Added, r.Documents.Acknowledged = 9_000, 9_000 }, nil, record.ReasonDriverIncomplete, "sent 9000 documents of 10000"},
+		"fewer than asked":                  {func(r *load.Result) { r.Documents.Added, r.Documents.Acknowledged = 9_000, 9_000 }, nil, record.ReasonDriverIncomplete, "sent 9000 documents instead of 10000"},
 		"counts that do not add up":         {func(r *load.Result) { r.Documents.Acknowledged = 9_000 }, nil, record.ReasonDriverIncomplete, "9000 acknowledged"},
-		"an end before its time":            {func(r *load.Result) { r.Ended = "the server answers 401" }, nil, record.ReasonRequestsFailed, "ended before its time: the server answers 401"},
+		"an end before its time":            {func(r *load.Result) { r.Ended = "the server answers 401" }, nil, record.ReasonRequestsFailed, "the load ended too early: the server answers 401"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := bulkOf(10_000, 0).Outcome([]json.RawMessage{loaded(t, 20, c.result)})
@@ -171,7 +171,7 @@ func TestBulk_invalidLoad_isRefused(t *testing.T) {
 	}{
 		"a file that is not there": {func(d *Driver) { d.config.Dataset, d.config.Files = "", []string{"/nowhere/x.ndjson"} }, "spec.workload.bulk.files.names: stat /nowhere/x.ndjson"},
 		"no end":                   {func(d *Driver) { d.config.Documents = 0 }, "spec.workload.bulk: dataset small never ends"},
-		"a rate":                   {func(d *Driver) { d.session.Config.Attempt.Phase = record.OpenLoop }, "cannot hold a load to a rate"},
+		"a rate":                   {func(d *Driver) { d.session.Config.Attempt.Phase = record.OpenLoop }, "spec.workload.bulk cannot make a load at a fixed rate"},
 	} {
 		d := bulkOf(10, 0)
 		d.session.Config.Endpoint, d.session.Config.Index.Name, d.session.Config.Attempt.Clients = "http://localhost:9200", "i", 1

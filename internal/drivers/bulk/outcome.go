@@ -20,7 +20,7 @@ func (d *Driver) Outcome(shares []json.RawMessage) (driver.Outcome, error) {
 	}
 	r, err := load.Merge(all)
 	if err != nil {
-		return driver.Outcome{}, record.Errorf(record.ReasonDriverIncomplete, "the loaders' results: %v", err)
+		return driver.Outcome{}, record.Errorf(record.ReasonDriverIncomplete, "cannot merge the results of the loaders: %v", err)
 	}
 	latency, err := latencyOf(r)
 	if err != nil {
@@ -53,7 +53,7 @@ func endedEarly(r load.Result) error {
 	if r.Ended == "" {
 		return nil
 	}
-	return record.Errorf(record.ReasonRequestsFailed, "the load ended before its time: %s", r.Ended)
+	return record.Errorf(record.ReasonRequestsFailed, "the load ended too early: %s", r.Ended)
 }
 
 // checkCounts returns an error if a loader ended early, or if the loaders' document counts are not consistent.
@@ -66,7 +66,7 @@ func (d *Driver) checkCounts(r load.Result) error {
 		return record.Errorf(record.ReasonDriverIncomplete, "the loader sent %d documents, but counts %d acknowledged, %d rejected, %d failed and %d without an answer",
 			n.Added, n.Acknowledged, n.Rejected, n.Failed, n.Uncertain)
 	case c.Documents > 0 && n.Added != c.Documents:
-		return record.Errorf(record.ReasonDriverIncomplete, "the loader sent %d documents of %d", n.Added, c.Documents)
+		return record.Errorf(record.ReasonDriverIncomplete, "the loader sent %d documents instead of %d", n.Added, c.Documents)
 	}
 	return nil
 }

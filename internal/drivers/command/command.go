@@ -131,13 +131,16 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	said := cmp.Or(output.LastWords(driver.MaxMessage), "it printed nothing")
+	said := output.LastWords(driver.MaxMessage)
 	if exit != 0 {
-		return nil, record.Errorf(record.ReasonDriverFailed, "%s %s: %s", name, process.DescribeExit(exit), said)
+		return nil, record.Errorf(record.ReasonDriverFailed, "%s %s: %s", name, process.DescribeExit(exit), cmp.Or(said, "it printed nothing"))
 	}
 	share, err := d.read(output.Text(), ran)
 	if err != nil {
-		return nil, record.Errorf(record.ReasonDriverIncomplete, "what %s printed: %v; it ended with: %s", name, err, said)
+		if said == "" {
+			return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the output of %s: %v; the program printed nothing", name, err)
+		}
+		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the output of %s: %v; last lines of the output: %s", name, err, said)
 	}
 	return json.Marshal(share)
 }

@@ -39,7 +39,7 @@ func TestOutcome_severalPods(t *testing.T) {
 	if l.Rate != 150 || l.Operations != 1600 || l.Failures != 2 || l.Seconds != 12 || l.Latency != nil || math.Abs(out.ClientUtilization-0.9) > 1e-9 {
 		t.Errorf("%+v, %v", l, out.ClientUtilization)
 	}
-	if len(l.Notes) != 3 || !slices.Contains(l.Notes, "odder") || !strings.Contains(l.Notes[2], "10.0 to 12.0 s") {
+	if len(l.Notes) != 3 || !slices.Contains(l.Notes, "odder") || !strings.Contains(l.Notes[2], "lasted between 10.0 and 12.0 s") {
 		t.Errorf("%q", l.Notes)
 	}
 	if m := l.Metrics; len(m) != 1 || m[0].Name != "gc" || m[0].Value != nil || !strings.Contains(m[0].Note, "2 loader pods") {
@@ -89,7 +89,7 @@ func TestPrometheus_evaluate(t *testing.T) {
 	defer server.Close()
 	a := prometheus{http: http.DefaultClient, say: t.Logf}
 	config := commandconfig.Prometheus{URL: server.URL + "/prefix/"}
-	notes := map[string]string{"none": "0 series", "two": "2 series", "0/0": "NaN", "x[5m]": "a matrix", "(": "status 400: unclosed left parenthesis", "page": "not that of a Prometheus", "broken": "a sample has 1 parts"}
+	notes := map[string]string{"none": "0 series", "two": "2 series", "0/0": "NaN", "x[5m]": "a matrix", "(": "status 400: unclosed left parenthesis", "page": "the answer does not have the format of Prometheus", "broken": "a sample has 1 parts"}
 	for query := range answers {
 		config.Queries = append(config.Queries, commandconfig.PrometheusQuery{Name: query, Query: strings.NewReplacer("3s", "$(KNEE_WINDOW)", "cpu", "$(service)").Replace(query), Unit: "cores"})
 	}

@@ -36,10 +36,10 @@ func mergeShares(all []commandShare, metrics []commandconfig.JSONMetric) (load *
 		}
 	}
 	if shortest < (1-unequalPods)*sum.Seconds {
-		sum.Notes = append(sum.Notes, fmt.Sprintf("the loader pods' loads lasted %.1f to %.1f s: the sum of their rates holds while all of them ran", shortest, sum.Seconds))
+		sum.Notes = append(sum.Notes, fmt.Sprintf("the loads of the loader pods lasted between %.1f and %.1f s: the sum of their rates is valid only for the time in which all pods ran", shortest, sum.Seconds))
 	}
 	for _, m := range metrics {
-		sum.Metrics = append(sum.Metrics, record.Metric{Name: m.Name, Unit: m.Unit, Note: fmt.Sprintf("each of the %d loader pods has its own", len(all))})
+		sum.Metrics = append(sum.Metrics, record.Metric{Name: m.Name, Unit: m.Unit, Note: fmt.Sprintf("each of the %d loader pods reported its own value, and Knee cannot merge the values", len(all))})
 	}
 	if !known {
 		inFlight = 0

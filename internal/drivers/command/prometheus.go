@@ -48,7 +48,7 @@ func (p prometheus) evaluate(ctx context.Context, c commandconfig.Prometheus, va
 		value, err := p.query(ctx, c.URL, parser.Expand(q.Query, values), at)
 		if err != nil {
 			metric.Note = err.Error()
-			p.say("%s from Prometheus: %v", q.Name, err)
+			p.say("cannot read %s from Prometheus: %v", q.Name, err)
 		} else {
 			metric.Value = &value
 		}
@@ -88,7 +88,7 @@ func oneSample(status int, data []byte) (float64, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return 0, fmt.Errorf("status %d, and the answer is not that of a Prometheus: %.100q", status, data)
+		return 0, fmt.Errorf("status %d, and the answer does not have the format of Prometheus: %.100q", status, data)
 	}
 	if answer.Status != "success" {
 		return 0, fmt.Errorf("status %d: %s", status, answer.Error)
@@ -111,13 +111,13 @@ func oneSample(status int, data []byte) (float64, error) {
 		return 0, fmt.Errorf("the query gives a %s, not one number", answer.Data.Type)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("the answer: %w", err)
+		return 0, fmt.Errorf("cannot decode the answer of Prometheus: %w", err)
 	}
 	if len(samples) != 1 {
 		return 0, fmt.Errorf("the query gives %d series, not one", len(samples))
 	}
 	if v := float64(samples[0]); math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("the query gives %v", v)
+		return 0, fmt.Errorf("the query gives %v, which is not a finite number", v)
 	}
 	return float64(samples[0]), nil
 }
@@ -136,7 +136,7 @@ func (s *sample) UnmarshalJSON(data []byte) error {
 	}
 	text, ok := pair[1].(string)
 	if !ok {
-		return fmt.Errorf("the sample %v is not in a string", pair[1])
+		return fmt.Errorf("the sample's value %v is not a string", pair[1])
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	*s = sample(v)

@@ -26,7 +26,7 @@ func (d *Driver) AsBulk(made driver.Outcome, lasted time.Duration) (record.Drive
 	}
 	file, err := firstExisting(corpus.Paths(d.run))
 	if err != nil {
-		return none, fmt.Errorf("the corpus: %w", err)
+		return none, fmt.Errorf("cannot find the file of the corpus: %w", err)
 	}
 	bulk := bulkconfig.Config{Files: []string{file}, FlushDocuments: int32(made.BulkSize)}
 	switch {

@@ -27,7 +27,7 @@ func (d *Driver) linkCache() error {
 	for name, link := range map[string]string{"data": osbtool.DataPath(d.run.Home), "workloads": osbtool.WorkloadsPath(d.run.Home)} {
 		kept := filepath.Join(d.session.Dirs.Cache, name)
 		if err := os.MkdirAll(kept, 0o755); err != nil {
-			return fmt.Errorf("the loader's cache: %w", err)
+			return fmt.Errorf("cannot create a folder in the loader's cache: %w", err)
 		}
 		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 			return err
@@ -61,14 +61,14 @@ func (d *Driver) layWorkload(ctx context.Context) error {
 		return nil // the workload is in the program's default repository, so Knee provides no folder
 	}
 	if err != nil {
-		return record.Errorf(record.ReasonDriverFailed, "the workload %s: %v", c.Workload, err)
+		return record.Errorf(record.ReasonDriverFailed, "cannot prepare the files of workload %s: %v", c.Workload, err)
 	}
 	downloads, err := hasDownloads(d.run.WorkloadPath)
 	if err != nil {
-		return record.Errorf(record.ReasonDriverFailed, "the workload %s: %v", c.Workload, err)
+		return record.Errorf(record.ReasonDriverFailed, "cannot use the files of workload %s: %v", c.Workload, err)
 	}
 	if err := os.WriteFile(unfinished(d.run.WorkloadPath), nil, 0o644); err != nil {
-		return fmt.Errorf("mark the workload's folder: %w", err)
+		return fmt.Errorf("cannot write the marker file of the workload's folder: %w", err)
 	}
 	// If the workload has no corpus to download, the program need not check for an internet connection. Without a connection,
 	// this check takes seconds.
@@ -102,7 +102,7 @@ func dropUnfinished(folder string) error {
 func hasDownloads(folder string) (downloads bool, err error) {
 	if _, err := os.Stat(filepath.Join(folder, "workload.json")); err != nil {
 		if _, py := os.Stat(filepath.Join(folder, "workload.py")); py != nil {
-			return false, fmt.Errorf("%s has no workload.json", folder)
+			return false, fmt.Errorf("%s has no workload.json and no workload.py", folder)
 		}
 	}
 	err = filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
@@ -192,7 +192,7 @@ func lay(ctx context.Context, source, destination, below string, flat bool) erro
 			name = strings.ReplaceAll(name, "__", "/")
 		}
 		if !filepath.IsLocal(name) || filepath.Clean(name) == "." {
-			return fmt.Errorf("the ConfigMap's key %s stands for %s, which is not a file in the workload's folder: rename the key", e.Name(), name)
+			return fmt.Errorf("key %s of the workload's ConfigMap gives the path %s, which is not a file below the workload's folder: rename the key (__ in a key means /)", e.Name(), name)
 		}
 		to := filepath.Join(destination, name)
 		switch {

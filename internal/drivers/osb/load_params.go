@@ -37,15 +37,15 @@ func loadParams(c osbconfig.Config, t record.Trial, p driver.Part) (map[string]s
 // four decimals.
 func targetRequests(c osbconfig.Config, t record.Trial, p driver.Part) (float64, error) {
 	if c.TargetThroughputParam == "" {
-		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial needs spec.workload.osb.targetThroughputParam: the workload's parameter that takes the ingest task's target-throughput")
+		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial needs spec.workload.osb.targetThroughputParam: set it to the name of the workload's parameter for the ingest task's target-throughput")
 	}
 	size, err := strconv.ParseFloat(c.Params[bulkSizeParam], 64)
 	if err != nil || !(size >= 1) {
-		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial needs the parameter %s in spec.workload.osb.params, the documents of a bulk request: it is %q", bulkSizeParam, c.Params[bulkSizeParam])
+		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial needs the number of documents in a bulk request: set the parameter %s in spec.workload.osb.params to 1 or more (it is %q)", bulkSizeParam, c.Params[bulkSizeParam])
 	}
 	requests := math.Round(1e4*float64(t.TargetDocsPerSecond)*p.ShareOf(t.Clients)/size) / 1e4
 	if requests <= 0 {
-		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial of %d docs/s gives 0 bulk requests per second at %.0f documents per request: lower the parameter for the bulk size", t.TargetDocsPerSecond, size)
+		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial of %d docs/s gives 0 bulk requests per second with %.0f documents per request: lower the parameter bulk_size", t.TargetDocsPerSecond, size)
 	}
 	return requests, nil
 }
@@ -68,7 +68,7 @@ func checkTarget(c osbconfig.Config, t record.Trial, p driver.Part, tasks []stri
 			if got.Value > 0 {
 				ran = fmt.Sprintf("at a target throughput of %g %s", got.Value, got.Unit)
 			}
-			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s %s, not at %g ops/s: spec.workload.osb.targetThroughputParam (%s) must name the workload's parameter that sets that task's target-throughput, a bare number of requests a second",
+			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s %s instead of %g ops/s: spec.workload.osb.targetThroughputParam (%s) must name the workload's parameter for this task's target-throughput, and the workload must use the value without a unit",
 				name, ran, want, c.TargetThroughputParam)
 		}
 	}

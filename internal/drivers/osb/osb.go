@@ -196,7 +196,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	}
 	if run.WorkloadPath != "" {
 		if err := os.Remove(unfinished(run.WorkloadPath)); err != nil {
-			return nil, fmt.Errorf("remove the mark of the workload's folder: %w", err)
+			return nil, fmt.Errorf("cannot remove the marker file of the workload's folder: %w", err)
 		}
 	}
 	if c.GitURL == "" && c.Path == "" {

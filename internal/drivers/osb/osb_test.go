@@ -190,7 +190,7 @@ func TestCheckClients_otherCount_fails(t *testing.T) {
 	if !errors.As(err, &f) || f.Reason != record.ReasonDriverIncomplete {
 		t.Fatalf("%v, want %s", err, record.ReasonDriverIncomplete)
 	}
-	for _, words := range []string{"task b", "1 clients", "trial's 8", "spec.workload.osb.clientsParam"} {
+	for _, words := range []string{"task b", "with 1 clients instead of 8", "spec.workload.osb.clientsParam"} {
 		if !strings.Contains(f.Message, words) {
 			t.Errorf("%q does not say %q", f.Message, words)
 		}

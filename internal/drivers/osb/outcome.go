@@ -35,11 +35,11 @@ func (d *Driver) readIngest(o osbCall, span driver.Span) (osbShare, error) {
 	procedure := d.config.TestProcedure
 	path := osbtool.RenderedWorkloadPath(o.log)
 	if path == "" {
-		return osbShare{}, fmt.Errorf("the log of opensearch-benchmark does not say where its rendered workload is")
+		return osbShare{}, fmt.Errorf("the log of opensearch-benchmark does not contain the path of the rendered workload")
 	}
 	rendered, err := os.ReadFile(path)
 	if err != nil {
-		return osbShare{}, fmt.Errorf("the rendered workload: %w", err)
+		return osbShare{}, fmt.Errorf("cannot read the rendered workload: %w", err)
 	}
 	in, err := osbtool.ParseIngest(rendered, procedure, d.config.IngestTasks)
 	if err != nil {
@@ -69,11 +69,11 @@ func shareOf(in osbtool.Ingest, targets map[string]osbtool.Target, o osbCall) os
 	for _, name := range in.Tasks {
 		t, found := o.result.Task(name)
 		if !found {
-			s.Missing = cmp.Or(s.Missing, fmt.Sprintf("opensearch-benchmark has no figures of task %s: %s", name, s.Output))
+			s.Missing = cmp.Or(s.Missing, fmt.Sprintf("opensearch-benchmark reported no figures of task %s: %s", name, s.Output))
 			continue
 		}
 		if t.Throughput == 0 || t.ServiceTime == nil {
-			s.Unmeasured = cmp.Or(s.Unmeasured, fmt.Sprintf("opensearch-benchmark has no throughput of task %s: does its warm-up outlast the corpus?", name))
+			s.Unmeasured = cmp.Or(s.Unmeasured, fmt.Sprintf("opensearch-benchmark reported no throughput of task %s: check that the task's warm-up is shorter than its load", name))
 		}
 		t.Target = targets[name].In(t.Unit, in.BulkSize)
 		s.Tasks = append(s.Tasks, t)
@@ -87,7 +87,7 @@ func shareOf(in osbtool.Ingest, targets map[string]osbtool.Target, o osbCall) os
 func checkClients(in osbtool.Ingest, want int32) error {
 	for i, clients := range in.Clients {
 		if clients != int64(want) {
-			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s with %d clients, not with the trial's %d: spec.workload.osb.clientsParam must name the workload's parameter that sets that task's clients", in.Tasks[i], clients, want)
+			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s with %d clients instead of %d: spec.workload.osb.clientsParam must name the workload's parameter for this task's clients", in.Tasks[i], clients, want)
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func checkSearch(o osbCall) error {
 			return record.Errorf(record.ReasonRequestsFailed, "%.2f %% of the requests of search task %s failed: %s", 100*t.ErrorRate, t.Name, strings.Join(o.errors.Lines, "; "))
 		}
 		if t.Throughput == 0 || t.ServiceTime == nil {
-			return record.Errorf(record.ReasonDriverIncomplete, "opensearch-benchmark has no figures of search task %s", t.Name)
+			return record.Errorf(record.ReasonDriverIncomplete, "opensearch-benchmark reported no figures of search task %s", t.Name)
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func (d *Driver) findUnusedParams(ctx context.Context) error {
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return fmt.Errorf("opensearch-benchmark info on the workload of spec.workload.osb: %w", ctx.Err())
+		return fmt.Errorf("opensearch-benchmark info did not finish for the workload of spec.workload.osb: %w", ctx.Err())
 	}
 	if err != nil {
 		d.noteUnusedParams(string(out)) // ignore any other error: the load will fail with the same error and report it
@@ -61,7 +61,7 @@ func (d *Driver) noteUnusedParams(output string) bool {
 	if len(d.unused) == before {
 		return false
 	}
-	d.session.Say("no template of the workload uses the parameters %v: an index template of Knee's sets them", d.unused)
+	d.session.Say("no template of the workload uses the parameters %v: Knee sets their values with its own index template", d.unused)
 	return true
 }
 
@@ -87,7 +87,7 @@ func (d *Driver) writeParams(path string) error {
 		err = os.WriteFile(path, data, 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("write the parameters of spec.workload.osb.params: %w", err)
+		return fmt.Errorf("cannot write the parameters of spec.workload.osb.params: %w", err)
 	}
 	return nil
 }

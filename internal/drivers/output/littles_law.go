@@ -52,9 +52,9 @@ func (c Concurrency) Note() string {
 	said := fmt.Sprintf("%.2f/s x %.2f ms = %.1f calls in flight of %g (Little's law)", c.Rate, c.MeanMillis, c.InFlight(), c.Clients)
 	switch {
 	case share > 1+c.tolerance():
-		return said + ": more calls than the clients can have in flight, so rate and latency are not of the same calls"
+		return said + ": more calls than the clients can have in flight, so rate and latency were measured on different calls"
 	case share < 1-c.tolerance():
-		return said + fmt.Sprintf(": for %.1f %% of their time the clients waited for no call, or rate and latency are not of the same calls", 100*(1-share))
+		return said + fmt.Sprintf(": for %.1f %% of their time the clients had no call in flight, or rate and latency were measured on different calls", 100*(1-share))
 	}
 	return ""
 }

@@ -79,9 +79,9 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	case opensearch.ErrorType(err) == streamapi.NoStreamTransport:
 		return nil, record.Errorf(record.ReasonPluginMissing, "%v; OpenSearch needs %s", err, streamapi.Needs)
 	case opensearch.ServerFailed(err): // the plugin stream-benchmark stops at the first failed request
-		return nil, record.Errorf(record.ReasonRequestsFailed, "the Benchmark API: %v", err)
+		return nil, record.Errorf(record.ReasonRequestsFailed, "the Benchmark API reported a failure: %v", err)
 	case err != nil:
-		return nil, record.Errorf(record.ReasonDriverFailed, "the Benchmark API: %v", err)
+		return nil, record.Errorf(record.ReasonDriverFailed, "the call of the Benchmark API failed: %v", err)
 	}
 	if err := os.WriteFile(d.replyPath(), reply, 0o644); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 // Outcome parses the reply. There must be only one share: only one pod calls the API, because the API has its own clients.
 func (d *Driver) Outcome(shares []json.RawMessage) (driver.Outcome, error) {
 	if len(shares) != 1 {
-		return driver.Outcome{}, record.Errorf(record.ReasonAgentFailed, "%d loader pods called the Benchmark API, whose clients are OpenSearch's own", len(shares))
+		return driver.Outcome{}, record.Errorf(record.ReasonAgentFailed, "%d loader pods called the Benchmark API, but exactly 1 pod must call it, because OpenSearch itself runs the clients", len(shares))
 	}
 	reply, err := streamapi.ParseReply(shares[0])
 	if err != nil {
@@ -100,11 +100,11 @@ func (d *Driver) Outcome(shares []json.RawMessage) (driver.Outcome, error) {
 	}
 	switch err := reply.Check(d.params); {
 	case errors.Is(err, streamapi.ErrTransport):
-		return driver.Outcome{}, record.Errorf(record.ReasonPluginMissing, "%v; it needs %s", err, streamapi.Needs)
+		return driver.Outcome{}, record.Errorf(record.ReasonPluginMissing, "%v; the cluster needs %s", err, streamapi.Needs)
 	case errors.Is(err, streamapi.ErrRequests):
 		return driver.Outcome{}, record.Errorf(record.ReasonRequestsFailed, "%v", err)
 	case err != nil:
-		return driver.Outcome{}, record.Errorf(record.ReasonDriverIncomplete, "the Benchmark API's reply: %v", err)
+		return driver.Outcome{}, record.Errorf(record.ReasonDriverIncomplete, "the Benchmark API's reply is not usable: %v", err)
 	}
 	return driver.Outcome{Load: reply.Load(d.params)}, nil
 }

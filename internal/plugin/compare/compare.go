@@ -28,7 +28,7 @@ func Command(streams genericiooptions.IOStreams, reader source.Reader) *cobra.Co
 ratio of B to A. Cells are matched by the names of their variant and topology.
 
 A and B are names of campaigns or paths of bundles. NAME@TOKEN is the run that the campaign made while spec.rerun was
-TOKEN, with the same spec as now otherwise. NAME@ is the run without a token.
+TOKEN. The rest of the spec must have been the same as now. NAME@ is the run without a token.
 
 The trials of two campaigns are not interleaved: a difference may come from the day or the machine. The command reports
 different machines and days, and lists the differences between what the nodes report.`,
@@ -49,7 +49,7 @@ different machines and days, and lists the differences between what the nodes re
 				}
 			}
 			if a, b := sides[0].in.Assessment.Unit, sides[1].in.Assessment.Unit; a != b {
-				return fmt.Errorf("%s counts %s and %s counts %s: only campaigns of one unit can be compared", args[0], a, args[1], b)
+				return fmt.Errorf("%s measures %s and %s measures %s: only campaigns with the same unit can be compared", args[0], a, args[1], b)
 			}
 			result := compare(sides[0], sides[1])
 			if output == "json" {
@@ -91,7 +91,7 @@ func findSide(ctx context.Context, reader source.Reader, arg string) (side, erro
 	in.Records = plannedRecords(in)
 	if len(in.Records) == 0 {
 		if ofRun {
-			return side{}, fmt.Errorf("%s has no record of a run with spec.rerun %q and otherwise the current spec", s.From, token)
+			return side{}, fmt.Errorf("%s has no record of a run with spec.rerun %q and the current values of all other fields", s.From, token)
 		}
 		return side{}, errors.New(s.From + " has no record yet: no trial has ended")
 	}

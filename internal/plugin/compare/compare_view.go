@@ -62,7 +62,7 @@ func pairRow(t *terminal.Table, cell cellPair, what string, p *figurePair) {
 }
 
 func rateAndClients(docs float64, clients int32) string {
-	return fmt.Sprintf("%s at %d", terminal.FormatRounded(docs), clients)
+	return fmt.Sprintf("%s at %s", terminal.FormatRounded(docs), terminal.FormatCount(int(clients), "client"))
 }
 
 func finalFigures(t *terminal.Table, cell cellPair) {
@@ -96,7 +96,7 @@ func differencesText(t *terminal.Table, title string, list []difference) {
 	for _, d := range list {
 		note := d.Note
 		if note == "" && !d.Declared {
-			note = "not in the specs"
+			note = "not declared in the specs"
 		}
 		t.WriteRow("  "+d.What, terminal.OrDash(terminal.Shorten(d.A, 80)), terminal.OrDash(terminal.Shorten(d.B, 80)), note)
 	}

@@ -141,8 +141,8 @@ func findCaveats(a, b sideView) []string {
 	machines := describeRelation(a.Hosts, b.Hosts, "machine", "machines")
 	days := describeRelation(a.Days, b.Days, "day", "days")
 	out := []string{
-		fmt.Sprintf("%s, %s: A ran on %s on %s, B on %s on %s", machines, days, listUpTo(a.Hosts), listUpTo(a.Days), listUpTo(b.Hosts), listUpTo(b.Days)),
-		"A and B were not interleaved: a difference may come from the time, the machines or other load on them instead of the compared settings",
+		fmt.Sprintf("%s, %s: A ran on %s on %s; B ran on %s on %s", machines, days, listUpTo(a.Hosts), listUpTo(a.Days), listUpTo(b.Hosts), listUpTo(b.Days)),
+		"the trials of A and B were not interleaved: a difference may come from the time, the machines or other load instead of the compared settings",
 	}
 	for _, v := range []sideView{a, b} {
 		if !v.Finished {
@@ -216,7 +216,7 @@ func compareFinals(design campaign.Design, a, b campaign.Cell, m int) *finalPair
 		}
 	}
 	byA, byB := a.FinalsAt(x), b.FinalsAt(y)
-	confidence := 1 - stats.Alpha/float64(m)
+	confidence := stats.FamilyConfidence(m)
 	all, others := slices.Concat(byA...), slices.Concat(byB...)
 	if len(all) == 0 || len(others) == 0 {
 		return nil

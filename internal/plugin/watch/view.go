@@ -76,7 +76,7 @@ func campaignOutcome(c *v1alpha1.BenchmarkCampaign) (over bool, err error) {
 	case metav1.ConditionTrue:
 		return true, nil
 	case metav1.ConditionFalse:
-		return true, fmt.Errorf("campaign %s/%s needs a person: %s: %s", c.Namespace, c.Name, ready.Reason, ready.Message)
+		return true, fmt.Errorf("a person must act on campaign %s/%s: %s: %s", c.Namespace, c.Name, ready.Reason, ready.Message)
 	}
 	return false, nil
 }

@@ -37,17 +37,18 @@ func Command(streams genericiooptions.IOStreams, reader source.Reader) *cobra.Co
 	cmd := &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Show a campaign's progress until it is over",
-		Long: `Show a campaign's progress until it is over. A terminal shows a table that is updated, with a progress bar, the time left,
-the knees so far and the last points. Other outputs get a line for each change and each point. The exit code is 0 when the
-campaign has finished, and 1 when it needs a person, is deleted, or the timeout has passed. If the API server cannot be
-reached, the command tries again and prints the reason on standard error. It ends with 1 if the first answer takes more than
-a minute, or if Knee is not installed. Ending the command does not end the campaign.`,
+		Long: `Show a campaign's progress until it is over. On a terminal the command shows a table and updates it: a progress bar, the
+time left, the knees so far and the last points. To other outputs it writes a line for each change and each point. The exit
+code is 0 when the campaign has finished. It is 1 when a person must act, the campaign is deleted, or the timeout has passed.
+If the API server cannot be reached, the command tries again and prints the reason on standard error. The command ends with
+exit code 1 if the first answer takes more than a minute, or if Knee is not installed. Ending the command does not end the
+campaign.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: reader.CampaignNames(1, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if timeout > 0 {
-				limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("not over within %s", timeout))
+				limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the campaign was not over within %s", timeout))
 				defer cancel()
 				ctx = limited
 			}

@@ -94,7 +94,7 @@ func (w workloadCheck) check(ctx context.Context, out io.Writer) error {
 	}
 	problems, err := w.print(out, d)
 	if err == nil && problems > 0 {
-		err = fmt.Errorf("Knee cannot run this workload in this way: %s", terminal.FormatCount(problems, "problem"))
+		err = fmt.Errorf("Knee cannot run this workload with these flags: the output lists %s", terminal.FormatCount(problems, "problem"))
 	}
 	return err
 }
@@ -146,7 +146,7 @@ func (w workloadCheck) render(ctx context.Context, without []string) (rendered [
 	}
 	log, err := os.Open(run.LogPath())
 	if err != nil {
-		return nil, nil, fmt.Errorf("the log of opensearch-benchmark: %w", err)
+		return nil, nil, fmt.Errorf("cannot open the log of opensearch-benchmark: %w", err)
 	}
 	defer func() { _ = log.Close() }()
 	telling, err := osbtool.ReadLog(log)

@@ -81,7 +81,7 @@ func TestWorkload_severalIndices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"test procedure plain of plain, empty", `index: {name: "days-*"}`, "ingestTasks: [append]", "Documents of a load: 1500",
+		"test procedure plain (available: plain, empty)", `index: {name: "days-*"}`, "ingestTasks: [append]", "Documents of a load: 1500",
 		`setupTasks: ["type:delete-index", "type:create-index"]`, "the workload also makes copy, ", "sets index.refresh_interval to 30s",
 		"the workload does not use the parameter refresh_interval",
 	} {
@@ -100,9 +100,10 @@ func TestWorkload_problems(t *testing.T) {
 		args           []string
 		want           string
 	}{
-		{"clients that nothing sets", strings.Replace(severalIndices, "CLIENTS", "8", 1), nil, "ingest task append has 8 clients whatever the value of parameter bulk_indexing_clients is"},
+		{"clients that nothing sets", strings.Replace(severalIndices, "CLIENTS", "8", 1), nil, "ingest task append has 8 clients, and parameter bulk_indexing_clients does not set this number"},
 		{"no ingest task", severalIndicesWith("7"), []string{"--ingest-task", "index"}, "no task indexes documents"},
 		{"an ingest task of another type", severalIndicesWith("7"), []string{"--ingest-task", "match", "--search-task", "tag:none"}, "of type search"},
+		{"an ingest task without an index", strings.Replace(severalIndicesWith("7"), `"corpora": "days"`, `"corpora": "none"`, 1), nil, "the ingest tasks name no index: set spec.workload.index.name"},
 		{"no such procedure", severalIndicesWith("7"), []string{"--test-procedure", "fast"}, `no test procedure "fast"`},
 	} {
 		printed, err := checkRendered(t, tt.rendered, tt.args...)

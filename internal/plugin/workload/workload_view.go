@@ -17,7 +17,7 @@ import (
 func (w workloadCheck) print(out io.Writer, d osbtool.Description) (problems int, err error) {
 	t := terminal.NewTable(out)
 	name := filepath.Base(w.folder)
-	fmt.Fprintf(t, "Workload %s, test procedure %s of %s\n", name, d.Procedure, strings.Join(d.Procedures, ", "))
+	fmt.Fprintf(t, "Workload %s, test procedure %s (available: %s)\n", name, d.Procedure, strings.Join(d.Procedures, ", "))
 	t.EndTable()
 	t.WriteRow("TASK", "TYPE", "KNEE", "CLIENTS", "DOCUMENTS PER REQUEST")
 	for _, task := range d.Tasks {
@@ -36,7 +36,7 @@ func (w workloadCheck) print(out io.Writer, d osbtool.Description) (problems int
 	targets, documents, ingest := ingestTasks(d)
 	index := commonName(targets)
 	if index != "" && len(ingest) > 0 {
-		fmt.Fprintf(t, "Lines of a campaign:\n%s", w.campaignLines(d, name, index, ingest))
+		fmt.Fprintf(t, "Lines for the spec of a campaign:\n%s", w.campaignLines(d, name, index, ingest))
 		fmt.Fprintf(t, "Documents of a load: %d\n", documents)
 	}
 	bad, notes := w.findProblems(d, name, index, targets, ingest)
@@ -127,20 +127,24 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	switch {
 	case len(ingest) == 0:
-		problem("no task indexes documents: name one with --ingest-task, or another --test-procedure")
+		problem("no task indexes documents: name an ingest task with --ingest-task, or choose another --test-procedure")
 	case len(ingest) > 1:
-		note("%d ingest tasks: they run one after the other and are measured as one load; select tasks in ingestTasks", len(ingest))
+		note("Knee runs the %d ingest tasks one after the other and measures them as one load; to run fewer tasks, select them in ingestTasks", len(ingest))
 	}
-	if len(ingest) > 0 && index == "" {
-		problem("the load fills %s, but spec.workload.index.name can only name one index or a common prefix: choose ingest tasks that fill fewer", strings.Join(targets, ", "))
+	switch {
+	case len(ingest) == 0 || index != "":
+	case len(targets) == 0:
+		problem("the ingest tasks name no index: set spec.workload.index.name to the index that these tasks fill")
+	default:
+		problem("the load fills %s, but spec.workload.index.name can only name one index or a common prefix: choose ingest tasks that fill fewer indices", strings.Join(targets, ", "))
 	}
 	for _, task := range d.Tasks {
 		if task.Use == osbtool.UseIngest {
 			if task.Kind != "bulk" {
-				problem("ingest task %s is of type %s: Knee reads the bulk size and the documents of tasks of type bulk", task.Name, task.Kind)
+				problem("ingest task %s is of type %s: Knee can read the bulk size and the number of documents only from tasks of type bulk", task.Name, task.Kind)
 			}
 			if task.Clients != probeClients {
-				problem("ingest task %s has %d clients whatever the value of parameter %s is: name the parameter that sets them with --clients-param", task.Name, task.Clients, w.clientsParam)
+				problem("ingest task %s has %d clients, and parameter %s does not set this number: name the parameter that sets the client count with --clients-param", task.Name, task.Clients, w.clientsParam)
 			}
 			if task.Documents == 0 {
 				note("ingest task %s does not say how many documents it sends", task.Name)
@@ -151,16 +155,16 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 		}
 	}
 	if !slices.ContainsFunc(d.Tasks, func(t osbtool.Task) bool { return t.Use == osbtool.UseSetup }) {
-		note("no setup task makes the index: give its body with spec.workload.index.bodyFrom, or name the task with --setup-task")
+		note("no setup task creates the index: set the index body with spec.workload.index.bodyFrom, or name the task that creates the index with --setup-task")
 	}
 	if left := unfilledIndices(d, index); index != "" && len(left) > 0 {
-		note("the workload also makes %s, which this load does not fill: the setup tasks must delete them first, as in the lines above", strings.Join(left, ", "))
+		note("the workload also makes %s, which this load does not fill: the setup tasks must delete these indices first, as in the lines above", strings.Join(left, ", "))
 	}
 	if len(d.Streams) > 0 {
 		note("the workload makes the data streams %s: set spec.workload.index.dataStream", strings.Join(d.Streams, ", "))
 	}
 	for _, name := range w.unused {
-		note("the workload does not use the parameter %s: Knee sets the topology's value by an index template of OpenSearch, which the index body or the create-index task of the workload may override", name)
+		note("the workload does not use the parameter %s: Knee sets the topology's value with an index template; the workload's index body or create-index task may override the template", name)
 	}
 	if known, ok := workloads.Documents(name, func(p string) (string, bool) { v, set := w.params[p]; return v, set }); ok {
 		if _, documents, _ := ingestTasks(d); documents != known && w.params["ingest_percentage"] == "" {

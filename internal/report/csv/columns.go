@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/knee-bench/knee/internal/figures"
+	"github.com/knee-bench/knee/internal/report/format"
 	"github.com/knee-bench/knee/internal/report/view"
 )
 
@@ -21,6 +22,12 @@ func columnsOf(in view.Input) []column {
 	}
 	for _, f := range view.MetricsOf(in) {
 		out = append(out, column{f.Name, strings.TrimSuffix(f.Help+"; "+f.Unit, "; "), func(a view.Attempt) string { return view.AttemptText(in, f, a) }})
+	}
+	if most := in.Assessment.MaxRepetitions; most > in.Assessment.Repetitions {
+		out = append(out, column{"max_repetitions",
+			"spec.final.maxRepetitions of a campaign with two stages of repetitions, whose intervals are wider", func(view.Attempt) string {
+				return format.IntText(most)
+			}})
 	}
 	return out
 }

@@ -24,6 +24,8 @@ type comparisonRow struct {
 	runs, baselineRuns     int
 	p, adjusted            float64
 	verdict                string
+	cv, baselineCV         float64 // percent
+	bounds                 stats.Bounds
 }
 
 // pair holds a cell and the cell that it is compared with. base is nil if the cell is not compared.
@@ -213,8 +215,9 @@ func (p pair) isOf(variant, topology, baseline, baselineTopology string) bool {
 func (r *comparisonRow) estimate(e stats.Estimate, adjusted float64) {
 	r.ratio, r.p, r.adjusted = e.Ratio, e.P, adjusted
 	r.runs, r.baselineRuns = e.N, e.M
+	r.cv, r.baselineCV = 100*e.CV, 100*e.BaselineCV
 	if e.HasInterval() {
-		r.low, r.high, r.sure = e.Low, e.High, e.Confidence
+		r.low, r.high, r.sure, r.bounds = e.Low, e.High, e.Confidence, e.Bounds
 	}
 }
 
@@ -275,5 +278,6 @@ func (r comparisonRow) line() string {
 		r.cell.Topology, r.cell.Variant, baseline, topology, r.at, format.IntOrEmpty(int64(r.clients)), format.IntOrEmpty(int64(r.other)), r.figure, r.unit,
 		format.Figure(r.value), format.Figure(r.baselineValue), format.Trimmed(r.ratio, digits), format.Trimmed(r.low, digits), format.Trimmed(r.high, digits), format.Trimmed(r.sure, digits),
 		format.IntOrEmpty(int64(r.runs)), format.IntOrEmpty(int64(r.baselineRuns)), format.Trimmed(r.p, digits), format.Trimmed(r.adjusted, digits), r.verdict,
+		format.Trimmed(r.cv, 3), format.Trimmed(r.baselineCV, 3), string(r.bounds),
 	})
 }

@@ -54,7 +54,7 @@ func Forest(d *document.Document, in view.Input) *document.ChartFigure {
 	f.Desc = format.FirstItems(says, 12)
 	caption := "The axis is logarithmic."
 	if len(in.Assessment.Ratios) > len(f.Rows) {
-		caption += fmt.Sprintf(" It shows the first %d of %d; the table has all.", len(f.Rows), len(in.Assessment.Ratios))
+		caption += fmt.Sprintf(" The plot shows the first %d of %d ratios; the table has all of them.", len(f.Rows), len(in.Assessment.Ratios))
 	}
 	keys := []document.Key{{SVG: chart.LineKey(), Text: "1: no difference"}, {SVG: chart.BandKey(), Text: "too small to matter: within " + format.Figure(100*share) + " %"}}
 	return &document.ChartFigure{Draw: f.SVG, Title: "Ratio of " + view.Unit(in) + ", with its interval", Keys: keys, Caption: caption}
@@ -101,7 +101,7 @@ func Finals(d *document.Document, in view.Input, topology string) *document.Char
 	strip.Desc = format.FirstItems(says, 12)
 	keys := []document.Key{{SVG: chart.PeakKey(), Text: "bar: median"}}
 	if gated {
-		keys = append(keys, document.Key{SVG: chart.MarkKey(chart.Gated), Text: "a gate failed, not in the ratio: " + GatesOfFinals(cells)})
+		keys = append(keys, document.Key{SVG: chart.MarkKey(chart.Gated), Text: "not in the ratio, because a gate failed: " + GatesOfFinals(cells)})
 	}
 	caption := "Each mark is a repetition."
 	if placements {
@@ -166,7 +166,7 @@ func Order(d *document.Document, in view.Input, topology string) *document.Chart
 	starts = slices.Compact(starts) // trials that start at the same time share one position on the axis
 	lines := chart.Lines{
 		Title: view.Unit(in) + " of the Finals against the order of the runs, " + topology, Unit: "% of the cell's own median",
-		XLabel: "order of the start", Limit: math.NaN(),
+		XLabel: "runs in the order of their start", Limit: math.NaN(),
 	}
 	var says []string
 	keys := seriesKeys(in, cells)
@@ -206,6 +206,6 @@ func Order(d *document.Document, in view.Input, topology string) *document.Chart
 		return nil
 	}
 	lines.Desc = strings.Join(says, " ")
-	return &document.ChartFigure{Draw: lines.SVG, Title: "Against the order of the runs" + titleSuffix(in, topology), Keys: keys,
-		Caption: "A drift would show here as a slope, in all cells alike."}
+	return &document.ChartFigure{Draw: lines.SVG, Title: "Finals against the order of the runs" + titleSuffix(in, topology), Keys: keys,
+		Caption: "A drift over time would show here as the same slope in all cells."}
 }

@@ -105,12 +105,12 @@ func Iowait(d *document.Document, in view.Input, topology string) *document.Char
 func Latency(d *document.Document, in view.Input) []*document.ChartFigure {
 	var out []*document.ChartFigure
 	for _, topology := range in.Assessment.Topologies() {
-		title, caption := "Ingest latency, closed loop", "Closed loop: the reciprocal of throughput, not independent evidence."
+		title, caption := "Ingest latency, closed loop", "Closed loop: latency is the reciprocal of throughput. It is not independent evidence."
 		if !view.FillsIndex(in) {
 			title = "Request latency, closed loop"
 		}
 		if hasTarget(in, topology) {
-			title, caption = "Ingest latency, at a target throughput", "Counted from when a request was due."
+			title, caption = "Ingest latency, at a target throughput", "Latency is counted from the time when a request was due."
 		}
 		p := measureChart(d, in, topology, title, "ms", math.NaN(), "",
 			plottedCurve{"latency_p99_ms", "p99", false}, plottedCurve{"latency_p50_ms", "p50", true})

@@ -30,7 +30,7 @@ func ratios(d *document.Document, in view.Input) {
 	if len(in.Assessment.Ratios) == 0 {
 		return
 	}
-	t := d.Table("ratio", "topology ", "clients", "times", "interval", "confidence", "runs", "p", "p adjusted", "what ")
+	t := d.Table("ratio", "topology ", "clients", "times", "interval", "confidence", "bounds ", "runs", "CV %", "p", "p adjusted", "what ")
 	for _, r := range in.Assessment.Ratios {
 		bounds, sure := "", ""
 		if r.HasInterval() {
@@ -45,11 +45,19 @@ func ratios(d *document.Document, in view.Input) {
 			clients += ", " + format.IntText(other)
 		}
 		t.Row(r.Variant+" / "+r.Baseline, view.RatioTopology(r), clients, format.Strong(format.Fixed(r.Ratio, 3)), bounds, sure,
-			runs, format.Trimmed(r.P, 4), format.Trimmed(r.AdjustedP, 4), summary.RatioVerdict(r))
+			string(r.Bounds), runs, noiseText(r), format.Trimmed(r.P, 4), format.Trimmed(r.AdjustedP, 4), summary.RatioVerdict(r))
 	}
-	d.Para("Ratio of %s in the Final phase: the Hodges-Lehmann estimate on logs (the median of all pairwise ratios), its exact "+
-		"interval with its confidence, and the two-sided exact Mann-Whitney p, adjusted for the number of comparisons (Holm).", view.Unit(in))
+	d.Para("The column \"times\" shows the ratio of %s in the Final phase: the median of all pairwise ratios (Hodges-Lehmann estimate on logs). Its interval is "+
+		"the smallest that contains the rank interval (Mann-Whitney) and Welch's interval on logs. The rank interval is exact if both "+
+		"cells have the same noise. Welch's interval also covers cells whose noise differs. The column \"bounds\" says which of the two "+
+		"methods gives the bounds. The column \"CV\" shows the noise of each cell. The two-sided p agrees with the interval. The column "+
+		"\"p adjusted\" shows p times the number of comparisons (Bonferroni).", view.Unit(in))
 	observedTable(d, in)
+}
+
+// noiseText returns the noise of the two cells of a ratio, in percent.
+func noiseText(r campaign.Ratio) string {
+	return format.Fixed(100*r.CV, 2) + ", " + format.Fixed(100*r.BaselineCV, 2)
 }
 
 // cellTable writes a row for each cell. In a Fixed campaign, it writes a row for each client count of each cell.
@@ -82,10 +90,10 @@ func cellTable(d *document.Document, in view.Input) {
 		t.RemoveColumns("CPU s per million docs")
 	}
 	if noise := in.Assessment.Noise; noise.Freedom > 0 {
-		d.Para("Stability is the share of 2,000 seeded resamples of the sweep that give the same knee, drawn around an isotonic fit with the pooled "+
-			"noise: a coefficient of variation of %s %% (%d degrees of freedom).", format.Fixed(100*noise.CV, 2), noise.Freedom)
+		d.Para("Stability is the share of 2,000 seeded resamples of the sweep that give the same knee. Each resample applies random noise of the cell to a fit of the curve. Pooled over all cells, "+
+			"the noise has a coefficient of variation of %s %% (%d degrees of freedom).", format.Fixed(100*noise.CV, 2), noise.Freedom)
 	} else {
-		d.Para("The stability of the knee is not known: no point was measured more than once, so that the noise is unknown.")
+		d.Para("The stability of the knee is unknown, because no point was measured more than once. To measure the noise, set spec.sweep.repetitions to 2 or more.")
 	}
 }
 
@@ -115,7 +123,7 @@ func fixedCellTable(d *document.Document, in view.Input) {
 	if !view.FillsIndex(in) {
 		t.RemoveColumns("CPU s per million docs")
 	}
-	d.Para("The campaign seeks no knee (spec.sweep.mode Fixed): every client count is measured in every repetition, and the cells are compared at each.")
+	d.Para("The campaign does not search for a knee (spec.sweep.mode is Fixed). Knee measures every client count in every repetition, and compares the cells at each client count.")
 }
 
 // notMeasuredCounts lists the client counts of a sweep that were Gated, Errored or skipped.
@@ -161,5 +169,5 @@ func observedTable(d *document.Document, in view.Input) {
 		t.Flagged(string(verdict.Gated), r.Variant+" / "+r.Baseline, view.RatioTopology(r), format.IntText(r.Clients), format.Rounded(s.Value), format.Rounded(s.Base),
 			format.Fixed(s.Value/s.Base, 3), gated)
 	}
-	d.Para("Quotients of medians of cells in which every Final failed a gate. They show what was observed, but do not compare valid cells.")
+	d.Para("Each quotient divides the observed median of the variant by the observed median of the baseline. In the cells of the column \"gated\", every Final failed a gate, so a quotient is not a valid comparison.")
 }

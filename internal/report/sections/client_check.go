@@ -19,12 +19,12 @@ func clientChecks(d *document.Document, in view.Input) {
 	d.Section("Is the loader the limit?")
 	checks := in.Assessment.ClientChecks
 	if len(checks) == 0 {
-		d.Para("Not known yet: there is no Final with the check. Finals that were measured before the check was requested are not repeated; a new spec.rerun measures them again.")
+		d.Para("Not known yet: no Final was measured with this check (spec.workload.clientBoundCheck). Knee does not repeat Finals that it measured before you set this field. To measure these Finals again, set a new spec.rerun.")
 		return
 	}
 	d.Para("The first Final of each cell was repeated with Knee's own loader: the same documents, bulk size and clients, on a new index with the same settings. " +
 		"Where Knee's loader reached more docs/s than opensearch-benchmark, the clients were the limit and not OpenSearch. Each cell has one pair of loads. " +
-		"U is the share of the clients' time spent waiting for the server. CPU is that of the loader, in seconds for a million documents.")
+		"U is the share of time in which the clients waited for the server. CPU is the CPU time of the loader, in seconds per million documents.")
 	t := d.Table("cell", "clients", "opensearch-benchmark docs/s", "Knee's loader docs/s", "ratio", "U", "U of Knee's loader",
 		"CPU", "CPU of Knee's loader", "rejections of Knee's loader", "limit ", "note ")
 	for _, c := range checks {
@@ -39,7 +39,7 @@ func clientChecks(d *document.Document, in view.Input) {
 		case c.Bound:
 			row[10] = "**the load generator**"
 		case c.Disturbed:
-			row[10] = "not known: Knee's loader reached fewer docs/s, so that something slowed down one of the two loads"
+			row[10] = "not known: Knee's loader reached fewer docs/s than opensearch-benchmark, so something slowed down one of the two loads"
 		}
 		t.Row(row...)
 	}
@@ -53,12 +53,12 @@ func clientVerdicts(in view.Input, checks []campaign.ClientCheck) []string {
 	for _, c := range checks {
 		if c.Bound {
 			out = append(out, "**ClientBound**: "+view.CellName(in, c.Variant, c.Topology)+", "+format.IntText(c.Clients)+" clients: the load generator was the limit: opensearch-benchmark reached "+
-				format.Fixed(c.Driver, 0)+" docs/s, Knee's loader "+format.Fixed(c.Loader, 0))
+				format.Fixed(c.Driver, 0)+" docs/s, Knee's loader reached "+format.Fixed(c.Loader, 0))
 		}
 	}
 	if low, high, alike := in.Assessment.ClientChecksAlike(); alike {
-		out = append(out, "The load generator limited every cell that was checked, by factors of "+format.Fixed(low, 2)+" to "+format.Fixed(high, 2)+
-			": all docs/s are too low, and a ratio of them compares clients as much as OpenSearch")
+		out = append(out, "The load generator limited every checked cell: Knee's loader reached more docs/s, by factors of "+format.Fixed(low, 2)+" to "+format.Fixed(high, 2)+
+			". All docs/s are too low, and a ratio of docs/s compares the clients as much as OpenSearch")
 	}
 	return out
 }

@@ -19,7 +19,7 @@ func costs(d *document.Document, in view.Input) {
 	money := cmp.Or(in.Spec.Currency, "unit of price")
 	d.Section("Cost")
 	many := view.CountedThings(in)
-	d.Para("%s for one %s: 3600 x %s / the price per hour of all nodes with their volumes, at the median %s of the Measured Finals.",
+	d.Para("%s for one %s: 3600 x %s / the price per hour of all nodes with their volumes. The rate is the median %s of the Measured Finals.",
 		strings.ToUpper(many[:1])+many[1:], money, view.Unit(in), view.Unit(in))
 	t := d.Table("cell", "clients", "price per hour", view.Unit(in), many+" for one "+money)
 	for _, c := range a.Costs {
@@ -41,5 +41,5 @@ func costs(d *document.Document, in view.Input) {
 		}
 		r.Row(c.Variant+" / "+c.Baseline, topologies(c.Topology, c.BaselineTopology), format.IntText(c.Clients), "**"+format.Fixed(c.Ratio, 3)+"**", bounds, sure, format.Fixed(c.BreakEven, 3), even, price)
 	}
-	d.Para("The break-even price ratio is the ratio of %s: at this ratio of the variant's price to the baseline's, both cost the same. Prices are taken as exact.", view.Unit(in))
+	d.Para("The break-even price ratio equals the ratio of %s. If the variant's price divided by the baseline's price has this value, both cost the same for the same work. Knee assumes that the prices are exact.", view.Unit(in))
 }

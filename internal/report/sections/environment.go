@@ -30,7 +30,7 @@ func environments(d *document.Document, in view.Input) {
 	case !view.FillsIndex(in):
 		who = "The nodes"
 	}
-	d.Para("%s report this. A difference between variants that is not what the campaign compares makes the comparison suspect.", who)
+	d.Para("%s reported these values. The comparison is suspect if compared variants differ in a value that the campaign neither declares nor accepts.", who)
 	differences(d, in)
 	titles := []string{""}
 	for _, v := range in.Spec.Variants {
@@ -109,7 +109,7 @@ func differences(d *document.Document, in view.Input) {
 		}
 		const most = 12
 		if len(values) > most {
-			values = append(values[:most], fmt.Sprintf("%d cells more", len(values)-most))
+			values = append(values[:most], fmt.Sprintf("%d more cells", len(values)-most))
 		}
 		t.Flagged(flag, string(f.Field), is, strings.Join(values, "; "))
 	}
@@ -141,7 +141,7 @@ func failedAttempts(d *document.Document, in view.Input) {
 	d.Section("What failed and why")
 	rows := slices.DeleteFunc(slices.Clone(in.Attempts), func(a view.Attempt) bool { return a.Judgement.Verdict == verdict.Measured })
 	if len(rows) == 0 {
-		d.Para("Nothing: every attempt was Measured.")
+		d.Para("No attempt failed: every attempt was Measured.")
 		return
 	}
 	const most = 500
@@ -152,7 +152,7 @@ func failedAttempts(d *document.Document, in view.Input) {
 			string(a.Judgement.Verdict), view.FailureText(a.Judgement.Notes(), 400))
 	}
 	if len(rows) > most {
-		d.Para("%d more are in results.csv.", len(rows)-most)
+		d.Para("%d more attempts are in results.csv.", len(rows)-most)
 	}
 }
 

@@ -34,7 +34,7 @@ func finalsOf(d *document.Document, in view.Input, topology string) {
 		shared, known := in.Assessment.Shared[topology]
 		switch {
 		case !known:
-			d.Para("The sweeps are not done.")
+			d.Para("The sweeps of this topology are not done yet. The Finals follow the sweeps.")
 			return
 		case shared.Clients == 0:
 			d.Para("Skipped: %s.", shared.Why)
@@ -67,7 +67,7 @@ func runs(d *document.Document, in view.Input, topology string, outcomes []campa
 	const mostOpen = 24 // longer tables are folded at first
 	d.Foldable("The runs of "+topology+", in the order in which they started", len(outcomes) > mostOpen)
 	if d.Detail >= document.NoSweeps {
-		d.Para("Too large for this report: results.csv has every run.")
+		d.Para("This table is too large for the report. The file results.csv contains every run.")
 		return
 	}
 	t := d.Table("started, UTC", "variant ", "clients", "block", view.Unit(in), "CPU user+sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
@@ -92,14 +92,14 @@ func runs(d *document.Document, in view.Input, topology string, outcomes []campa
 }
 
 func trendText(t campaign.Trend, unit string) string {
-	order := "Every cell ran in every block before any ran in the next."
+	order := "The cells alternated in blocks: all runs of a block started before the next block started."
 	if !t.Interleaved {
-		order = "The cells did not take turns in blocks."
+		order = "The cells did not alternate in blocks."
 	}
 	if math.IsNaN(t.PercentOverall) {
 		return order
 	}
-	s := fmt.Sprintf("%s moved by %s %% from the first run to the last, each cell against its own mean (permutation p %s). %s",
+	s := fmt.Sprintf("%s changed by %s %% from the first run to the last run, relative to the mean of each cell (permutation test, p = %s). %s",
 		strings.ToUpper(unit[:1])+unit[1:], format.Signed(t.PercentOverall, 2), format.Fixed(t.P, 3), order)
 	if t.Confounded {
 		s += " **Confounded**: " + format.OneLine(t.Message) + "."

@@ -19,12 +19,12 @@ func knees(d *document.Document, in view.Input) {
 		return
 	}
 	d.Section("Knees")
-	text := "These figures come from the sweeps. Their ratios have no interval. A peak is the highest of several noisy points, so it tends to be too high. Compare variants by the section Final."
+	text := "These figures come from the sweeps, and their ratios have no interval. A peak is the highest of several noisy points, so it tends to be too high. To compare variants, use the section Final."
 	if view.FillsIndex(in) || view.NodesKnown(in) {
 		text += " Efficiency is " + view.Unit(in) + " for each percent of CPU (user + sys) of the machine's logical processors. Do not use " +
-			"it to compare machines with SMT and machines without SMT"
+			"efficiency to compare machines with SMT and machines without SMT"
 		if view.FillsIndex(in) {
-			text += "; CPU seconds per million documents count busy processors"
+			text += ". CPU seconds per million documents count the time in which logical processors were busy"
 		}
 		text += "."
 	}
@@ -83,7 +83,7 @@ func kneeFigures(in view.Input, topology string) []kneeFigure {
 	out := []kneeFigure{
 		{"peak (capacity), " + view.Unit(in), 0, true, func(c campaign.Cell) float64 { return point(c.Curve.Peak, docs) }},
 		{"peak, clients", 0, false, func(c campaign.Cell) float64 { return point(c.Curve.Peak, clients) }},
-		{"highest observed at all, " + view.Unit(in), 0, false, func(c campaign.Cell) float64 { return point(c.Curve.Highest, docs) }},
+		{"highest observed (Measured or Gated), " + view.Unit(in), 0, false, func(c campaign.Cell) float64 { return point(c.Curve.Highest, docs) }},
 		{"**knee, clients**", 0, false, func(c campaign.Cell) float64 { return point(c.Curve.Knee, clients) }},
 		{"knee, stability %", 0, false, func(c campaign.Cell) float64 { return 100 * view.Stability(in, c) }},
 	}
@@ -112,7 +112,7 @@ func figuresAt(in view.Input, where string, at func(campaign.Cell) int32) []knee
 	}
 	reported := of("reported_cpu_percent")
 	if slices.ContainsFunc(in.Assessment.Cells, func(c campaign.Cell) bool { return !math.IsNaN(reported(c)) }) {
-		out = append(out, kneeFigure{"CPU as the nodes report it " + where + ", %", 1, true, reported})
+		out = append(out, kneeFigure{"CPU reported by the nodes " + where + ", %", 1, true, reported})
 	}
 	switch {
 	case !view.FillsIndex(in) && !view.NodesKnown(in):

@@ -17,8 +17,8 @@ import (
 )
 
 // closedLoop explains why latencies at equal client counts are not independent evidence (Little's law).
-const closedLoop = "A closed loop sends a request when the one before it is answered: at equal clients its latency is the reciprocal of throughput " +
-	"(Little's law), and not independent evidence."
+const closedLoop = "In a closed loop, a client sends its next request after the answer to the previous request. At equal client counts, latency is the reciprocal of throughput " +
+	"(Little's law), so latency is not independent evidence."
 
 // latencies writes the latency of each task in the Finals and in the open loop. A task in a Final runs in a closed loop unless the
 // task has a target throughput.
@@ -28,9 +28,9 @@ func latencies(d *document.Document, in view.Input) {
 		return
 	}
 	d.Section("Latency")
-	text := "Medians over the Measured Final repetitions, by the driver, in ms. " + closedLoop
+	text := "The figures are medians over the Measured Final repetitions, as reported by the driver. Latencies are in ms. " + closedLoop
 	if view.FillsIndex(in) {
-		text += " With a target throughput, latency counts from when a request was due, service time from when it was sent."
+		text += " With a target throughput, latency starts when a request was due, and service time starts when the request was sent."
 	}
 	d.Para("%s", text)
 	t := d.Table("task", "kind ", "cell ", "clients", "runs", "throughput", "target", "mean", "p50", "p90", "p99", "p99.9", "service p50", "service p90", "service p99", "note ")
@@ -62,7 +62,7 @@ func taskRatios(d *document.Document, in view.Input) {
 	}
 	const mostOpen = 24 // longer tables are folded at first
 	d.Foldable("Ratios of tasks", len(in.Assessment.Tasks) > mostOpen)
-	d.Para("Intervals hold for all that are tested together, and p is adjusted for all of them (Holm). An open loop is one run each, and is not tested.")
+	d.Para("The intervals hold for all tested figures together, and p is adjusted for all tested figures (Bonferroni). An open loop has only one run per cell, so it is not tested.")
 	t := d.Table("task", "figure ", "ratio ", "topology ", "clients", "times", "interval", "confidence", "p adjusted", "what ")
 	for _, r := range in.Assessment.Tasks {
 		bounds, sure := "", ""
@@ -73,7 +73,7 @@ func taskRatios(d *document.Document, in view.Input) {
 			format.Fixed(r.Ratio, 3), bounds, sure, format.Trimmed(r.AdjustedP, 4), taskVerdict(r))
 	}
 	if n := campaign.TaskRepetitions(in.Assessment.Tasks); n > 0 {
-		d.Para("So many figures are compared that with fewer than %d repetitions no difference of one figure can be distinguished from noise.", n)
+		d.Para("The table compares many figures. At least %d repetitions (or placements, if there are several) are necessary to distinguish a difference of one figure from noise.", n)
 	}
 }
 
@@ -178,7 +178,7 @@ func (g *taskGroup) note() string {
 		return "closed loop"
 	}
 	if latency > far*service {
-		notes = append(notes, "latency far above service time: requests waited for their turn, the target is near or above the capacity")
+		notes = append(notes, "latency far above service time: requests waited before they were sent, so the target throughput is near or above the capacity")
 	}
 	if throughput < held*g.tasks[0].Target {
 		notes = append(notes, "the target throughput was not reached")

@@ -29,7 +29,7 @@ func metrics(d *document.Document, in view.Input) {
 		return
 	}
 	d.Section("Metrics")
-	d.Para("%s. The figures that the campaign requests in addition to the rate, from the driver or from the Prometheus of the system under test.", telemetryScope(in))
+	d.Para("%s. These are the metrics that the campaign requests in addition to the rate. They come from the driver or from the Prometheus of the system under test.", telemetryScope(in))
 	titles := []string{"cell", "clients"}
 	for _, m := range list {
 		titles = append(titles, strings.TrimSuffix(strings.TrimPrefix(m.Name, "metric_")+", "+m.Unit, ", "))
@@ -102,13 +102,13 @@ func corrections(d *document.Document, in view.Input) {
 		return
 	}
 	d.Section("Corrections")
-	d.Para("Where the driver's own figures contradict each other, or where one is missing.")
+	d.Para("In these runs, the driver's own figures contradict each other, or a figure is missing.")
 	t := d.Table("cell", "clients", "runs ", "what ")
 	const most = 200
 	for _, p := range order[:min(len(order), most)] {
 		t.Row(p.cell, format.IntText(p.clients), format.FirstItems(runs[p], 4), p.text)
 	}
 	if len(order) > most {
-		d.Para("%d more are in results.csv.", len(order)-most)
+		d.Para("%d more corrections are in results.csv.", len(order)-most)
 	}
 }

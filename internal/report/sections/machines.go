@@ -46,8 +46,8 @@ func perMachine(d *document.Document, in view.Input) {
 		return
 	}
 	d.Section("Per node and per vCPU")
-	d.Para("The rate divided by the number of OpenSearch nodes, and by the logical processors (vCPU) of all of them. A vCPU of an SMT core is not a full " +
-		"core: Environment shows the threads per core.")
+	d.Para("The rate is divided by the number of OpenSearch nodes, and by the number of logical processors (vCPU) of all these nodes. A vCPU of an SMT core is not a full " +
+		"core: the section Environment shows the threads per core.")
 	t := d.Table("cell", "clients", view.Unit(in), "nodes", view.Unit(in)+" per node", "vCPU", view.Unit(in)+" per vCPU")
 	for _, r := range rows {
 		rate, flag := format.Rounded(r.rate), ""

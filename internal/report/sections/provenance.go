@@ -33,12 +33,12 @@ func provenance(d *document.Document, in view.Input, resultFiles int) {
 	if view.FixedClients(in) {
 		item("client counts", "fixed: the campaign does not search for a knee")
 	} else {
-		item("knee rule", "the fewest clients with %s of at least %s %% of the peak, the highest %s among Measured points", view.Unit(in), format.Figure(in.Plan.PercentOfPeak), view.Unit(in))
+		item("knee rule", "the smallest client count with %s of at least %s %% of the peak; the peak is the highest %s among Measured points", view.Unit(in), format.Figure(in.Plan.PercentOfPeak), view.Unit(in))
 		item("sweep", "%s", cmp.Or(string(in.Spec.Sweep.Strategy), string(v1alpha1.SweepFull)))
 	}
 	item("gates", "%s", gates(in))
 	item("retries", "%d", in.Plan.Retries)
-	item("Final repetitions", "%d, order drawn from seed %d", in.Plan.Repetitions, in.Plan.Seed)
+	item("Final repetitions", "%d, in an order shuffled with seed %d", in.Plan.Repetitions, in.Plan.Seed)
 	if k := in.Spec.Final.Placements; k != nil && *k > 1 {
 		item("placements", "%d, each with all repetitions", *k)
 	}
@@ -52,14 +52,14 @@ func provenance(d *document.Document, in view.Input, resultFiles int) {
 	if resultFiles > 1 {
 		files = fmt.Sprintf("results.csv, results-002.csv to %s (one file would be too large for a ConfigMap)", csv.PartName("results", resultFiles-1))
 	}
-	item("every attempt's figures", "%s; comparison.csv has those that the cells are compared by; columns.md explains the columns", files)
+	item("every attempt's figures", "%s; comparison.csv has the figures by which the cells are compared; columns.md explains the columns", files)
 	switch {
 	case in.Published != "":
-		item(view.Unit(in), "as the study counted them")
+		item(view.Unit(in), "as counted by the published study")
 	case view.FillsIndex(in):
-		item("docs/s", "documents that the primaries accepted per second, from _stats/indexing; the driver's own figure is osb_docs_per_second")
+		item("docs/s", "documents that the primary shards accepted per second, from _stats/indexing; the driver's own figure is in the column osb_docs_per_second")
 	default:
-		item(view.Unit(in), "operations that succeeded per second, by the driver: there is no second count")
+		item(view.Unit(in), "successful operations per second, counted only by the driver")
 	}
 	d.List(items)
 	d.Foldable("The campaign", false)
@@ -100,7 +100,7 @@ func gates(in view.Input) string {
 	if !view.FillsIndex(in) && g.MaxErrorRate == nil {
 		text := "maxErrorRate 0"
 		if slices.ContainsFunc(in.Attempts, failuresUncounted) {
-			text += " (not judged where the driver counted no failures)"
+			text += " (not judged if the driver did not report the number of failures)"
 		}
 		out = append(out, text)
 	}

@@ -24,14 +24,14 @@ func sweeps(d *document.Document, in view.Input) {
 	}
 	d.Section(title)
 	if d.Detail >= document.NoSweeps {
-		d.Para("Too large for this report: the file tune_results_VARIANT_TOPOLOGY.csv of each cell has every client count.")
+		d.Para("These tables are too large for the report. The file tune_results_VARIANT_TOPOLOGY.csv of each cell contains every client count.")
 		return
 	}
 	const mostOpen = 4 // longer lists of tables are folded at first
 	for _, c := range in.Assessment.Cells {
 		d.Foldable(c.Variant+" on "+c.Topology, len(in.Assessment.Cells) > mostOpen)
 		if c.Curve.Peak != nil {
-			d.Para("Peak %s %s; a client count passes at %s %s (%s %% of it).",
+			d.Para("The peak is %s %s. A client count passes at %s %s or more (%s %% of the peak).",
 				format.Rounded(c.Curve.Peak.DocsPerSecond), view.Unit(in), format.Fixed(c.Curve.Target, 2), view.Unit(in), format.Figure(in.Plan.PercentOfPeak))
 		}
 		t := d.Table("clients", view.Unit(in), "% of peak", "CPU user %", "sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
@@ -78,7 +78,7 @@ func usl(c sweep.Curve) string {
 			peak += ", extrapolated"
 		}
 	}
-	return fmt.Sprintf("Diagnostic only; no result depends on it: the Universal Scalability Law fits with contention %s and coherency %s, which gives %s (R² %s).",
+	return fmt.Sprintf("For diagnosis only, no result depends on this fit: the Universal Scalability Law has contention %s and coherency %s. The fitted curve has %s (R² %s).",
 		format.Trimmed(law.Alpha, 6), format.Trimmed(law.Beta, 6), peak, format.Fixed(law.RSquared, 3))
 }
 
@@ -98,17 +98,17 @@ func curveNotes(cell campaign.Cell, unit string) []string {
 	var out []string
 	c := cell.Curve
 	if c.PeakGated {
-		out = append(out, fmt.Sprintf("The highest observed %s, %s at %d clients, failed a gate and is not the peak.",
+		out = append(out, fmt.Sprintf("The highest observed %s (%s at %d clients) failed a gate, so this point is not the peak.",
 			unit, format.Rounded(c.Highest.DocsPerSecond), c.Highest.Clients))
 	}
 	if c.PeakAtRangeEdge {
-		out = append(out, fmt.Sprintf("The peak is at the highest client count observed (%d): more clients may give more %s.", c.Peak.Clients, unit))
+		out = append(out, fmt.Sprintf("The peak is at the highest client count observed (%d). More clients may give more %s: add higher client counts to the sweep.", c.Peak.Clients, unit))
 	}
 	if c.KneeAtRangeEdge {
 		out = append(out, fmt.Sprintf("The knee is the lowest client count observed (%d). The true knee may be lower: add lower client counts to the sweep.", c.Knee.Clients))
 	}
 	if len(cell.Skipped) > 0 {
-		out = append(out, fmt.Sprintf("The adaptive sweep did not measure %s: those counts cannot be the knee.", format.IntList(cell.Skipped)))
+		out = append(out, fmt.Sprintf("The adaptive sweep did not measure the client counts %s, because they cannot be the knee.", format.IntList(cell.Skipped)))
 	}
 	return out
 }
@@ -138,9 +138,9 @@ func replacedNotes(in view.Input, c campaign.Cell) []string {
 			which = fmt.Sprintf(", repetition %d", o.Trial.Repetition)
 		}
 		if o.Trial.RerunToken != "" {
-			which += ", as measured again by " + o.Trial.RerunToken
+			which += ", measured with token " + o.Trial.RerunToken
 		}
-		out = append(out, fmt.Sprintf("Measured again by hand (spec.sweep.rerun, token %s): %d clients. The earlier figure%s, which no longer counts, was %s.",
+		out = append(out, fmt.Sprintf("Measured again by hand (spec.sweep.rerun, token %s): %d clients. Knee no longer uses the earlier figure%s: %s.",
 			view.RerunToken(in, c, o.Trial.Clients), o.Trial.Clients, which, was))
 	}
 	return out
@@ -155,7 +155,7 @@ func pointNotes(p view.SweepPoint) string {
 	for _, w := range []struct {
 		is   bool
 		word string
-	}{{p.Peak, "peak"}, {p.Knee, "**knee**"}, {p.Shared, "**shared**"}, {p.Passes && !p.Knee && !p.Peak, "passes"}, {p.AbovePeak, "above the peak"}} {
+	}{{p.Peak, "peak"}, {p.Knee, "**knee**"}, {p.Shared, "**shared**"}, {p.Passes && !p.Knee && !p.Peak, "passes"}, {p.AbovePeak, "rate above the peak"}} {
 		if w.is {
 			words = append(words, w.word)
 		}
@@ -183,13 +183,13 @@ func pointNotes(p view.SweepPoint) string {
 func warnings(r record.Record) []string {
 	var out []string
 	if campaign.ClientsAreBound(r.Loader) {
-		out = append(out, fmt.Sprintf("client-bound (clients wait for the server %s of their time)", format.Percent(r.Loader.UtilizationOfTime, 0)))
+		out = append(out, fmt.Sprintf("client-bound (clients wait for the server only %s of their time)", format.Percent(r.Loader.UtilizationOfTime, 0)))
 	}
 	if campaign.FillsCore(r.Loader) {
-		out = append(out, fmt.Sprintf("a loader process at %s %% of a core", format.Fixed(r.Loader.BusiestPercent, 0)))
+		out = append(out, fmt.Sprintf("a loader process used %s %% of one core", format.Fixed(r.Loader.BusiestPercent, 0)))
 	}
 	if r.Settle.Note != "" {
-		out = append(out, "not at rest before the load: "+r.Settle.Note)
+		out = append(out, "the cluster was not at rest before the load: "+r.Settle.Note)
 	}
 	if r.Ingest != nil && r.Ingest.WindowNote != "" {
 		out = append(out, "window: "+r.Ingest.WindowNote)

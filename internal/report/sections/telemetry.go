@@ -21,7 +21,7 @@ func telemetry(d *document.Document, in view.Input) {
 		return // Knee does not observe the system under test
 	}
 	d.Section("CPU and iowait")
-	d.Para("Means over the OpenSearch nodes and the load window, in percent of all cores, for each client count. iowait is a mean as well; the gate uses the highest node.")
+	d.Para("The figures are means over the OpenSearch nodes and the load window, in percent of all cores, for each client count. The gate maxIOWaitPercent uses the node with the highest iowait, not the mean of the nodes.")
 	var charts []*document.ChartFigure
 	for _, topology := range in.Assessment.Topologies() {
 		charts = append(charts, plots.CPU(d, in, topology), plots.Iowait(d, in, topology))
@@ -30,7 +30,7 @@ func telemetry(d *document.Document, in view.Input) {
 	cpuRanges(d, in)
 
 	d.Section("Garbage collection and memory")
-	d.Para("%s. Pauses are from gc.log within the window, for the node with the most; their kinds and the promoted size are for all nodes. Without gc.log they are the collections of _nodes/stats over the whole load.", telemetryScope(in))
+	d.Para("%s. The figures of pauses come from gc.log within the load window, for the node with the highest value. The kinds of pauses and the promoted size are sums over all nodes. Without gc.log, pauses are the collections in _nodes/stats over the whole load.", telemetryScope(in))
 	memory := []telemetryColumn{
 		{"pauses a minute", "gc_pauses_per_minute", 1, 1}, {"% of time", "gc_percent_of_time", 2, 1}, {"p50 ms", "gc_pause_p50_ms", 1, 1},
 		{"p99 ms", "gc_pause_p99_ms", 1, 1}, {"max ms", "gc_pause_max_ms", 1, 1}, {"young", "gc_pauses_young", 0, 1},
@@ -45,7 +45,7 @@ func telemetry(d *document.Document, in view.Input) {
 		title = "Disk and network"
 	}
 	d.Section(title)
-	d.Para("%s. All disks of all OpenSearch nodes together, and the network of their pods.", telemetryScope(in))
+	d.Para("%s. The disk figures cover all disks of all OpenSearch nodes. The network figures cover the pods of OpenSearch.", telemetryScope(in))
 	telemetryTable(d, in, []telemetryColumn{
 		{"read MiB/s", "disk_read_mib_per_second", 1, 1}, {"write MiB/s", "disk_write_mib_per_second", 1, 1}, {"IOPS", "disk_iops", 0, 1},
 		{"PSI io %", "pressure_io_percent", 1, 1}, {"received MiB/s", "network_receive_mib_per_second", 1, 1},
@@ -116,10 +116,13 @@ func comparedAt(in view.Input, c campaign.Cell) []comparedPoint {
 }
 
 func telemetryScope(in view.Input) string {
-	if in.Plan.Repetitions > 0 {
-		return "Medians over the Measured Final repetitions, or at the knee of a cell that has none yet"
+	if view.FixedClients(in) { // such a campaign has no knee
+		return "The figures are medians over the Measured Final repetitions"
 	}
-	return "At the knee"
+	if in.Plan.Repetitions > 0 {
+		return "The figures are medians over the Measured Final repetitions. For a cell without Measured Finals, they are medians at the knee"
+	}
+	return "The figures are medians at the knee"
 }
 
 // nodeCPU is the CPU of one OpenSearch node over the records at a client count.
@@ -171,13 +174,13 @@ func cpuRanges(d *document.Document, in view.Input) {
 		return
 	}
 	d.Para("CPU user+sys of each OpenSearch node, in percent of all its cores. The mean is over the load window (the median of the repetitions). " +
-		"The lowest and the highest are means over the seconds in the last column, of all repetitions.")
+		"The lowest and the highest value are means over short intervals, in all repetitions. The last column shows the length of these intervals in seconds.")
 	t := d.Table("cell", "clients", "node ", "mean %", "lowest %", "highest %", "over s")
 	const most = 200
 	for _, r := range rows[:min(len(rows), most)] {
 		t.Row(r.cell, format.IntText(r.clients), r.name, format.Fixed(stats.Median(r.means), 1), format.Fixed(r.whole.Min, 1), format.Fixed(r.whole.Max, 1), format.Fixed(r.whole.Seconds, 0))
 	}
 	if len(rows) > most {
-		d.Para("%d more are in the records.", len(rows)-most)
+		d.Para("%d more rows are not shown; their figures are in the records.", len(rows)-most)
 	}
 }

@@ -37,7 +37,7 @@ func notCovered(in view.Input, r campaign.Ratio) string {
 		known = known && placements == len(side.Cell.FinalsAt(side.Clients))
 	}
 	if !known {
-		return "machine-to-machine variation not known"
+		return "not known whether the interval covers machine-to-machine variation"
 	}
 	return ""
 }
@@ -78,10 +78,7 @@ func machinesOf(in view.Input, r campaign.Ratio) string {
 	if !slices.ContainsFunc(append(loaders, more...), func(h string) bool { return slices.Contains(x, h) || slices.Contains(y, h) }) {
 		return s
 	}
-	if len(x) == 0 || len(y) == 0 {
-		return s + ", shared with the loader"
-	}
-	return s + " shared with the loader"
+	return s + ", shared with the loader"
 }
 
 // hostsOf returns the machines of OpenSearch in a cell's Measured Finals, and the machines of the loaders.

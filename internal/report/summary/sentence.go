@@ -20,7 +20,7 @@ func Sentence(in view.Input) string {
 	a := in.Assessment
 	switch {
 	case !a.Finished:
-		return fmt.Sprintf("Not finished: %d of %d trials are done, and nothing below is final.", a.Done, a.Planned)
+		return fmt.Sprintf("Not finished: %d of %d trials are done, and all results are preliminary.", a.Done, a.Planned)
 	case !a.Measured:
 		return "Nothing was measured: no trial gave a valid measurement that passed every gate; " + failuresSentence(in) + "."
 	case len(a.Ratios) == 0:
@@ -39,7 +39,7 @@ func Sentence(in view.Input) string {
 func ratioSentence(in view.Input, r campaign.Ratio) string {
 	where, variant, baseline := nameCells(in, r)
 	if math.IsNaN(r.Ratio) {
-		return fmt.Sprintf("%s there is no ratio of %s to %s: %d and %d Measured %s", where, variant, baseline, r.N, r.M, unitsOf(r))
+		return fmt.Sprintf("%s there is no ratio of %s to %s: the two cells have %d and %d Measured %s", where, variant, baseline, r.N, r.M, unitsOf(r))
 	}
 	times, bounds := RatioText(r)
 	s := fmt.Sprintf("%s %s %s %sx %s's %s", where, variant, view.Verb(in), times, baseline, view.Unit(in))
@@ -51,11 +51,11 @@ func ratioSentence(in view.Input, r campaign.Ratio) string {
 	case r.Verdict == stats.Equivalent:
 		s += fmt.Sprintf(", equivalent within %s %%", format.Figure(view.SmallestDifference(in)))
 	case hasVerdict(r):
-	case min(r.N, r.M) < stats.Repetitions(r.Comparisons):
-		s += fmt.Sprintf(", a difference that cannot be distinguished from noise: with fewer than %d %s each, none can",
-			stats.Repetitions(r.Comparisons), unitsOf(r))
+	case min(r.N, r.M) < in.Assessment.LeastRepetitions(r.Comparisons):
+		s += fmt.Sprintf(", a difference that cannot be distinguished from noise: at least %d %s each are necessary",
+			in.Assessment.LeastRepetitions(r.Comparisons), unitsOf(r))
 	case r.Verdict == stats.TooNoisy && r.Need > 0:
-		s += fmt.Sprintf(", too noisy to detect a difference of %s %%: that needs about %d %s each", format.Figure(view.SmallestDifference(in)), r.Need, unitsOf(r))
+		s += fmt.Sprintf(", too noisy to detect a difference of %s %%: about %d %s each are necessary", format.Figure(view.SmallestDifference(in)), r.Need, unitsOf(r))
 	default:
 		s += ", a difference that cannot be distinguished from noise"
 	}
@@ -104,11 +104,11 @@ func ratiosSentence(in view.Input) string {
 		part := fmt.Sprintf("%s %sx %s %s", RatioCell(in, r), times, RatioBaseline(in, r), bounds)
 		if r.Verdict == stats.Equivalent {
 			part += " (equivalent)"
-			from = "noise or from a difference that matters"
+			from = "noise or are equivalent"
 		}
 		parts = append(parts, part)
 	}
-	s := fmt.Sprintf("%d of %d ratios of %s can be distinguished from %s, all together at the 5 %% level", len(parts), len(in.Assessment.Ratios), view.Unit(in), from)
+	s := fmt.Sprintf("%d of %d ratios of %s can be distinguished from %s, at the 5 %% level for all ratios together", len(parts), len(in.Assessment.Ratios), view.Unit(in), from)
 	if len(parts) > 0 {
 		s += ": " + format.FirstItems(parts, most)
 	}
@@ -164,9 +164,9 @@ func kneesSentence(in view.Input) string {
 	}
 	switch rest := len(in.Assessment.Cells) - len(parts); {
 	case rest == 1:
-		parts = append(parts, "1 more cell is below")
+		parts = append(parts, "the report shows 1 more cell")
 	case rest > 1:
-		parts = append(parts, fmt.Sprintf("%d more cells are below", rest))
+		parts = append(parts, fmt.Sprintf("the report shows %d more cells", rest))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/knee-bench/knee/internal/record"
@@ -30,11 +29,9 @@ func AssessAttempts(d Design, cells []CellKey, attempts []Judged) Assessment {
 	for _, key := range cells {
 		a.Cells = append(a.Cells, l.measuredCell(d, key, trials[key]))
 	}
-	a.Shared = shareClients(d, cellsWithSweep(a.Cells))
+	a.Shared, a.LeftOut = shareClients(d, cellsWithSweep(a.Cells))
 	a.Noise = stats.PooledNoise(groupRepeats(a.Cells))
-	for i := range a.Cells {
-		a.Cells[i].Stability = stabilityOf(d, a.Cells[i], a.Noise)
-	}
+	judgeCurves(d, a.Cells)
 	return a
 }
 
@@ -43,7 +40,7 @@ func (l *ledger) measuredCell(d Design, key CellKey, trials []record.Trial) Cell
 	slices.SortFunc(trials, func(a, b record.Trial) int {
 		return cmp.Or(cmp.Compare(a.Placement, b.Placement), cmp.Compare(a.Clients, b.Clients), cmp.Compare(a.Repetition, b.Repetition))
 	})
-	c := Cell{Variant: key.Variant, Topology: key.Topology, SweepDone: true, Stability: math.NaN()}
+	c := Cell{Variant: key.Variant, Topology: key.Topology, SweepDone: true}
 	var points []sweep.Point
 	for _, t := range trials {
 		o := l.outcome(t)

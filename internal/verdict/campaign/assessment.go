@@ -23,10 +23,11 @@ type Assessment struct {
 	Replaced []Outcome                // results of sweep points that the user had measured again; no answer uses these results
 	Cells    []Cell                   // in the order of plan.Cells
 	Shared   map[string]sweep.Shared  // by topology; set when all sweep trials of the topology are done; empty if Fixed
+	LeftOut  []CellKey                // cells without a knee, if the other cells of their topology are compared: they have no Finals and no ratio
 	Asked    plan.Asked               // trials that the records so far require; input of plan.Turns
 
 	Ratios      []Ratio     // by topology: variants against the baseline, then named comparisons; set when the Finals of both cells are done
-	Comparisons int         // number of ratios of the finished campaign; the intervals hold for all of them together
+	Comparisons int         // number of comparisons of the finished campaign; the intervals hold for all of them together
 	Tasks       []TaskRatio // ratios of figures of tasks, for the pairs of cells in Ratios
 	Noise       stats.Noise // pooled noise of repeated sweep points and of Finals
 	Trends      []Trend     // changes of the Finals over time, by topology, then by comparison across topologies
@@ -41,11 +42,11 @@ type Assessment struct {
 	CostRatios   []CostRatio
 }
 
-// Design holds the parts of the campaign's spec and plan that define the comparison. It does not depend on the records.
+// Design holds the parts of the campaign's spec and plan that define the comparison. Only Pairs depends on the records.
 type Design struct {
 	Unit           string // unit of rates: docs/s if the load fills an index
 	Fixed          bool   // true: no sweep, so no knees and no shared client counts; the cells are compared at each client count
-	Pairs          []Pair // all comparisons of the campaign, even if their trials are not done
+	Pairs          []Pair // all comparisons of the campaign, even if their trials are not done; without the cells in LeftOut
 	ClientCounts   int    // number of client counts of the sweep
 	Repetitions    int32  // repetitions of each Final in the first stage
 	MaxRepetitions int32  // repetitions of each Final in both stages together
@@ -91,7 +92,8 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 
 	sweeps := followSweeps(p, a.topologies, l)
 	a.Cells = cellsOf(p, sweeps, l)
-	a.Shared = shareClients(a.Design, a.Cells)
+	a.Shared, a.LeftOut = shareClients(a.Design, a.Cells)
+	a.Pairs = slices.DeleteFunc(a.Pairs, func(p Pair) bool { return a.IsLeftOut(p.Cell) || a.IsLeftOut(p.Baseline) })
 	a.Comparisons = countComparisons(a.Design, a.Shared)
 	a.Asked = plan.Asked{Sweeps: sweepTrials(sweeps), Finals: askFinals(p, a, l)}
 	for i, cell := range p.Cells {
@@ -103,9 +105,7 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 	a.Replaced = l.replaced(p)
 
 	a.Noise = stats.PooledNoise(groupRepeats(a.Cells))
-	for i := range a.Cells {
-		a.Cells[i].Stability = stabilityOf(a.Design, a.Cells[i], a.Noise)
-	}
+	judgeCurves(a.Design, a.Cells)
 	a.Ratios = CompareCells(a)
 	a.Tasks = TaskRatios(a.Design, a.Cells, a.Ratios)
 	a.Trends = append(Trends(cellsWithFinals(a.Cells), p.SmallestDifferencePercent, p.Seed), trendsAcross(a, p.SmallestDifferencePercent, p.Seed)...)

@@ -50,7 +50,7 @@ func describeClientBound(l record.Loader) string {
 		}
 		return fmt.Sprintf("%s used %.1f %% of one core", process, l.BusiestPercent)
 	case ClientsAreBound(l):
-		return fmt.Sprintf("the clients waited for the server only %s of their time, below %s",
+		return fmt.Sprintf("the share of time in which the clients waited for the server was only %s, below %s",
 			gates.Below(l.UtilizationOfTime, minUtilization, 2), gates.Number(minUtilization))
 	}
 	return ""

@@ -55,7 +55,7 @@ func TestClientBounds(t *testing.T) {
 		{"just within", always, func(r *record.Record) { r.Loader.UtilizationOfTime, r.Loader.BusiestPercent = 0.9, 94.9 }, nil, ""},
 		{"idle clients at the peak", func(t record.Trial) bool { return t.Phase == record.Sweep && t.Clients == 4 && t.Variant == "b" },
 			func(r *record.Record) { r.Loader.UtilizationOfTime = 0.84 }, []string{"b peak@4"},
-			"the clients waited for the server only 0.84 of their time, below 0.9"},
+			"the share of time in which the clients waited for the server was only 0.84, below 0.9"},
 		{"a full process at the knee", func(t record.Trial) bool { return t.Phase == record.Sweep && t.Clients == 2 && t.Variant == "a" },
 			func(r *record.Record) { r.Loader.BusiestPercent = 97.25 }, []string{"a knee@2"},
 			"the loader's busiest process (osb-worker) used 97.2 % of one core"},

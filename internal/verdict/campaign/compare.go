@@ -20,13 +20,19 @@ type Ratio struct {
 	stats.Estimate
 	Verdict         stats.RatioVerdict
 	Need            int     // for a ratio that is too noisy: about how many repetitions it needs
-	Comparisons     int     // number of ratios of the campaign; the intervals hold for all of them together
-	AdjustedP       float64 // p adjusted by Holm's method
-	Distinguishable bool    // AdjustedP is at most Alpha, and the interval does not contain 1
+	Comparisons     int     // number of comparisons of the campaign; the intervals hold for all of them together
+	AdjustedP       float64 // p adjusted for the number of comparisons; it is at most Alpha exactly if the interval excludes 1
+	Distinguishable bool    // AdjustedP is at most Alpha
 }
 
 // TooFew reports whether the samples are so small that even the largest difference could not be distinguished from noise.
-func (r Ratio) TooFew() bool { return float64(max(r.Comparisons, 1))*r.MinP > stats.Alpha }
+func (r Ratio) TooFew() bool { return r.Estimate.TooFew(r.Comparisons) }
+
+// reverses reports whether r and other compare the same loads with the baseline exchanged.
+func (r Ratio) reverses(other Ratio) bool {
+	return r.Variant == other.Baseline && r.Topology == other.BaselineTopology && r.Clients == other.BaselineClients &&
+		other.Variant == r.Baseline && other.Topology == r.BaselineTopology && other.Clients == r.BaselineClients
+}
 
 // RatioName returns the names of the two cells of a ratio. In a Fixed campaign, it adds the client count.
 func (d Design) RatioName(r Ratio) string {
@@ -77,6 +83,18 @@ func pairsOf(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) []Pair {
 	return out
 }
 
+// withoutReversals leaves out each pair that reverses an earlier pair. Both ratios say the same, so they are one comparison of the
+// family.
+func withoutReversals(pairs []Pair) []Pair {
+	var out []Pair
+	for _, pair := range pairs {
+		if !slices.ContainsFunc(out, func(p Pair) bool { return p.Cell == pair.Baseline && p.Baseline == pair.Cell }) {
+			out = append(out, pair)
+		}
+	}
+	return out
+}
+
 // pairIndices returns the pairs as indices of cells in the plan.
 func pairIndices(p plan.Plan, pairs []Pair) [][2]int {
 	index := map[CellKey]int{}
@@ -90,16 +108,17 @@ func pairIndices(p plan.Plan, pairs []Pair) [][2]int {
 	return out
 }
 
-// Comparisons returns the number of ratios of a campaign if every topology gets a shared client count.
+// Comparisons returns the number of comparisons of a campaign if every topology gets a shared client count. A ratio and its reversal
+// are one comparison.
 func Comparisons(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) int {
-	n := len(pairsOf(spec, p))
+	n := len(withoutReversals(pairsOf(spec, p)))
 	if p.Fixed {
 		n *= len(p.Clients)
 	}
 	return n
 }
 
-// countComparisons returns the number of ratios of the finished campaign. Without a sweep, each pair has a ratio at each client
+// countComparisons returns the number of comparisons of the finished campaign. A ratio and its reversal are one comparison. Without a sweep, each pair has a ratio at each client
 // count. With a sweep, each pair has one ratio, or none if one of its topologies has no shared client count.
 func countComparisons(d Design, shared map[string]sweep.Shared) int {
 	mayHaveFinals := func(topology string) bool {
@@ -107,7 +126,7 @@ func countComparisons(d Design, shared map[string]sweep.Shared) int {
 		return !known || s.Clients > 0
 	}
 	n := 0
-	for _, pair := range d.Pairs {
+	for _, pair := range withoutReversals(d.Pairs) {
 		switch {
 		case d.Fixed:
 			n += d.ClientCounts
@@ -119,12 +138,15 @@ func countComparisons(d Design, shared map[string]sweep.Shared) int {
 }
 
 // CompareCells returns the ratios of all pairs of cells whose Finals are done. All intervals together have confidence 1 - Alpha if
-// there are enough repetitions (Bonferroni: each interval has confidence 1 - Alpha/m). m is a.Comparisons, the number of ratios of
-// the finished campaign. So an interval does not change when other ratios are added.
+// there are enough repetitions (stats.FamilyConfidence). The family is a.Comparisons, the number of ratios of the finished campaign. So
+// an interval and an adjusted p do not change when other ratios are added.
 func CompareCells(a Assessment) []Ratio {
-	confidence := 1 - stats.Alpha/float64(max(a.Comparisons, 1))
+	confidence := stats.FamilyConfidence(a.Comparisons)
+	noise := a.Noise
+	if a.Placements > 1 {
+		noise = placementNoise(a.Cells)
+	}
 	var out []Ratio
-	var ps []float64
 	for _, pair := range a.Pairs {
 		x, y := a.Cell(pair.Cell.Variant, pair.Cell.Topology), a.Cell(pair.Baseline.Variant, pair.Baseline.Topology)
 		if x == nil || y == nil || !finalsDone(a.Cells, x.Topology) || !finalsDone(a.Cells, y.Topology) {
@@ -136,19 +158,10 @@ func CompareCells(a Assessment) []Ratio {
 				Clients: at[0], BaselineClients: at[1], Named: pair.Named, Comparisons: a.Comparisons,
 			}
 			r.Placements, r.Estimate = EstimateRatio(a.Design, x.FinalsAt(at[0]), y.FinalsAt(at[1]), confidence)
+			r.AdjustedP, r.Distinguishable = stats.AdjustP(r.P, a.Comparisons), r.Estimate.Distinguishable(a.Comparisons)
+			r.Verdict, r.Need = stats.JudgeRatio(r.Estimate, r.Distinguishable, a.SmallestDifferencePercent, noise, a.Comparisons)
 			out = append(out, r)
-			ps = append(ps, r.P)
 		}
-	}
-	noise := a.Noise
-	if a.Placements > 1 {
-		noise = placementNoise(a.Cells)
-	}
-	for i, adjusted := range stats.Holm(ps) {
-		r := &out[i]
-		r.AdjustedP = adjusted
-		r.Distinguishable = adjusted <= stats.Alpha && (r.Low > 1 || r.High < 1)
-		r.Verdict, r.Need = stats.JudgeRatio(r.Estimate, r.Distinguishable, a.SmallestDifferencePercent, noise, a.Comparisons)
 	}
 	return out
 }
@@ -175,6 +188,15 @@ func clientsCompared(d Design, pair Pair, x, y Cell) [][2]int32 {
 // repetitions on one machine are not independent evidence about other machines. x and y are docs/s of two cells, by placement.
 func (d Design) ComparesPlacements(x, y [][]float64) bool {
 	return d.Placements > 1 || len(x) > 1 || len(y) > 1
+}
+
+// LeastRepetitions returns the smallest number of repetitions, or of placements if there are several, with which a difference can be
+// distinguished from noise among a number of comparisons.
+func (d Design) LeastRepetitions(comparisons int) int {
+	if d.MaxRepetitions > d.Repetitions && d.Placements <= 1 {
+		return stats.RepetitionsInTwoStages(comparisons)
+	}
+	return stats.Repetitions(comparisons)
 }
 
 // EstimateRatio compares docs/s of two cells, given by placement. It also returns the number of placements that it used.

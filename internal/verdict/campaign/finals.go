@@ -26,6 +26,11 @@ func askFinals(p plan.Plan, a Assessment, l *ledger) map[string]plan.Finals {
 				f.Clients = []int32{shared.Clients}
 				f.TargetDocsPerSecond = p.OpenLoopTarget(lowestKnee(a.Cells, topology))
 			}
+			for _, c := range a.Cells {
+				if a.IsLeftOut(CellKey{c.Variant, c.Topology}) && c.Topology == topology {
+					f.Without = append(f.Without, c.Hash)
+				}
+			}
 		}
 		if p.MaxRepetitions > p.Repetitions {
 			f.Repetitions = secondStageRepetitions(p, topology, f, a.Comparisons, l)
@@ -48,15 +53,11 @@ func finalsOf(p plan.Plan, cell plan.Cell, f plan.Finals, l *ledger) (finals []O
 	return finals, openLoop
 }
 
-// lowestKnee returns the lowest docs/s at the knees of a topology's cells. It returns 0 if a cell has no knee.
+// lowestKnee returns the lowest docs/s at the knees of a topology's cells. At least one cell must have a knee.
 func lowestKnee(cells []Cell, topology string) float64 {
 	lowest := math.Inf(1)
 	for _, c := range cells {
-		switch {
-		case c.Topology != topology:
-		case c.Curve.Knee == nil:
-			return 0
-		default:
+		if c.Topology == topology && c.Curve.Knee != nil {
 			lowest = min(lowest, c.Curve.Knee.DocsPerSecond)
 		}
 	}
@@ -90,7 +91,7 @@ func secondStageRepetitions(p plan.Plan, topology string, first plan.Finals, com
 	if noise.Freedom == 0 {
 		return p.Repetitions
 	}
-	n := stats.RepetitionsFor(noise.CV, p.SmallestDifferencePercent, comparisons)
+	n := max(stats.RepetitionsFor(noise.CV, p.SmallestDifferencePercent, comparisons), stats.RepetitionsInTwoStages(comparisons))
 	return int32(min(max(n, int(p.Repetitions)), int(p.MaxRepetitions)))
 }
 

@@ -26,7 +26,7 @@ func describeCPULimit(nodes []record.Node) string {
 		if len(nodes) > 1 {
 			on = " of " + n.Name
 		}
-		return fmt.Sprintf("%s %% of the CPU quota's periods%s were throttled", gates.Above(*n.Throttled, maxThrottled, 1), on)
+		return fmt.Sprintf("%s %% of the CPU quota periods%s were throttled", gates.Above(*n.Throttled, maxThrottled, 1), on)
 	}
 	return ""
 }

@@ -23,8 +23,8 @@ func TestCPULimits(t *testing.T) {
 		{"no quota", nil, ""},
 		{"a quota that was never reached", ptr.To(0.0), ""},
 		{"up to 1 %", ptr.To(1.0), ""},
-		{"above 1 %", ptr.To(1.01), "1.01 % of the CPU quota's periods were throttled"},
-		{"every period", ptr.To(100.0), "100.0 % of the CPU quota's periods were throttled"},
+		{"above 1 %", ptr.To(1.01), "1.01 % of the CPU quota periods were throttled"},
+		{"every period", ptr.To(100.0), "100.0 % of the CPU quota periods were throttled"},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8)
 		_, a := campaigntest.Assess(c, changed(knee, func(r *record.Record) { r.Nodes[0].Throttled = tt.throttled }))

@@ -120,6 +120,8 @@ func TestRatios_namedComparisons_areAdded(t *testing.T) {
 		{Cell: cell("a", "u"), Baseline: cell("a", "t")},
 		{Cell: cell("c", "t"), Baseline: cell("b", "t")},
 		{Cell: cell("a", "u"), Baseline: cell("a", "t")}, // listed a second time
+		{Cell: cell("a", "t"), Baseline: cell("b", "t")}, // L3: reverses an automatic comparison
+		{Cell: cell("b", "t"), Baseline: cell("c", "t")}, // L3: reverses a named comparison
 	}
 	_, a := campaigntest.Assess(c, func(t record.Trial) record.Record {
 		r := noisy(0.001)(t)
@@ -136,9 +138,13 @@ func TestRatios_namedComparisons_areAdded(t *testing.T) {
 	want := []string{
 		"b/t@16 over a/t@16 false of 6", "c/t@16 over a/t@16 false of 6", "b/u@8 over a/u@8 false of 6", "c/u@8 over a/u@8 false of 6",
 		"a/u@8 over a/t@16 true of 6", "c/t@16 over b/t@16 true of 6",
+		"a/t@16 over b/t@16 true of 6", "b/t@16 over c/t@16 true of 6",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("ratios %q\nwant %q", got, want)
+	}
+	if n := campaign.Comparisons(c.Spec, plan.Build(c)); n != 6 {
+		t.Errorf("L3: the plan has %d comparisons, want 6", n)
 	}
 }
 

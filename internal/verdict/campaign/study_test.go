@@ -49,8 +49,9 @@ func TestAssess_studyRecords_matchPublishedFigures(t *testing.T) {
 	if failed.Verdict != verdict.Errored || !math.IsNaN(failed.DocsPerSecond) || len(failed.Failures) == 0 {
 		t.Errorf("the failed point: %+v, want Errored, without a figure, with its failure", failed)
 	}
-	if intel.Curve.PeakGated || !intel.Curve.PeakAtRangeEdge || arm.Curve.PeakAtRangeEdge {
-		t.Errorf("intel's peak alone is at the edge: arm %+v, intel %+v", arm.Curve, intel.Curve)
+	// The peak of intel is at 48 clients, the highest count, but it is only 0.3 % above 20 clients. This is within the noise.
+	if intel.Curve.PeakGated || intel.Curve.PeakAtRangeEdge || arm.Curve.PeakAtRangeEdge {
+		t.Errorf("a peak at the edge: arm %+v, intel %+v", arm.Curve, intel.Curve)
 	}
 
 	ratio := func(what string, x, y, want float64) { t.Helper(); near(t, what, x/y, want, 0.000005) }
@@ -77,7 +78,7 @@ func TestAssess_studyRecords_matchPublishedFigures(t *testing.T) {
 		t.Fatalf("ratios: %+v, want one", a.Ratios)
 	}
 	r := a.Ratios[0]
-	near(t, "confidence", r.Confidence, 1-2.0/70, 1e-12)
+	near(t, "confidence", r.Confidence, 0.95, 1e-12)
 	near(t, "ratio of Finals", r.Ratio, 1.46133, 0.003)
 	near(t, "low", r.Low, 1.46133*0.991/1.004, 0.00001)
 	near(t, "high", r.High, 1.46133*1.004/0.991, 0.00001)
@@ -95,8 +96,8 @@ func TestAssess_studyRecords_matchPublishedFigures(t *testing.T) {
 		t.Errorf("verdict %q, need %d, want faster", r.Verdict, r.Need)
 	}
 	ok, reason, message := doubts.Conclusive(a)
-	if ok || reason != v1alpha1.ReasonPeakAtRangeEdge {
-		t.Errorf("conclusive %t %s %q, want %s", ok, reason, message, v1alpha1.ReasonPeakAtRangeEdge)
+	if ok || reason != v1alpha1.ReasonTrialsFailed {
+		t.Errorf("conclusive %t %s %q, want %s", ok, reason, message, v1alpha1.ReasonTrialsFailed)
 	}
 }
 

@@ -3,6 +3,7 @@ package campaign
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
@@ -78,7 +79,7 @@ func cellsOf(p plan.Plan, sweeps []*cellSweep, l *ledger) []Cell {
 	for _, s := range sweeps {
 		c := Cell{
 			Variant: s.cell.Variant(), Topology: s.cell.Topology(), Hash: s.cell.Hash, SweepDone: s.done,
-			Curve: sweep.NewCurve(s.points, p.PercentOfPeak), Stability: math.NaN(),
+			Curve: sweep.NewCurve(s.points, p.PercentOfPeak),
 		}
 		for _, t := range s.trials {
 			c.Sweep = append(c.Sweep, l.outcome(t))
@@ -138,17 +139,18 @@ type missingPoint struct {
 	clients int32
 }
 
-// missingPoints returns the missing points at the lowest client count that may pass in every cell. These points decide whether the
-// count passes in every cell.
-func missingPoints(p plan.Plan, sweeps []*cellSweep) []missingPoint {
+// missingPoints returns the missing points at the lowest client count that may pass in every cell that has a knee. These points
+// decide whether the count passes in each of these cells.
+func missingPoints(p plan.Plan, all []*cellSweep) []missingPoint {
+	var sweeps []*cellSweep
 	var curves []sweep.Curve
 	from := int32(0)
-	for _, s := range sweeps {
+	for _, s := range all {
 		c := sweep.NewCurve(s.points, p.PercentOfPeak)
 		if c.Knee == nil {
-			return nil // no count can pass in every cell
+			continue // the cell is left out: see shareClients
 		}
-		curves = append(curves, c)
+		sweeps, curves = append(sweeps, s), append(curves, c)
 		from = max(from, c.Knee.Clients)
 	}
 	for _, clients := range p.Clients {
@@ -171,34 +173,78 @@ func missingPoints(p plan.Plan, sweeps []*cellSweep) []missingPoint {
 	return nil
 }
 
-// shareClients returns the shared client count of every topology whose sweeps are done.
-func shareClients(d Design, cells []Cell) map[string]sweep.Shared {
-	out := map[string]sweep.Shared{}
+// shareClients returns the shared client count of every topology whose sweeps are done. It also returns the cells that are left
+// out: they have no knee, and the shared client count and the comparisons do not depend on them. If the other cells of the topology
+// have nothing to compare, no cell is left out, and no client count passes in every cell.
+func shareClients(d Design, cells []Cell) (shared map[string]sweep.Shared, leftOut []CellKey) {
+	shared = map[string]sweep.Shared{}
 	if d.Fixed {
-		return out
+		return shared, nil
 	}
 	for _, topology := range d.topologies {
-		var curves []sweep.Curve
-		done := true
-		for _, c := range cells {
-			if c.Topology == topology {
-				curves = append(curves, c.Curve)
-				done = done && c.SweepDone
+		all := slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return c.Topology != topology })
+		if slices.ContainsFunc(all, func(c Cell) bool { return !c.SweepDone }) {
+			continue
+		}
+		found := slices.DeleteFunc(slices.Clone(all), func(c Cell) bool { return c.Curve.Knee == nil })
+		if len(found) == len(all) || !areCompared(d.Pairs, found) {
+			shared[topology] = sweep.SharedClients(curvesOf(all))
+			continue
+		}
+		s := sweep.SharedClients(curvesOf(found))
+		var names []string
+		for _, c := range all {
+			if c.Curve.Knee == nil {
+				leftOut, names = append(leftOut, CellKey{c.Variant, topology}), append(names, c.Variant)
 			}
 		}
-		if done {
-			out[topology] = sweep.SharedClients(curves)
-		}
+		s.Why += "; cells without a knee are left out: " + strings.Join(names, ", ")
+		shared[topology] = s
+	}
+	return shared, leftOut
+}
+
+// areCompared reports whether there is something to compare: several cells, or a cell that a comparison connects with another
+// topology. Several cells count even if no comparison connects them, because another baseline would.
+func areCompared(pairs []Pair, cells []Cell) bool {
+	return len(cells) > 1 || len(cells) == 1 && slices.ContainsFunc(pairs, func(p Pair) bool {
+		cell := CellKey{cells[0].Variant, cells[0].Topology}
+		return p.Cell.Topology != p.Baseline.Topology && (p.Cell == cell || p.Baseline == cell)
+	})
+}
+
+func curvesOf(cells []Cell) []sweep.Curve {
+	var out []sweep.Curve
+	for _, c := range cells {
+		out = append(out, c.Curve)
 	}
 	return out
 }
 
-// stabilityOf returns the stability of a cell's knee. It returns NaN if the stability is unknown.
-func stabilityOf(d Design, c Cell, noise stats.Noise) float64 {
-	if c.SweepDone {
+// IsLeftOut reports whether a cell is in LeftOut.
+func (a Assessment) IsLeftOut(cell CellKey) bool { return slices.Contains(a.LeftOut, cell) }
+
+// judgeCurves sets what depends on the noise: the stability of each cell's knee, and whether its peak is at the edge of the range.
+// The stability is NaN if the noise is unknown or the sweep is not done.
+func judgeCurves(d Design, cells []Cell) {
+	for i := range cells {
+		c := &cells[i]
+		noise := noiseOfCell(cells, i)
+		c.Curve.TestPeakAtEdge(noise)
+		c.Stability = math.NaN()
+		if !c.SweepDone {
+			continue
+		}
 		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
-			return share
+			c.Stability = share
 		}
 	}
-	return math.NaN()
+}
+
+// noiseOfCell returns the noise of one measurement in a cell: of its own repeats and Finals. It takes the noise of the other cells
+// into account if the cell has too few repeats.
+func noiseOfCell(cells []Cell, i int) stats.Noise {
+	own := stats.PooledNoise(groupRepeats(cells[i : i+1]))
+	others := slices.Concat(cells[:i], cells[i+1:])
+	return own.ShrinkTowards(stats.PooledNoise(groupRepeats(others)))
 }

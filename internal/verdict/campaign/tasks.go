@@ -25,7 +25,7 @@ type TaskRatio struct {
 	OpenLoop         bool    // true: from the OpenLoop trials; each has one run, so there is no interval and no test
 	Note             string  // note for the reader; empty: no note
 	Comparisons      int     // number of TaskRatios that are tested together
-	AdjustedP        float64 // p adjusted by Holm's method for all tested ratios; NaN if this ratio is not tested
+	AdjustedP        float64 // p adjusted for all tested ratios; NaN if this ratio is not tested
 	Distinguishable  bool
 }
 
@@ -35,7 +35,7 @@ func (t TaskRatio) Tested() bool { return t.HasInterval() }
 // Hopeless reports whether there are so many comparisons that even the largest difference of this figure could not be
 // distinguished from noise.
 func (t TaskRatio) Hopeless() bool {
-	return t.Tested() && float64(max(t.Comparisons, 1))*t.MinP > stats.Alpha
+	return t.Tested() && t.TooFew(t.Comparisons)
 }
 
 // TaskRepetitions returns the number of repetitions per cell that is necessary to distinguish a difference of one task from noise.
@@ -54,10 +54,14 @@ func TaskRepetitions(tasks []TaskRatio) int {
 //
 // In a closed loop, the latency of a request is its service time. At equal client counts, the mean service time is the reciprocal
 // of the throughput (Little's law). So latencies are compared only if a target throughput was set. Throughputs are compared only
-// if no target was set, because otherwise the throughput equals the target.
+// if no target was set, because otherwise the throughput equals the target. A ratio that reverses an earlier ratio adds nothing, so
+// its tasks are not compared.
 func TaskRatios(d Design, cells []Cell, ratios []Ratio) []TaskRatio {
 	var samples []taskSample
-	for _, r := range ratios {
+	for i, r := range ratios {
+		if slices.ContainsFunc(ratios[:i], r.reverses) {
+			continue
+		}
 		x, y := findCell(cells, r.Variant, r.Topology), findCell(cells, r.Baseline, cmp.Or(r.BaselineTopology, r.Topology))
 		if x == nil || y == nil {
 			continue
@@ -70,8 +74,7 @@ func TaskRatios(d Design, cells []Cell, ratios []Ratio) []TaskRatio {
 	return compareTasks(d, samples)
 }
 
-// compareTasks computes the ratios of samples. All intervals hold together if there are enough repetitions (Bonferroni). The p
-// values are adjusted for the number of comparisons (Holm).
+// compareTasks computes the ratios of samples. All intervals hold together if there are enough repetitions (stats.FamilyConfidence).
 func compareTasks(d Design, samples []taskSample) []TaskRatio {
 	tested := 0
 	for _, s := range samples {
@@ -80,20 +83,15 @@ func compareTasks(d Design, samples []taskSample) []TaskRatio {
 		}
 	}
 	out := make([]TaskRatio, len(samples))
-	ps := make([]float64, len(samples))
 	for i, s := range samples {
 		t := s.ratio
 		t.Comparisons = tested
-		t.Placements, t.Estimate = EstimateRatio(d, s.x, s.y, 1-stats.Alpha/float64(max(tested, 1)))
+		t.Placements, t.Estimate = EstimateRatio(d, s.x, s.y, stats.FamilyConfidence(tested))
 		if !t.Tested() {
 			t.P = math.NaN()
 		}
-		out[i], ps[i] = t, t.P
-	}
-	for i, adjusted := range stats.Holm(ps) {
-		t := &out[i]
-		t.AdjustedP = adjusted
-		t.Distinguishable = t.Tested() && adjusted <= stats.Alpha && (t.Low > 1 || t.High < 1)
+		t.AdjustedP, t.Distinguishable = stats.AdjustP(t.P, tested), t.Estimate.Distinguishable(tested)
+		out[i] = t
 	}
 	return out
 }

@@ -188,3 +188,16 @@ func TestTaskRatios_twoStages_haveWiderIntervals(t *testing.T) {
 		t.Error("the intervals are those of one stage")
 	}
 }
+
+// TestTruth_L3_tasks_reversedComparison_countsOnce checks that a comparison that reverses the automatic one adds no tests of tasks.
+func TestTruth_L3_tasks_reversedComparison_countsOnce(t *testing.T) {
+	c := searchCampaign(6)
+	_, once := campaigntest.Assess(c, searching)
+	c.Spec.Comparisons = []v1alpha1.Comparison{{
+		Cell: v1alpha1.CellName{Variant: "a", Topology: "t"}, Baseline: v1alpha1.CellName{Variant: "b", Topology: "t"},
+	}}
+	_, twice := campaigntest.Assess(c, searching)
+	if len(once.Tasks) == 0 || len(twice.Tasks) != len(once.Tasks) || twice.Tasks[0].Comparisons != once.Tasks[0].Comparisons || len(twice.Ratios) != 2 {
+		t.Errorf("%d tasks of %d ratios, without the reversed comparison %d tasks", len(twice.Tasks), len(twice.Ratios), len(once.Tasks))
+	}
+}

@@ -74,8 +74,8 @@ func newTrend(of string, runs []run, smallestDifferencePercent float64, seed uin
 
 func (t Trend) setConfounded(unit string, smallestDifferencePercent float64) (confounded bool, message string) {
 	if !t.Interleaved {
-		return true, fmt.Sprintf("the repetitions of the cells of %s did not take turns, so the difference may come from the time "+
-			"of their trials: set a new spec.rerun, which measures them in blocks", t.Topology)
+		return true, fmt.Sprintf("the Final repetitions of the cells of %s did not alternate, so a difference may come from the time of "+
+			"the trials: set a new spec.rerun to measure the cells again in alternating blocks", t.Topology)
 	}
 	if t.P <= trendAlpha && math.Abs(t.PercentOverall) > smallestDifferencePercent/2 {
 		return true, fmt.Sprintf("%s of %s changed by %+.1f %% from the first to the last repetition (p = %.3f), more than half of "+

@@ -94,7 +94,7 @@ func TestTrends(t *testing.T) {
 	}{
 		{"still", turns(6, still), 0, 0.05, 1, true, false, ""},
 		{"falling by 4 %", turns(6, falling), -4, 0, 0.01, true, true, "changed by -"},
-		{"one variant after the other", oneAfterTheOther, 0, 0.05, 1, false, true, "did not take turns"},
+		{"one variant after the other", oneAfterTheOther, 0, 0.05, 1, false, true, "did not alternate"},
 		{"blocks that start together", together, 0, 0.05, 1, true, false, ""},
 		{"a failed repetition", failedOnce, 0, 0.05, 1, true, false, ""},
 		{"placements that differ", placements, 0, 0.05, 1, true, false, ""},

@@ -36,12 +36,14 @@ func conclusion(a campaign.Assessment) string {
 	found, ratios := "every knee was found", "every ratio is distinguished from noise"
 	if a.Fixed {
 		found = "every cell was measured at every client count"
+	} else if lowest, known := lowestStability(a); known {
+		found += fmt.Sprintf(" (lowest stability %s)", stabilityText(lowest))
 	}
 	if len(a.Ratios) == 0 {
 		return found
 	}
 	if slices.ContainsFunc(a.Ratios, func(r campaign.Ratio) bool { return r.Verdict == stats.Equivalent }) {
-		ratios += " or from a difference that matters"
+		ratios += " or is equivalent (within spec.final.smallestDifferencePercent)"
 	}
 	return found + ", and " + ratios
 }
@@ -52,9 +54,9 @@ func Doubts(a campaign.Assessment) []Doubt {
 	var out []Doubt
 	for _, find := range []func(campaign.Assessment) []Doubt{
 		kneesNotFound, notShared,
-		mismatches, clientChecks, clientBounds, diskBounds, cpuThrottled, memoryLocks, ordersConfounded, peaksGated, peaksAtEdge, trialsFailed,
+		mismatches, clientChecks, clientBounds, diskBounds, cpuThrottled, memoryLocks, ordersConfounded, peaksGated, peaksAtEdge, repeatsMissing, trialsFailed,
 		trialsGated, sharedLoader, placementsShared, notSteady, gatesNotEvaluable,
-		fewRepetitions, notDistinguishable,
+		kneesUnstable, fewRepetitions, notDistinguishable,
 	} {
 		out = append(out, find(a)...)
 	}

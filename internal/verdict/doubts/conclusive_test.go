@@ -88,14 +88,14 @@ func TestConclusive(t *testing.T) {
 		{"no repetitions", setup{repetitions(0), plain}, v1alpha1.ReasonTooFewRepetitions, "no Final repetitions"},
 		{"no difference that matters", setup{nil, with(func(t record.Trial, r *record.Record) {
 			set(t, r, curve[t.Clients]*(1+float64(t.Repetition)/1000))
-		})}, v1alpha1.ReasonConclusive, "distinguished from noise or from a difference that matters"},
+		})}, v1alpha1.ReasonConclusive, "every ratio is distinguished from noise or is equivalent (within spec.final.smallestDifferencePercent)"},
 		{"too noisy", setup{nil, with(func(t record.Trial, r *record.Record) {
 			noise := 1 + float64(t.Repetition)/20
 			if t.Variant == "b" {
 				noise = 1.2 - float64(t.Repetition)/25
 			}
 			set(t, r, curve[t.Clients]*noise)
-		})}, v1alpha1.ReasonNotDistinguishable, "repetitions) cannot be distinguished from no difference"},
+		})}, v1alpha1.ReasonNotDistinguishable, "repetitions), neither a difference (5 % level) nor equivalence within spec.final.smallestDifferencePercent was shown"},
 		{"docs/s that falls with the order of the runs", setup{repetitions(8), with(func(t record.Trial, r *record.Record) {
 			if t.Phase == record.Final {
 				set(t, r, r.Ingest.DocsPerSecond*(1-float64(t.Repetition)/50))
@@ -107,7 +107,7 @@ func TestConclusive(t *testing.T) {
 			if t.Variant == "b" {
 				r.Nodes[0].Environment.Kernel = "6.9.1"
 			}
-		})}, v1alpha1.ReasonEnvironmentMismatch, "the cells compared differ in kernel (a: 6.8.0, b: 6.9.1), which the campaign does not declare"},
+		})}, v1alpha1.ReasonEnvironmentMismatch, "the compared cells differ in kernel (a: 6.8.0, b: 6.9.1), and the campaign does not declare these differences"},
 		{"another kernel, accepted", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.AcceptedDifferences = []v1alpha1.EnvironmentField{"kernel"}
 		}, with(func(t record.Trial, r *record.Record) {
@@ -119,7 +119,7 @@ func TestConclusive(t *testing.T) {
 			if t.Phase == record.Final && t.Variant == "a" && t.Repetition < 3 {
 				r.Ingest.WindowNote = "the warm-up would take more than half of the load"
 			}
-		})}, v1alpha1.ReasonNotSteady, "docs/s covers the whole load, in a (Final 1: the warm-up would take more than half of the load; 1 more)"},
+		})}, v1alpha1.ReasonNotSteady, "no steady window was found in a (Final 1: the warm-up would take more than half of the load; 1 more), so docs/s covers the whole load"},
 		{"a failed OpenLoop", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
 			c.Spec.Workload.OSB.TargetThroughputParam = "rate"
@@ -207,7 +207,7 @@ func TestConclusive_severalDoubts_listsAll(t *testing.T) {
 			t.Errorf("%q is not in %q", part, message)
 		}
 	}
-	if strings.Contains(message, "cannot be told from no difference") {
+	if strings.Contains(message, "too noisy") {
 		t.Errorf("too few repetitions and no difference are one doubt, not two: %q", message)
 	}
 	a = campaign.Assess(plan.Build(c), c.Spec, nil)
@@ -253,7 +253,7 @@ func TestConclusive_noRatios_messageNamesNone(t *testing.T) {
 	_, a := campaigntest.Assess(c, func(t record.Trial) record.Record {
 		return campaigntest.Measured(t, map[int32]float64{1: 50, 2: 110, 4: 100}[t.Clients])
 	})
-	if ok, _, message := doubts.Conclusive(a); !ok || message != "every knee was found" {
+	if ok, _, message := doubts.Conclusive(a); !ok || message != "every knee was found (lowest stability 100 %)" {
 		t.Errorf("%t, %q", ok, message)
 	}
 }

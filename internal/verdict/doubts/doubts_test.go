@@ -93,7 +93,7 @@ func TestDoubts_topologiesWithoutTurns_areReported(t *testing.T) {
 		want   string
 	}{
 		{true, ""},
-		{false, "a/u against a/t did not take turns"},
+		{false, "a/u against a/t did not alternate"},
 	} {
 		c := campaigntest.Campaign([]string{"a"}, []string{"t", "u"}, 1, 2, 4)
 		c.Spec.Comparisons = []v1alpha1.Comparison{{
@@ -158,8 +158,8 @@ func TestDoubts_tooFewMeasuredRepetitions_adviceFitsCause(t *testing.T) {
 	}{
 		{"one failed", nil, func(t record.Trial, r *record.Record) {
 			*r = campaigntest.Errored(t, record.ReasonPodFailed, "evicted")
-		}, "fix what failed, then raise spec.retries", "gate"},
-		{"one failed a gate", nil, func(_ record.Trial, r *record.Record) { r.Rejections.WritePool = 1 }, "change the gate that failed", "spec.retries"},
+		}, "fix the cause of the failed Finals, then raise spec.retries", "gate"},
+		{"one failed a gate", nil, func(_ record.Trial, r *record.Record) { r.Rejections.WritePool = 1 }, "change the failed gate in spec.gates", "spec.retries"},
 		{"of two stages", func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.Repetitions, c.Spec.Final.MaxRepetitions = new(int32(2)), new(int32(3))
 		}, nil, "set spec.final.maxRepetitions to at least 4", "spec.retries"},
@@ -193,13 +193,13 @@ func TestDoubts_highNoise_adviceStaysWithinAPILimits(t *testing.T) {
 		says   []string
 		not    string
 	}{
-		{"a little", 0.03, nil, []string{"needs about", "raise spec.final.repetitions,"}, "allows"},
-		{"much", 0.2, nil, []string{"more than the 50 that spec.final.repetitions allows", "reduce the noise"}, "raise spec.final.repetitions"},
+		{"a little", 0.03, nil, []string{"needs about", "raise spec.final.repetitions,"}, "maximum"},
+		{"much", 0.2, nil, []string{"more than 50, the maximum of spec.final.repetitions", "reduce the noise"}, "raise spec.final.repetitions"},
 		{"two stages", 0.03, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.MaxRepetitions = new(int32(5)) },
-			[]string{"raise spec.final.maxRepetitions,"}, "allows"},
+			[]string{"raise spec.final.maxRepetitions,"}, "maximum"},
 		{"placements", 0.2, func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.Repetitions, c.Spec.Final.Placements = new(int32(1)), new(int32(5))
-		}, []string{"more than the 16 that spec.final.placements allows", "reduce the noise"}, "raise spec.final.placements"},
+		}, []string{"more than 16, the maximum of spec.final.placements", "reduce the noise"}, "raise spec.final.placements"},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
 		if tt.change != nil {
@@ -234,7 +234,7 @@ func TestDoubts_noCommonClientCount_advisesFixingFailures(t *testing.T) {
 		return r
 	})
 	message := doubt(a, v1alpha1.ReasonNoSharedClients)
-	says(t, message, "no client count was Measured in every cell: fix what failed, or loosen spec.gates")
+	says(t, message, "no client count was Measured in every cell: fix the cause of the failed trials, or loosen spec.gates")
 	if strings.Contains(message, "percentOfPeak") {
 		t.Error(message)
 	}

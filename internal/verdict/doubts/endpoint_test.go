@@ -63,7 +63,7 @@ func TestGates_notEvaluableReport_areReported(t *testing.T) {
 			t.Errorf("%v: %+v", trial, o.Judgement)
 		}
 	}
-	if doubts := doubtsOf(a, v1alpha1.ReasonGatesNotEvaluable); len(doubts) != 1 || !strings.Contains(doubts[0], "calm of "+variants[0]+", maxCPUPercent of "+variants[0]+";") {
+	if doubts := doubtsOf(a, v1alpha1.ReasonGatesNotEvaluable); len(doubts) != 1 || !strings.Contains(doubts[0], "calm for "+variants[0]+", maxCPUPercent for "+variants[0]+";") {
 		t.Errorf("%q", doubts)
 	}
 	if ok, reason, message := doubts.Conclusive(a); ok || reason != v1alpha1.ReasonGatesNotEvaluable {

@@ -33,5 +33,5 @@ func mismatches(a campaign.Assessment) []Doubt {
 		fields = append(fields, fmt.Sprintf("%s (%s)", d.Field, listUpTo(cells, most)))
 	}
 	return doubtAbout(v1alpha1.ReasonEnvironmentMismatch, fields,
-		"the cells compared differ in %s, which the campaign does not declare: make them the same and measure again with a new spec.rerun, or name what may differ in spec.acceptedDifferences")
+		"the compared cells differ in %s, and the campaign does not declare these differences: remove them and set a new spec.rerun, or add the fields to spec.acceptedDifferences")
 }

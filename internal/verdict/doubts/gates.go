@@ -28,8 +28,8 @@ func gatesNotEvaluable(a campaign.Assessment) []Doubt {
 	}
 	var gates []string
 	for _, gate := range slices.Sorted(maps.Keys(variants)) {
-		gates = append(gates, fmt.Sprintf("%s of %s", gate, strings.Join(slices.Sorted(maps.Keys(variants[gate])), " and ")))
+		gates = append(gates, fmt.Sprintf("%s for %s", gate, strings.Join(slices.Sorted(maps.Keys(variants[gate])), " and ")))
 	}
 	return doubtAbout(v1alpha1.ReasonGatesNotEvaluable, gates,
-		"these gates could not be evaluated, because their figures are not measured there: %s; leave them out of spec.gates, or measure where their figures are available")
+		"these gates could not be evaluated, because their figures were not measured: %s; remove these gates from spec.gates, or measure on a system where their figures are available")
 }

@@ -17,12 +17,12 @@ func clientChecks(a campaign.Assessment) []Doubt {
 	var cells []string
 	for _, c := range a.ClientChecks {
 		if c.Bound {
-			cells = append(cells, fmt.Sprintf("%s (%d clients: opensearch-benchmark got %.0f docs/s of %.0f, %.2fx)",
+			cells = append(cells, fmt.Sprintf("%s (%d clients: opensearch-benchmark reached %.0f docs/s, Knee's loader %.0f, %.2fx)",
 				a.CellName(c.Variant, c.Topology), c.Clients, c.Driver, c.Loader, c.Ratio))
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonClientBound, cells,
-		"the load generator was the limit in %s, as the same load by Knee's own loader shows: docs/s at so many clients are the limit of the clients and not of OpenSearch. "+
+		"the load generator was the limit in %s: Knee's own loader reached more docs/s with the same load. The docs/s at these client counts are the limit of the clients and not of OpenSearch. "+
 			"Give the loader more CPU (spec.loader), spread its clients over pods (workload.clientsPerPod), or measure with workload.bulk")
 }
 
@@ -33,12 +33,12 @@ func unitOf(a campaign.Assessment) string {
 
 func clientBounds(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonClientBound, boundCells(a, a.ClientBound),
-		"the loader was the limit in %s, so that "+unitOf(a)+" is the limit of the loader and not of OpenSearch: give it more CPU (spec.loader.resources) or a machine that has more (spec.loader.nodePool)")
+		"the loader was the limit in %s, so "+unitOf(a)+" is the limit of the loader and not of OpenSearch: give the loader more CPU (spec.loader.resources) or a machine with more CPU (spec.loader.nodePool)")
 }
 
 func diskBounds(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonDiskBound, boundCells(a, a.DiskBound),
-		"the disk may have been the limit in %s: provision a faster one (spec.opensearch.storage), or correct diskLimits, with which the traffic of all disks of the machine is compared")
+		"the disk may have been the limit in %s: provision a faster disk (spec.opensearch.storage), or correct diskLimits (Knee compares diskLimits with the traffic of all disks of the machine)")
 }
 
 // boundCells describes each cell that has bounds: its name, the places of its bounds and the message of the first bound.

@@ -15,14 +15,21 @@ func kneesNotFound(a campaign.Assessment) []Doubt {
 	if a.Fixed {
 		return nil
 	}
-	var cells []string
+	var cells, leftOut []string
 	for _, c := range a.Cells {
-		if c.Curve.Knee == nil {
-			cells = append(cells, a.CellName(c.Variant, c.Topology))
+		name := a.CellName(c.Variant, c.Topology)
+		switch {
+		case c.Curve.Knee != nil:
+		case a.IsLeftOut(campaign.CellKey{Variant: c.Variant, Topology: c.Topology}):
+			leftOut = append(leftOut, name)
+		default:
+			cells = append(cells, name)
 		}
 	}
-	return doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
-		"no client count of %s was Measured: see why in the report, then fix the cause or loosen spec.gates")
+	return append(doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
+		"no client count of %s was Measured: see why in the report, then fix the cause or loosen spec.gates"),
+		doubtAbout(v1alpha1.ReasonKneeNotFound, leftOut,
+			"no client count of %s was Measured, so that the comparisons leave it out: see why in the report, then fix the cause or loosen spec.gates, or remove it from spec.variants or spec.matrix")...)
 }
 
 func notShared(a campaign.Assessment) []Doubt {
@@ -34,7 +41,7 @@ func notShared(a campaign.Assessment) []Doubt {
 		s := a.Shared[t]
 		advice := "add client counts to spec.sweep, or lower spec.knee.percentOfPeak"
 		if s.Clients == 0 {
-			advice = "fix what failed, or loosen spec.gates"
+			advice = "fix the cause of the failed trials, or loosen spec.gates"
 		}
 		if !s.Agreed {
 			out = append(out, Doubt{v1alpha1.ReasonNoSharedClients, fmt.Sprintf("%s%s: %s", topologyPrefix(a, t), s.Why, advice)})
@@ -51,7 +58,7 @@ func peaksGated(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonPeakGated, cells,
-		"the highest "+unitOf(a)+" of %s failed a gate, so that the Measured peak is lower: fix what the gate found, or change spec.gates")
+		"the highest "+unitOf(a)+" of %s failed a gate, so the Measured peak is lower: fix the problem that the gate found, or change spec.gates")
 }
 
 func peaksAtEdge(a campaign.Assessment) []Doubt {
@@ -62,7 +69,7 @@ func peaksAtEdge(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonPeakAtRangeEdge, cells,
-		"the peak of %s is at the highest client count observed and may lie beyond it: add higher counts to spec.sweep")
+		"the peak of %s is at the highest client count observed, and more clients may give a higher peak: add higher client counts to spec.sweep")
 }
 
 func trialsFailed(a campaign.Assessment) []Doubt {
@@ -93,7 +100,7 @@ func trialsGated(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonTrialsGated, gated,
-		"a gate failed in %s, so that the ratios do not include these trials: fix what the gate found, or change spec.gates")
+		"a gate failed in %s, so the ratios do not include these trials: fix the problem that the gate found, or change spec.gates")
 }
 
 // finalsThat returns the names of those Finals of a cell for which the given function returns true.

@@ -19,7 +19,7 @@ func fewRepetitions(a campaign.Assessment) []Doubt {
 	}
 	if a.Repetitions == 0 {
 		return []Doubt{{v1alpha1.ReasonTooFewRepetitions, fmt.Sprintf(
-			"no Final repetitions, so that the variants are not compared: set spec.final.repetitions to %d",
+			"there are no Final repetitions, so Knee does not compare the variants: set spec.final.repetitions to %d",
 			stats.Repetitions(a.Comparisons))}}
 	}
 	var pairs []string
@@ -31,8 +31,9 @@ func fewRepetitions(a campaign.Assessment) []Doubt {
 		}
 	}
 	what, field, planned, _ := repetitionField(a)
-	advice := fmt.Sprintf("set %s to at least %d", field, stats.Repetitions(a.Comparisons))
-	if planned >= stats.Repetitions(a.Comparisons) {
+	least := a.LeastRepetitions(a.Comparisons)
+	advice := fmt.Sprintf("set %s to at least %d", field, least)
+	if planned >= least {
 		advice = adviceForLostFinals(a, short)
 	}
 	return doubtAbout(v1alpha1.ReasonTooFewRepetitions, pairs, fmt.Sprintf(
@@ -52,10 +53,10 @@ func adviceForLostFinals(a campaign.Assessment, ratios []campaign.Ratio) string 
 	}
 	var advice []string
 	if failed {
-		advice = append(advice, "fix what failed, then raise spec.retries")
+		advice = append(advice, "fix the cause of the failed Finals, then raise spec.retries")
 	}
 	if gated { // raising spec.retries does not help, because a Gated Final is a valid measurement
-		advice = append(advice, "change the gate that failed in spec.gates, or fix what it found and set a new spec.rerun")
+		advice = append(advice, "change the failed gate in spec.gates, or fix the problem that the gate found and set a new spec.rerun")
 	}
 	return strings.Join(advice, "; ")
 }
@@ -99,10 +100,10 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 	if most > allowed {
 		or = ", or raise"
 		advice = append(advice, fmt.Sprintf(
-			"reduce the noise (longer loads, dedicated machines) if more than the %d that %s allows are needed", allowed, field))
+			"reduce the noise (longer loads, dedicated machines) if a comparison needs more than %d, the maximum of %s", allowed, field))
 	}
 	return doubtAbout(v1alpha1.ReasonNotDistinguishable, pairs, fmt.Sprintf(
-		"too noisy: %%s cannot be distinguished from no difference at the 5 %%%% level, nor from a difference of spec.final.smallestDifferencePercent: %s that percentage if a smaller difference does not matter",
+		"too noisy: in %%s, neither a difference (5 %%%% level) nor equivalence within spec.final.smallestDifferencePercent was shown: %s spec.final.smallestDifferencePercent if small differences do not matter",
 		strings.Join(advice, ", ")+or))
 }
 
@@ -124,7 +125,7 @@ func ordersConfounded(a campaign.Assessment) []Doubt {
 		return nil
 	}
 	if len(others) > 0 {
-		message += " (the same of " + listUpTo(others, maxNamed) + ")"
+		message += " (the same applies to " + listUpTo(others, maxNamed) + ")"
 	}
 	return []Doubt{{v1alpha1.ReasonOrderConfounded, message}}
 }
@@ -148,5 +149,5 @@ func placementsShared(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonPlacementsShared, cells,
-		"placements share machines in %s, so that no interval covers the variation from machine to machine: add nodes to the pool (spec.variants[].nodePool), or set spec.final.placements to the number of its machines")
+		"placements share machines in %s, so the intervals do not cover the variation from machine to machine: add nodes to the pool (spec.variants[].nodePool), or set spec.final.placements to the number of machines in the pool")
 }

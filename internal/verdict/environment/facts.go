@@ -64,7 +64,7 @@ var environmentFacts = []environmentFact{
 		field: "loaderHost", declared: isNeverDeclared,
 		shown:    ofLoader(func(l record.Loader) string { return l.Host }),
 		compared: ofLoader(func(l record.Loader) string { return count(int64(l.Cores)) }),
-		alike:    "the loads came from different machines, which are equal as far as is known",
+		alike:    "the loads came from different machines, which have no known difference",
 	},
 }
 

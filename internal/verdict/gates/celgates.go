@@ -61,7 +61,7 @@ func (j *judging) expressions(expressions []v1alpha1.GateExpression) {
 		case result != types.True && e.Message != "":
 			j.fail(gate, "gate %s: %s", gate, e.Message)
 		case result != types.True:
-			j.fail(gate, "gate %s: not true that %s", gate, verdict.Clip(e.Expression, 100))
+			j.fail(gate, "gate %s: this expression is not true: %s", gate, verdict.Clip(e.Expression, 100))
 		}
 	}
 }
@@ -95,7 +95,7 @@ func compile(expression string) (cel.Program, error) {
 		return nil, errors.New(explain(issues))
 	}
 	if !ast.OutputType().IsExactType(cel.BoolType) {
-		return nil, fmt.Errorf("an expression must be true or false, but its type is %s: compare it with a limit", ast.OutputType())
+		return nil, fmt.Errorf("an expression must have the type bool, but this expression has the type %s: compare the value with a limit", ast.OutputType())
 	}
 	return env.Program(ast, cel.CostLimit(expressionCost))
 }

@@ -31,15 +31,15 @@ func TestExpressions(t *testing.T) {
 		message    string // empty: the expression is true
 	}{
 		{"trial.nodes.all(n, n.ioWaitPercent < 10)", nothing, ""},
-		{"trial.nodes.all(n, n.ioWaitPercent < 10)", secondNode, "gate own-0: not true that trial.nodes.all(n, n.ioWaitPercent < 10)"},
+		{"trial.nodes.all(n, n.ioWaitPercent < 10)", secondNode, "gate own-0: this expression is not true: trial.nodes.all(n, n.ioWaitPercent < 10)"},
 		{"trial.clients <= 8 && trial.docsPerSecond > 99999 && trial.rejections == 0 && trial.errorRate == 0.0", nothing, ""},
 		{"trial.variant == 'arm' && trial.topology == '6p0r' && trial.phase == 'Sweep' && trial.settled", nothing, ""},
-		{"trial.docsPerSecond / double(trial.clients) > 12500.5", nothing, "not true that"},
+		{"trial.docsPerSecond / double(trial.clients) > 12500.5", nothing, "this expression is not true: "},
 		{"trial.nodes[0].name == 'os-0' && trial.nodes[0].cpuPercent >= 88 && trial.nodes[0].cores == 16", nothing, ""},
 		{"math.greatest(trial.nodes.map(n, n.diskWriteMiBs)) < 200", nothing, ""},
 		{"trial.nodes.all(n, n.heapUsedMaxBytes * 4 < n.heapBytes * 3)", nothing, ""},
 		{"trial.tasks.filter(t, t.search).all(t, t.p99 <= 50 && t.latencyP99 < 100)", nothing, ""},
-		{"trial.tasks.all(t, has(t.latencyP99))", nothing, "not true that"}, // the closed-loop indexing task has no latency
+		{"trial.tasks.all(t, has(t.latencyP99))", nothing, "this expression is not true: "}, // the closed-loop indexing task has no latency
 		{"trial.loader.clientUtilization >= 0.9 && trial.loader.busiestPercent < 95", nothing, ""},
 		{"trial.nodes.all(n, n.gcPauseP99Millis < 100 && n.gcFullPauses == 0)", nothing, ""},
 
@@ -99,7 +99,7 @@ func TestExpressions_ownMessage_isShown(t *testing.T) {
 	g := expressions("trial.clients > 8", "trial.clients > 9")
 	g.Expressions[1].Message = "more than 9 clients are asked"
 	failures := gates.Judge(full(), g).Failures
-	if len(failures) != 2 || failures[0].Message != "gate own-0: not true that trial.clients > 8" ||
+	if len(failures) != 2 || failures[0].Message != "gate own-0: this expression is not true: trial.clients > 8" ||
 		failures[1].Message != "gate own-1: more than 9 clients are asked" {
 		t.Errorf("%+v", failures)
 	}
@@ -118,8 +118,8 @@ func TestCompileGates(t *testing.T) {
 		{"trial.loader.utilization > 0.5", "undefined field 'utilization' (known: clientUtilization of a Loader"},
 		{"trial.zzz > 1", "undefined field 'zzz' (docs/gates.md lists the fields"},
 		{"nodes.all(n, n.stealPercent < 1)", "undeclared reference to 'nodes' (in container '') (the only variable is trial; known: nodes of a Trial"},
-		{"trial.docsPerSecond", "an expression must be true or false, but its type is double: compare it with a limit"},
-		{"dyn(true)", "an expression must be true or false, but its type is dyn"},
+		{"trial.docsPerSecond", "an expression must have the type bool, but this expression has the type double: compare the value with a limit"},
+		{"dyn(true)", "an expression must have the type bool, but this expression has the type dyn"},
 		{"trial.docsPerSecond < '10'", "found no matching overload for '_<_'"},
 		{"trial.errorRate == 0", "write 0.0 instead of 0"},
 		{"trial.nodes.all(n, n.cores)", "expected type 'bool' but found 'int'"},

@@ -15,7 +15,7 @@ func suggestFix(message string) string {
 	m := wrongName.FindStringSubmatch(message)
 	if m == nil {
 		if strings.Contains(message, "no matching overload") {
-			return "a fraction and a whole number can be compared only with <, <=, > and >=: write 0.0 instead of 0 with == and in arithmetic"
+			return "a fraction and a whole number can be compared only with <, <=, > and >=: with == and in arithmetic, write 0.0 instead of 0"
 		}
 		return ""
 	}

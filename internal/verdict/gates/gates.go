@@ -78,7 +78,7 @@ func (j *judging) limit(gate figures.Gate, limit float64, set bool) {
 	case unknown != "":
 		j.failUnknown(gate.Name, "%s %s cannot be judged: %s", gate.Name, Number(limit), unknown)
 	case value == 0 && gate.None != "":
-		j.fail(gate.Name, "%s, %s is %s", gate.None, gate.Name, Number(limit))
+		j.fail(gate.Name, "%s, but %s is %s", gate.None, gate.Name, Number(limit))
 	case gate.Least && value < limit:
 		j.fail(gate.Name, gate.Words+" below %s %s", Below(value, limit, gate.Digits), gate.Name, Number(limit))
 	case gate.Count != nil && value > limit:
@@ -102,7 +102,7 @@ func (j *judging) worst(gate figures.Gate) (value float64, node, unknown string)
 	}
 	nodes := j.record.Nodes
 	if len(nodes) == 0 {
-		return 0, "", fmt.Sprintf("no OpenSearch node's %s was measured", gate.What)
+		return 0, "", fmt.Sprintf("no OpenSearch node has a measurement of %s", gate.What)
 	}
 	value = math.Inf(-1)
 	for i := range nodes {

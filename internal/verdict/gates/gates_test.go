@@ -82,7 +82,7 @@ func TestGates(t *testing.T) {
 			func(r *record.Record) { r.Nodes[0].Pressure = nil },
 			"maxIOPressurePercent 100 cannot be judged: the io pressure of node os-0 was not measured"},
 		{"io pressure of no node", v1alpha1.Gates{MaxIOPressurePercent: decimal("100")},
-			func(r *record.Record) { r.Nodes = nil }, "no OpenSearch node's io pressure was measured"},
+			func(r *record.Record) { r.Nodes = nil }, "no OpenSearch node has a measurement of io pressure"},
 
 		{"throttled within", throttledGate, func(*record.Record) {}, ""},
 		{"throttled", throttledGate, func(r *record.Record) { *r.Nodes[0].Throttled = 7 },
@@ -95,7 +95,7 @@ func TestGates(t *testing.T) {
 			"the CPU of node os-0 was not measured"},
 		{"throttling where nothing is known of the node", throttledGate, func(r *record.Record) {
 			r.Nodes[0].Throttled, r.Nodes[0].Environment = nil, record.Environment{}
-		}, "whether node os-0 has a CPU quota is not known"},
+		}, "it is not known whether node os-0 has a CPU quota"},
 		{"throttling seen on one node alone", throttledGate, func(r *record.Record) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: r.Nodes[0].CPU, Environment: r.Nodes[0].Environment})
 		}, "the throttling of node os-1 was not measured"},
@@ -116,9 +116,9 @@ func TestGates(t *testing.T) {
 
 		{"steady within", v1alpha1.Gates{MinSteadySeconds: seconds(80)}, func(*record.Record) {}, ""},
 		{"steady", v1alpha1.Gates{MinSteadySeconds: seconds(120)}, func(*record.Record) {},
-			"steady for 80.00 s, below minSteadySeconds 120"},
+			"the steady part of the load is 80.00 s long, below minSteadySeconds 120"},
 		{"never steady", v1alpha1.Gates{MinSteadySeconds: seconds(1)}, func(r *record.Record) { r.Ingest.SteadySeconds = 0 },
-			"no steady part of the load was found, minSteadySeconds is 1"},
+			"no steady part of the load was found, but minSteadySeconds is 1"},
 		{"steady for a full corpus", v1alpha1.Gates{MinSteadySeconds: seconds(1)}, func(r *record.Record) { r.Ingest.Corpus = r.Ingest.Count },
 			"minSteadySeconds 1 cannot be judged: a full-corpus load has no steady part"},
 

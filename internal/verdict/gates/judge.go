@@ -33,7 +33,7 @@ func JudgeFor(spec v1alpha1.BenchmarkCampaignSpec, r record.Record) verdict.Judg
 	unit := plan.DriverOf(spec.Workload).Unit()
 	if _, got := r.Rate(); r.Version == record.Version && r.Error == nil && got != "" && got != unit {
 		return verdict.Judgement{Verdict: verdict.Errored, Failures: []verdict.Failure{{Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf(
-			"the record's rate is in %s, but the campaign's is in %s: the record belongs to another load than spec.workload", got, unit)}}}
+			"the rate of the record is in %s, but the rate of the campaign is in %s: the record was measured with a load other than spec.workload", got, unit)}}}
 	}
 	return Judge(r, spec.Gates)
 }
@@ -92,15 +92,15 @@ func taskErrors(r record.Record, fail func(reason, format string, args ...any)) 
 			ingests++
 		}
 		if !stats.Positive(t.Throughput) && !wasRefused(r) {
-			fail(record.ReasonDriverIncomplete, "%s gave no throughput for task %q", driverName(r), t.Name)
+			fail(record.ReasonDriverIncomplete, "%s reported no throughput for task %q", driverName(r), t.Name)
 		}
 		if t.ErrorRate != 0 && explained == 0 {
-			fail(record.ReasonRequestsFailed, "%.4g %% of the requests of task %q failed, and no rejection counter explains it",
+			fail(record.ReasonRequestsFailed, "%.4g %% of the requests of task %q failed, and no rejection counter explains these failures",
 				100*t.ErrorRate, t.Name)
 		}
 	}
 	if ingests == 0 && !r.HasLostAllTasks() { // if HasLostAllTasks, the tasks were dropped from the record for lack of space
-		fail(record.ReasonDriverIncomplete, "%s gave no figures for an ingest task", driverName(r))
+		fail(record.ReasonDriverIncomplete, "%s reported no figures for an ingest task", driverName(r))
 	}
 }
 
@@ -111,19 +111,19 @@ func countErrors(in record.Ingest, rejections record.Rejections, fail func(reaso
 		fail(record.ReasonRequestsFailed, "OpenSearch failed to index %d documents", in.IndexFailed)
 	}
 	if in.Count != in.TotalIndexed {
-		fail(record.ReasonCountMismatch, "the index holds %d documents, but %d were indexed", in.Count, in.TotalIndexed)
+		fail(record.ReasonCountMismatch, "the index holds %d documents, but OpenSearch counted %d indexed documents", in.Count, in.TotalIndexed)
 	}
 	if in.Corpus == 0 {
 		return
 	}
 	missing := in.Corpus - in.Count
 	if missing < 0 {
-		fail(record.ReasonCountMismatch, "the index holds %d documents, more than the %d of the corpus", in.Count, in.Corpus)
+		fail(record.ReasonCountMismatch, "the index holds %d documents, more than the %d documents of the corpus", in.Count, in.Corpus)
 	}
 	// If the bulk size is unknown, a rejection can explain any number of missing documents.
 	unexplained := rejections.Total() == 0 || in.BulkSize > 0 && missing > rejections.Total()*in.BulkSize
 	if missing > 0 && unexplained {
-		fail(record.ReasonCountMismatch, "%d of the corpus's %d documents are missing, and %d rejections do not explain it",
+		fail(record.ReasonCountMismatch, "%d of the %d documents of the corpus are missing from the index, and %d rejections cannot explain all of them",
 			missing, in.Corpus, rejections.Total())
 	}
 }

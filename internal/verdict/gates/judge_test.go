@@ -2,6 +2,7 @@ package gates_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestJudge(t *testing.T) {
 		{"only a search task", allGates, func(r *record.Record) { r.Tasks[0].Search = true },
 			verdict.Errored, record.ReasonDriverIncomplete, "no figures for an ingest task"},
 		{"a task without throughput", allGates, func(r *record.Record) { r.Tasks[0].Throughput = 0 },
-			verdict.Errored, record.ReasonDriverIncomplete, `osb gave no throughput for task "index"`},
+			verdict.Errored, record.ReasonDriverIncomplete, `osb reported no throughput for task "index"`},
 		{"a throughput that is no number", allGates, func(r *record.Record) { r.Tasks[0].Throughput = math.NaN() },
 			verdict.Errored, record.ReasonDriverIncomplete, "no throughput"},
 		{"no docs/s", allGates, func(r *record.Record) { r.Ingest.DocsPerSecond = 0 },
@@ -70,10 +71,10 @@ func TestJudge(t *testing.T) {
 		{"more than the corpus", allGates, func(r *record.Record) { r.Ingest.Corpus = r.Ingest.Count - 1 },
 			verdict.Errored, record.ReasonCountMismatch, "more than the"},
 		{"less than the corpus without rejections", allGates, func(r *record.Record) { r.Ingest.Corpus = r.Ingest.Count + 10 },
-			verdict.Errored, record.ReasonCountMismatch, "10 of the corpus's"},
+			verdict.Errored, record.ReasonCountMismatch, "10 of the 10000010 documents of the corpus are missing"},
 		{"less than the corpus by more than the rejections' bulks", allGates, func(r *record.Record) {
 			r.Ingest.Corpus, r.Rejections.WritePool = r.Ingest.Count+20001, 2
-		}, verdict.Errored, record.ReasonCountMismatch, "2 rejections do not explain it"},
+		}, verdict.Errored, record.ReasonCountMismatch, "2 rejections cannot explain all of them"},
 		// Observed with the real program: exit code 0 and 60,481 docs/s, although 96.5 % of 200 bulks were rejected.
 		{"most bulks rejected", allGates, func(r *record.Record) {
 			r.Ingest.Corpus, r.Ingest.Count, r.Ingest.TotalIndexed, r.Ingest.BulkSize = 200_000, 7_000, 7_000, 1_000
@@ -104,7 +105,7 @@ func TestJudge(t *testing.T) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1"})
 		}, verdict.Gated, "maxIOWaitPercent", "maxIOWaitPercent 10 cannot be judged: the CPU of node os-1 was not measured"},
 		{"iowait of no node", allGates, func(r *record.Record) { r.Nodes = nil },
-			verdict.Gated, "maxIOWaitPercent", "no OpenSearch node's iowait was measured"},
+			verdict.Gated, "maxIOWaitPercent", "no OpenSearch node has a measurement of iowait"},
 		{"iowait that is no number", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = math.NaN() },
 			verdict.Gated, "maxIOWaitPercent", "cannot be judged"},
 		{"tasks that did not fit the record", allGates, func(r *record.Record) { r.Tasks, r.Dropped = nil, []record.Drop{"tasks"} },
@@ -114,7 +115,7 @@ func TestJudge(t *testing.T) {
 		{"CPU", allGates, func(r *record.Record) { r.Nodes[0].CPU.User = 92 },
 			verdict.Gated, "maxCPUPercent", "CPU user+sys 96.0 % above maxCPUPercent 95"},
 		{"the loader's CPU", allGates, func(r *record.Record) { r.Loader.BusiestPercent = 99 },
-			verdict.Gated, "maxLoaderCPUPercent", "the loader's busiest process at 99.0 % of one core above maxLoaderCPUPercent 90"},
+			verdict.Gated, "maxLoaderCPUPercent", "the loader's busiest process used 99.0 % of one core, above maxLoaderCPUPercent 90"},
 		{"the loader's CPU not seen", allGates, func(r *record.Record) { r.Loader = record.Loader{} },
 			verdict.Gated, "maxLoaderCPUPercent", "cannot be judged: the loader's CPU was not measured"},
 	} {
@@ -145,5 +146,59 @@ func TestJudge_severalGatesFail_namesAll(t *testing.T) {
 	j := gates.Judge(r, v1alpha1.Gates{MaxIOWaitPercent: v1alpha1.ToDecimal("10")})
 	if len(j.Failures) != 2 || j.Failures[0].Gate != "maxRejections" || j.Failures[1].Gate != "maxIOWaitPercent" {
 		t.Errorf("%+v, want both gates", j)
+	}
+}
+
+// TestTruth_L2_figureJustAboveLimit_fails checks that a record, which holds rounded figures, gives the same verdict as the measured
+// figures. A figure just beyond the limit of a gate fails, and a figure at the limit or just within it passes.
+func TestTruth_L2_figureJustAboveLimit_fails(t *testing.T) {
+	limits := v1alpha1.Gates{
+		MaxIOWaitPercent: v1alpha1.ToDecimal("10"), MaxStealPercent: v1alpha1.ToDecimal("10"), MaxIOPressurePercent: v1alpha1.ToDecimal("10"),
+		MaxThrottledPercent: v1alpha1.ToDecimal("10"), MaxCPUPercent: v1alpha1.ToDecimal("90"), MaxLoaderCPUPercent: v1alpha1.ToDecimal("90"),
+		MaxCVPercent: v1alpha1.ToDecimal("10"), MinClientUtilization: v1alpha1.ToDecimal("0.9"), MinSteadySeconds: ptr.To[int32](10),
+	}
+	for _, tt := range []struct {
+		gate         string
+		limit, small float64 // small is below the resolution of the record
+		set          func(*record.Record, float64)
+	}{
+		{"maxIOWaitPercent", 10, 0.004, func(r *record.Record, f float64) { r.Nodes[0].CPU.IOWait = f }},
+		{"maxStealPercent", 10, 0.004, func(r *record.Record, f float64) { r.Nodes[0].CPU.Steal = f }},
+		{"maxIOPressurePercent", 10, 0.004, func(r *record.Record, f float64) { r.Nodes[0].Pressure.IO = f }},
+		{"maxThrottledPercent", 10, 0.004, func(r *record.Record, f float64) { r.Nodes[0].Throttled = &f }},
+		{"maxCPUPercent", 90, 0.004, func(r *record.Record, f float64) { r.Nodes[0].CPU.User = f - r.Nodes[0].CPU.Sys }},
+		{"maxCPUPercent", 90, 0.004, func(r *record.Record, f float64) {
+			r.Nodes[0].CPU = nil
+			r.Nodes[0].ReportedCPU = &record.ReportedCPU{Mean: f}
+		}},
+		{"maxLoaderCPUPercent", 90, 0.00004, func(r *record.Record, f float64) { r.Loader.BusiestPercent = f }},
+		{"maxCVPercent", 10, 0.00004, func(r *record.Record, f float64) { r.Ingest.CVPercent = f }},
+		{"minClientUtilization", 0.9, -0.0000004, func(r *record.Record, f float64) { r.Loader.UtilizationOfTime = f }},
+		{"minSteadySeconds", 10, -0.00004, func(r *record.Record, f float64) { r.Ingest.SteadySeconds = f }},
+	} {
+		for _, shift := range []float64{tt.small, 0, -tt.small} {
+			r := campaigntest.Measured(record.Trial{Campaign: "x", Cell: "c", Phase: record.Final, Clients: 4, Repetition: 1, Placement: 1}, 1000)
+			r.Nodes[0].Pressure, r.Nodes[0].Throttled = &record.Pressure{IO: 1}, ptr.To(1.)
+			r.Nodes[0].CPU = &record.CPU{User: 30, Sys: 4.126, IOWait: 1, Idle: 64, Cores: 16}
+			r.Ingest.CVPercent, r.Ingest.SteadySeconds = 1, 100
+			tt.set(&r, tt.limit+shift)
+			data, err := record.Encode(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := record.Decode(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := gates.Judge(read, limits)
+			wantGated := shift != 0 && (shift > 0) == (tt.small > 0)
+			var failed []string
+			for _, f := range got.Failures {
+				failed = append(failed, f.Gate)
+			}
+			if wantGated != slices.Contains(failed, tt.gate) {
+				t.Errorf("%s of %g at a limit of %g: %v, want gated %t", tt.gate, tt.limit+shift, tt.limit, failed, wantGated)
+			}
+		}
 	}
 }

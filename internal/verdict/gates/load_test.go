@@ -24,9 +24,9 @@ func TestJudgeFor(t *testing.T) {
 		says    string
 	}{
 		{"fine", command, func(*record.Record) {}, verdict.Measured, ""},
-		{"in another unit", command, func(r *record.Record) { r.Load.Unit = "rows/s" }, verdict.Errored, "the record's rate is in rows/s, but the campaign's is in calls/s"},
-		{"of a campaign that fills an index", osb, func(*record.Record) {}, verdict.Errored, "in calls/s, but the campaign's is in docs/s"},
-		{"an index where there is none", command, func(r *record.Record) { *r = campaigntest.Measured(trial, 5) }, verdict.Errored, "in docs/s, but the campaign's is in calls/s"},
+		{"in another unit", command, func(r *record.Record) { r.Load.Unit = "rows/s" }, verdict.Errored, "the rate of the record is in rows/s, but the rate of the campaign is in calls/s"},
+		{"of a campaign that fills an index", osb, func(*record.Record) {}, verdict.Errored, "in calls/s, but the rate of the campaign is in docs/s"},
+		{"an index where there is none", command, func(r *record.Record) { *r = campaigntest.Measured(trial, 5) }, verdict.Errored, "in docs/s, but the rate of the campaign is in calls/s"},
 		{"its own error comes first", osb, func(r *record.Record) {
 			r.Error = &record.Error{Reason: record.ReasonDeadline, Message: "too late"}
 		}, verdict.Errored, "too late"},
@@ -46,7 +46,7 @@ func TestJudgeFor(t *testing.T) {
 		{"one that fails", with(command, expressions("trial.load.metrics['gc'] < 2")), func(r *record.Record) {
 			three := 3.0
 			r.Load.Metrics = []record.Metric{{Name: "gc", Value: &three}}
-		}, verdict.Gated, "not true that"},
+		}, verdict.Gated, "this expression is not true: "},
 		{"one on a metric that could not be had", with(command, expressions("trial.load.metrics['gc'] < 2")), func(r *record.Record) {
 			r.Load.Metrics = []record.Metric{{Name: "gc", Note: "no answer"}}
 		}, verdict.Gated, "cannot be judged"},

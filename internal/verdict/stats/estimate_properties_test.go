@@ -5,14 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/aclements/go-moremath/stats"
 )
 
-// TestCompare_confidence_matchesEnumeration compares the confidence of the interval with an enumeration of all orders of n and m
+// TestOrderStatistic_confidence_matchesEnumeration compares the confidence of the interval with an enumeration of all orders of n and m
 // values. All orders are equally likely if both samples come from one population. The interval goes from the k-th
 // smallest to the k-th largest difference. It contains 0 unless fewer than k differences lie on one side of 0.
-func TestCompare_confidence_matchesEnumeration(t *testing.T) {
+func TestOrderStatistic_confidence_matchesEnumeration(t *testing.T) {
 	for n := 2; n <= 6; n++ {
 		for m := 2; m <= 6; m++ {
 			counts := mixes(n, m) // number of orders, by number of differences above 0
@@ -30,7 +28,7 @@ func TestCompare_confidence_matchesEnumeration(t *testing.T) {
 				return sum / all
 			}
 			for _, confidence := range []float64{0.5, 0.9, 0.95, 0.975, 0.99, 0.999} {
-				k, achieved := orderStatistic(stats.UDist{N1: n, N2: m}, confidence)
+				k, achieved := orderStatistic(n, m, confidence)
 				if !within(achieved, holds(k), 1e-9) {
 					t.Errorf("%d x %d at %v: k = %d holds in %v, by enumeration in %v", n, m, confidence, k, achieved, holds(k))
 				}
@@ -65,13 +63,9 @@ func mixes(n, m int) []float64 {
 	return counts
 }
 
-// TestMannWhitney_smallSamples_matchEnumeration compares the two-sided p with an enumeration of all divisions of the values into
-// two samples: twice the smaller tail of the rank sum. It covers samples with and without ties, of equal and
-// different sizes.
-func TestMannWhitney_smallSamples_matchEnumeration(t *testing.T) {
-	if got := mannWhitney([]float64{99, 99, 100}, []float64{97, 97}); !within(got, 0.2, 1e-12) {
-		t.Errorf("99, 99, 100 against 97, 97: p %v, want 0.2", got)
-	}
+// TestRankTails_smallSamples_matchesEnumeration compares p with an enumeration of all orders of the values. Each tie counts against a
+// difference.
+func TestRankTails_smallSamples_matchesEnumeration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	draws := map[string]func(n int) []float64{
 		"no ties":   func(n int) []float64 { return noisy(rng, n, 1, 0.1) },
@@ -79,19 +73,15 @@ func TestMannWhitney_smallSamples_matchEnumeration(t *testing.T) {
 		"many ties": func(n int) []float64 { return whole(rng, n, 3) },
 	}
 	for name, draw := range draws {
-		unequal := 0
 		for range 300 {
 			x, y := draw(1+rng.IntN(6)), draw(1+rng.IntN(6))
-			if len(x) != len(y) {
-				unequal++
-			}
-			if got, want := mannWhitney(x, y), enumeratedP(x, y); !within(got, want, 1e-9) {
+			if got, want := rankTails(len(x), len(y), pairwise(x, y)).p(), enumeratedP(x, y); !within(got, want, 1e-9) {
 				t.Fatalf("%s: %v against %v: p %v, by enumeration %v", name, x, y, got, want)
 			}
 		}
-		if unequal < 100 {
-			t.Errorf("%s: only %d of samples of two sizes", name, unequal)
-		}
+	}
+	if e := CompareRanks([]float64{99, 99, 100}, []float64{97, 97}, 0.95); !within(e.P, 0.2, 1e-12) {
+		t.Errorf("99, 99, 100 against 97, 97: p %v, want 0.2", e.P)
 	}
 }
 
@@ -104,44 +94,28 @@ func whole(rng *rand.Rand, n, numbers int) []float64 {
 	return out
 }
 
-// enumeratedP computes p from all subsets of the values with the size of x. All subsets are equally likely.
+// enumeratedP computes p from all equally likely orders of two samples without ties. It is twice the share of orders with at most as
+// many pairs on one side as x and y have, equal values included.
 func enumeratedP(x, y []float64) float64 {
-	all := slices.Concat(x, y)
-	ranks := make([]int, len(all)) // two times the mid-rank, which makes it an integer
-	for i, v := range all {
-		for _, w := range all {
-			switch {
-			case w < v:
-				ranks[i] += 2
-			case w == v:
-				ranks[i]++
+	above, below := 0, 0
+	for _, a := range x {
+		for _, b := range y {
+			if a >= b {
+				above++
+			}
+			if a <= b {
+				below++
 			}
 		}
 	}
-	sum := func(set int) (sum, size int) {
-		for i, r := range ranks {
-			if set>>i&1 == 1 {
-				sum, size = sum+r, size+1
-			}
-		}
-		return sum, size
-	}
-	seen, _ := sum(1<<len(x) - 1)
-	low, high, count := 0.0, 0.0, 0.0
-	for set := range 1 << len(all) {
-		s, size := sum(set)
-		if size != len(x) {
-			continue
-		}
-		count++
-		if s <= seen {
-			low++
-		}
-		if s >= seen {
-			high++
+	all, tail := 0.0, 0.0
+	for u, c := range mixes(len(x), len(y)) {
+		all += c
+		if u <= min(above, below) {
+			tail += c
 		}
 	}
-	return min(1, 2*min(low, high)/count)
+	return min(1, 2*tail/all)
 }
 
 func TestCompare_shuffledOrScaled_isInvariant(t *testing.T) {
@@ -177,42 +151,53 @@ func TestCompare_shuffledOrScaled_isInvariant(t *testing.T) {
 	}
 }
 
-// TestHolm_simultaneousIntervals_agree checks Holm against the simultaneous intervals at 1 - Alpha/m. If an interval
-// excludes 1, Bonferroni and Holm find a difference: Holm is never stricter than Bonferroni. An interval excludes 1
-// exactly if m times p is at most Alpha.
-func TestHolm_simultaneousIntervals_agree(t *testing.T) {
+// TestTruth_M3_family_intervalAndPAgree checks random families of 1 to 10 comparisons, with and without ties, in one stage and in
+// two. The interval of each comparison excludes 1 exactly if its adjusted p is at most Alpha, whenever the samples are large enough.
+func TestTruth_M3_family_intervalAndPAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
-	off, told := 0, 0
-	for range 500 {
-		m := 1 + rng.IntN(5)
-		var p []float64
-		var estimates []Estimate
-		for range m {
-			n := 6 + rng.IntN(3)
-			e := Compare(noisy(rng, n, 1+0.03*rng.Float64(), 0.015), noisy(rng, n, 1, 0.015), 1-Alpha/float64(m))
-			if e.Confidence < 1-Alpha/float64(m) {
-				t.Fatalf("%d repetitions do not have the confidence for %d comparisons", n, m)
-			}
-			estimates, p = append(estimates, e), append(p, e.P)
-		}
-		for i, adjusted := range Holm(p) {
-			e := estimates[i]
-			isOff := e.Low > 1 || e.High < 1
-			if isOff {
-				off++
-				if adjusted > Alpha {
-					t.Errorf("%+v is off 1, but p after Holm is %v", e, adjusted)
+	draws := []func(n int, median float64) []float64{
+		func(n int, median float64) []float64 { return noisy(rng, n, median, 0.015) },
+		func(n int, median float64) []float64 { return whole(rng, n, 1+int(10*median)) },
+		func(n int, median float64) []float64 { return noisy(rng, n, median, 0.001+0.1*rng.Float64()) },
+	}
+	compares := map[string]func(x, y []float64, confidence float64) Estimate{"ranks": CompareRanks, "one stage": Compare, "two stages": CompareTwoStages}
+	for name, compare := range compares {
+		excluded, included, few := 0, 0, 0
+		for range 6000 {
+			m, draw := 1+rng.IntN(10), draws[rng.IntN(len(draws))]
+			n := Repetitions(m) - 1 + rng.IntN(12)
+			e := compare(draw(n, 1+0.06*rng.Float64()), draw(n+rng.IntN(3), 1), FamilyConfidence(m))
+			excludes := e.Low > 1 || e.High < 1
+			switch {
+			case e.TooFew(m):
+				few++
+				if e.Distinguishable(m) || e.Confidence >= FamilyConfidence(m) {
+					t.Fatalf("%s, family of %d: %+v is too small, but distinguishable", name, m, e)
 				}
+				continue
+			case excludes:
+				excluded++
+			default:
+				included++
 			}
-			if adjusted <= Alpha {
-				told++
+			if e.Confidence < FamilyConfidence(m)-1e-12 || excludes != (AdjustP(e.P, m) <= Alpha) || excludes != e.Distinguishable(m) {
+				t.Fatalf("%s, family of %d: %+v excludes 1: %t, adjusted p %v", name, m, e, excludes, AdjustP(e.P, m))
 			}
-			if bonferroni := float64(m) * p[i]; isOff != (bonferroni <= Alpha) {
-				t.Errorf("of %d: off 1 %t with Bonferroni's p %v: %+v", m, isOff, bonferroni, e)
-			}
+		}
+		if excluded < 1000 || included < 1000 || few < 50 {
+			t.Errorf("%s: %d intervals exclude 1, %d include it, %d samples are too small: the test says nothing", name, excluded, included, few)
 		}
 	}
-	if off < 100 || told < off {
-		t.Errorf("%d intervals off 1, %d told by Holm: the test says nothing", off, told)
+}
+
+// TestTruth_M3_adjustedP_agreesWithVerdict is a comparison of two: Holm's p was 0.032, but the verdict was too noisy.
+func TestTruth_M3_adjustedP_agreesWithVerdict(t *testing.T) {
+	e := CompareRanks([]float64{103.5, 104, 106, 108, 110}, []float64{100, 101, 102, 103, 104.5}, FamilyConfidence(2))
+	p := AdjustP(e.P, 2)
+	if verdict, _ := JudgeRatio(e, e.Distinguishable(2), 3, Noise{0.02, 8}, 2); verdict != TooNoisy || !within(p, 2*2*4.0/252, 1e-12) || !(e.Low <= 1 && e.High > 1) {
+		t.Errorf("%+v: adjusted p %v, verdict %s; want 0.0635, an interval with 1, too noisy", e, p, verdict)
+	}
+	if !math.IsNaN(AdjustP(math.NaN(), 3)) || AdjustP(0.4, 3) != 1 || AdjustP(0.01, 0) != 0.01 {
+		t.Error("an adjusted p is m times p, at most 1; NaN stays NaN")
 	}
 }

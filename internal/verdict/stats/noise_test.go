@@ -16,3 +16,23 @@ func TestPooledNoise(t *testing.T) {
 		t.Errorf("without repeats: %+v", n)
 	}
 }
+
+func TestShrinkTowards(t *testing.T) {
+	unknown := Noise{CV: math.NaN()}
+	for _, tt := range []struct {
+		name              string
+		own, others, want Noise
+	}{
+		{"enough of its own", Noise{0.01, 3}, Noise{0.05, 30}, Noise{0.01, 3}},
+		{"one degree short", Noise{0.01, 2}, Noise{0.04, 30}, Noise{math.Sqrt((2*0.0001 + 0.0016) / 3), 3}},
+		{"none of its own", unknown, Noise{0.04, 30}, Noise{0.04, 3}},
+		{"the others know less", unknown, Noise{0.04, 2}, Noise{0.04, 2}},
+		{"the only cell", Noise{0.01, 1}, unknown, Noise{0.01, 1}},
+		{"nobody knows", unknown, unknown, unknown},
+	} {
+		got := tt.own.ShrinkTowards(tt.others)
+		if got.Freedom != tt.want.Freedom || !within(got.CV, tt.want.CV, 1e-12) && !(math.IsNaN(got.CV) && math.IsNaN(tt.want.CV)) {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}

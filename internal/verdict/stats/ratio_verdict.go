@@ -7,24 +7,23 @@ type RatioVerdict string
 const (
 	Faster     RatioVerdict = "faster"     // the interval is above 1, and the difference is distinguished from noise
 	Slower     RatioVerdict = "slower"     // the interval is below 1, and the difference is distinguished from noise
-	Equivalent RatioVerdict = "equivalent" // the interval is within 1 ± smallestDifferencePercent
+	Equivalent RatioVerdict = "equivalent" // the interval is within 1/(1+d) and 1+d; d is smallestDifferencePercent / 100
 	TooNoisy   RatioVerdict = "too noisy"  // not faster, slower or equivalent; JudgeRatio also returns the repetitions needed
 	NoVerdict  RatioVerdict = ""           // there is no interval
 )
 
 // JudgeRatio returns the verdict on an estimate. The verdict is equivalent if the interval is within the smallest difference that
-// matters, even if the difference is distinguished from noise. The interval must have the confidence that all comparisons together
-// require. Otherwise even a narrow interval does not show equivalence. need is about the number of repetitions per cell that is
-// required to detect smallestDifferencePercent. It is 0 unless the verdict is too noisy. noise is the noise of the compared
-// values.
+// matters, even if the difference is distinguished from noise. Its limits are 1/(1+d) and 1+d, so that the verdict does not depend
+// on which cell is the baseline. The interval must have the confidence that all comparisons together require. Otherwise even a narrow
+// interval does not show equivalence. need is about the number of repetitions per cell that is required to detect
+// smallestDifferencePercent. It is 0 unless the verdict is too noisy. noise is the noise of the compared values.
 func JudgeRatio(e Estimate, distinguishable bool, smallestDifferencePercent float64, noise Noise, comparisons int) (verdict RatioVerdict, need int) {
-	const rounding = 1e-12
 	d := smallestDifferencePercent / 100
-	sure := e.Confidence >= 1-Alpha/float64(max(comparisons, 1))-rounding
+	sure := e.Confidence >= FamilyConfidence(comparisons)-rounding
 	switch {
 	case !e.HasInterval():
 		return NoVerdict, 0
-	case sure && e.Low >= (1-d)*(1-rounding) && e.High <= (1+d)*(1+rounding): // tolerance, because the bounds are computed on logs
+	case sure && e.Low >= (1-rounding)/(1+d) && e.High <= (1+d)*(1+rounding): // tolerance, because the bounds are computed on logs
 		return Equivalent, 0
 	case distinguishable && e.Low > 1:
 		return Faster, 0

@@ -22,7 +22,11 @@ func TestJudgeRatio(t *testing.T) {
 		{"slower", interval(0.8, 0.9, 0.971, 4), true, 1, Slower, 0},
 		{"equivalent", interval(0.98, 1.02, 0.971, 4), false, 1, Equivalent, 0},
 		{"told from noise, but smaller than what matters", interval(1.01, 1.02, 0.971, 4), true, 1, Equivalent, 0},
-		{"the bounds are inclusive", interval(0.97, 1.03, 0.971, 4), false, 1, Equivalent, 0},
+		{"the bounds are inclusive", interval(1/1.03, 1.03, 0.971, 4), false, 1, Equivalent, 0},
+		{"M4: [0.9705, 1.0050] is outside 1/1.03", interval(0.9705, 1.0050, 0.971, 4), false, 1, TooNoisy, RepetitionsFor(0.015, 3, 1)},
+		{"M4: its inverse is outside 1.03", interval(1/1.0050, 1/0.9705, 0.971, 4), false, 1, TooNoisy, RepetitionsFor(0.015, 3, 1)},
+		{"M4: an interval within 1/1.03 and 1.03", interval(0.9715, 1.0050, 0.971, 4), false, 1, Equivalent, 0},
+		{"M4: the inverse of an equivalent interval", interval(1/1.0050, 1/0.9715, 0.971, 4), false, 1, Equivalent, 0},
 		{"above the smallest difference, not told apart after Holm", interval(1.01, 1.1, 0.971, 4), false, 1, TooNoisy, RepetitionsFor(0.015, 3, 1)},
 		{"it may be either", interval(0.96, 1.02, 0.971, 4), false, 1, TooNoisy, RepetitionsFor(0.015, 3, 1)},
 		{"more than there are are needed, whatever the noise says", interval(0.96, 1.02, 0.95, 30), false, 1, TooNoisy, 31},
@@ -39,8 +43,10 @@ func TestJudgeRatio(t *testing.T) {
 // TestJudgeRatio_boundAtSmallestDifference_isEquivalent checks a bound that is exactly the smallest difference. Bounds are computed
 // with logs, so rounding may move the bound slightly.
 func TestJudgeRatio_boundAtSmallestDifference_isEquivalent(t *testing.T) {
-	e := Compare([]float64{97, 97, 97, 97}, []float64{100, 100, 100, 100}, 1-Alpha)
-	if got, _ := JudgeRatio(e, false, 3, Noise{}, 1); got != Equivalent {
-		t.Errorf("a ratio of %.17g to %.17g is %q, not equivalent within 3 %%", e.Low, e.High, got)
+	for _, x := range []float64{100 / 1.03, 100 * 1.03} {
+		e := Compare([]float64{x, x, x, x}, []float64{100, 100, 100, 100}, 1-Alpha)
+		if got, _ := JudgeRatio(e, false, 3, Noise{}, 1); got != Equivalent {
+			t.Errorf("a ratio of %.17g to %.17g is %q, not equivalent within 3 %%", e.Low, e.High, got)
+		}
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestHalfWidth checks half-widths at a coefficient of variation of 1.5 %: about 3.07 % with 4 repetitions, 2.48 %
+// TestCompareRanks_halfWidth checks half-widths at a coefficient of variation of 1.5 %: about 3.07 % with 4 repetitions, 2.48 %
 // with 5 and 1.00 % with 19.
-func TestHalfWidth(t *testing.T) {
+func TestCompareRanks_halfWidth(t *testing.T) {
 	for _, tt := range []struct {
 		n    int
 		want float64
@@ -17,7 +17,7 @@ func TestHalfWidth(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, uint64(tt.n)))
 		sum := 0.0
 		for range rounds {
-			e := Compare(noisy(rng, tt.n, 1, 0.015), noisy(rng, tt.n, 1, 0.015), 0.95)
+			e := CompareRanks(noisy(rng, tt.n, 1, 0.015), noisy(rng, tt.n, 1, 0.015), 0.95)
 			sum += 100 * (e.High - e.Low) / 2
 		}
 		if got := sum / rounds; !within(got, tt.want, 0.06) {
@@ -32,19 +32,22 @@ func TestRepetitions(t *testing.T) {
 			t.Errorf("%d comparisons: %d repetitions, want %d", comparisons, got, want)
 		}
 	}
+	for comparisons, want := range map[int]int{1: 4, 2: 5, 5: 5, 6: 6} {
+		n := RepetitionsInTwoStages(comparisons)
+		enough := CompareTwoStages(make([]float64, n), make([]float64, n), FamilyConfidence(comparisons))
+		few := CompareTwoStages(make([]float64, n-1), make([]float64, n-1), FamilyConfidence(comparisons))
+		if n != want || enough.TooFew(comparisons) || !few.TooFew(comparisons) {
+			t.Errorf("%d comparisons in two stages: %d repetitions, want %d", comparisons, n, want)
+		}
+	}
 }
 
-// TestRepetitionsFor checks the number of repetitions. At a CV of 1.5 % the half-width is 3.07 % with 4 repetitions,
-// 2.48 % with 5 and 1.00 % with 19. The smallest difference is two half-widths.
 func TestRepetitionsFor(t *testing.T) {
 	for _, tt := range []struct {
 		cv, difference float64
 		comparisons    int
 		want           int
 	}{
-		{0.015, 2 * 3.07, 1, 4},
-		{0.015, 2 * 2.48, 1, 5},
-		{0.015, 2 * 1.00, 1, 19},
 		{0.0001, 3, 1, 4},      // no difference can be distinguished with fewer than 4
 		{0.0001, 3, 6, 5},      // six comparisons need at least 5
 		{0, 3, 1, 4},           // no noise
@@ -62,6 +65,41 @@ func TestRepetitionsFor(t *testing.T) {
 				RepetitionsFor(0.02, d+1, m) > RepetitionsFor(0.02, d, m) {
 				t.Errorf("not monotone at %d comparisons, %v %%", m, d)
 			}
+		}
+	}
+}
+
+// TestTruth_L4_repetitionsFor_giveTheRightVerdict simulates campaigns with the number of repetitions that RepetitionsFor asks for. In
+// 95 % of them, cells without a difference are equivalent. With a difference of the smallest difference, it is distinguished at least
+// as often. Two repetitions fewer give the right verdict less often than that.
+func TestTruth_L4_repetitionsFor_giveTheRightVerdict(t *testing.T) {
+	const rounds, difference = 3000, 3
+	for _, tt := range []struct {
+		cv          float64
+		comparisons int
+	}{{0.015, 1}, {0.02, 1}, {0.015, 2}, {0.015, 3}, {0.01, 6}, {0.015, 6}, {0.015, 10}, {0.01, 20}} {
+		right := func(n int) (equivalent, faster float64) {
+			rng := rand.New(rand.NewPCG(31, uint64(n)))
+			for range rounds {
+				base := noisy(rng, n, 1, tt.cv)
+				same := Compare(noisy(rng, n, 1, tt.cv), base, FamilyConfidence(tt.comparisons))
+				if v, _ := JudgeRatio(same, same.Distinguishable(tt.comparisons), difference, Noise{}, tt.comparisons); v == Equivalent {
+					equivalent += 1.0 / rounds
+				}
+				if Compare(noisy(rng, n, 1+difference/100.0, tt.cv), base, FamilyConfidence(tt.comparisons)).Low > 1 {
+					faster += 1.0 / rounds
+				}
+			}
+			return equivalent, faster
+		}
+		n := RepetitionsFor(tt.cv, difference, tt.comparisons)
+		const tolerance = 0.012 // three standard errors
+		equivalent, faster := right(n)
+		if equivalent < 0.95-tolerance || faster < 0.95-tolerance {
+			t.Errorf("CV %v, %d comparisons, %d repetitions: equivalent %.3f, faster %.3f, want 0.95", tt.cv, tt.comparisons, n, equivalent, faster)
+		}
+		if fewer, _ := right(n - 2); fewer > 0.95 {
+			t.Errorf("CV %v, %d comparisons: %d repetitions are too many, %d are enough (%.3f)", tt.cv, tt.comparisons, n, n-2, fewer)
 		}
 	}
 }

@@ -26,13 +26,13 @@ func (p Point) Observed() bool { return p.Verdict == verdict.Measured || p.Verdi
 type Curve struct {
 	Points  []Point // one point per client count, in ascending order
 	Peak    *Point  // Measured point with the highest docs/s; of several such points, the one with the fewest clients
-	Highest *Point  // Measured or Gated point with the highest docs/s
+	Highest *Point  // Measured or Gated point with the highest docs/s; of several such points, a Gated one
 	Target  float64 // docs/s that a point must reach to pass: percentOfPeak of the peak; NaN without a peak
 	Knee    *Point  // point with the fewest clients that passes
 	Passing []int32 // client counts that pass, in ascending order; there may be gaps
 
-	PeakGated       bool // whether a Gated point is above the peak, or there are Gated points but no peak
-	PeakAtRangeEdge bool // whether the peak is at the highest observed client count; docs/s may still rise there
+	PeakGated       bool // whether a Gated point is not below the peak, or there are Gated points but no peak
+	PeakAtRangeEdge bool // whether the peak is at the highest observed client count, so that docs/s may still rise; see TestPeakAtEdge
 	KneeAtRangeEdge bool // whether the knee is the lowest observed client count; fewer clients may reach the same docs/s
 }
 
@@ -47,7 +47,8 @@ func NewCurve(points []Point, percentOfPeak float64) Curve {
 		if p.Verdict == verdict.Measured && (c.Peak == nil || p.DocsPerSecond > c.Peak.DocsPerSecond) {
 			c.Peak = p
 		}
-		if p.Observed() && (c.Highest == nil || p.DocsPerSecond > c.Highest.DocsPerSecond) {
+		if p.Observed() && (c.Highest == nil || p.DocsPerSecond > c.Highest.DocsPerSecond ||
+			p.DocsPerSecond == c.Highest.DocsPerSecond && p.Verdict == verdict.Gated && c.Highest.Verdict != verdict.Gated) {
 			c.Highest = p
 		}
 	}

@@ -155,9 +155,9 @@ func TestSharedClients(t *testing.T) {
 		{"the smallest that passes in all", [][]sweep.Point{pointsAt(98, 99, 100), pointsAt(50, 98, 100)}, 2, true, "smallest client count that passes in every cell"},
 		{"holes in the passing sets", [][]sweep.Point{pointsAt(100, 50, 98, 99), pointsAt(50, 100, 60, 99)}, 8, true, "8 is"},
 		{"one cell: its knee", [][]sweep.Point{pointsAt(50, 98, 100)}, 2, true, "2 is the knee of the only cell"},
-		{"none passes in all", [][]sweep.Point{pointsAt(100, 90, 70), pointsAt(60, 80, 100)}, 2, false, "its worst cell has 80.0 % of its own peak"},
+		{"none passes in all", [][]sweep.Point{pointsAt(100, 90, 70), pointsAt(60, 80, 100)}, 2, false, "each cell reaches at least 80.0 % of its own peak there"},
 		{"of equal shares the smallest", [][]sweep.Point{pointsAt(100, 80, 80), pointsAt(80, 80, 100)}, 1, false, "1 is the best"},
-		{"not where one is gated or failed", [][]sweep.Point{pointsAt(100, -95, 70, 40), pointsAt(60, 80, lost, 100)}, 1, false, "1 is the best of the counts that are Measured in every cell: its worst cell has 60.0 %"},
+		{"not where one is gated or failed", [][]sweep.Point{pointsAt(100, -95, 70, 40), pointsAt(60, 80, lost, 100)}, 1, false, "1 is the best of the counts that are Measured in every cell: each cell reaches at least 60.0 %"},
 		{"nothing measured in common", [][]sweep.Point{pointsAt(100, lost), pointsAt(lost, 100)}, 0, false, "no client count was Measured in every cell"},
 		{"a cell without any", [][]sweep.Point{pointsAt(100, 90), pointsAt(lost, -5)}, 0, false, "no client count was Measured in every cell"},
 		{"no cells", nil, 0, false, "no cell"},
@@ -169,6 +169,25 @@ func TestSharedClients(t *testing.T) {
 		got := sweep.SharedClients(curves)
 		if got.Clients != tt.want || got.Agreed != tt.agreed || !strings.Contains(got.Why, tt.why) {
 			t.Errorf("%s: %+v, want %d, agreed %t, %q", tt.name, got, tt.want, tt.agreed, tt.why)
+		}
+	}
+}
+
+// TestTruth_L1_tieOfPeakAndGatedPoint_isPeakGated checks that a Gated point with the docs/s of the peak counts, whether it has fewer
+// or more clients than the peak.
+func TestTruth_L1_tieOfPeakAndGatedPoint_isPeakGated(t *testing.T) {
+	for _, gated := range []int32{1, 4} {
+		points := []sweep.Point{
+			{Clients: 1, DocsPerSecond: 100, Verdict: verdict.Measured}, {Clients: 2, DocsPerSecond: 90, Verdict: verdict.Measured},
+			{Clients: 4, DocsPerSecond: 100, Verdict: verdict.Measured},
+		}
+		for i := range points {
+			if points[i].Clients == gated {
+				points[i].Verdict = verdict.Gated
+			}
+		}
+		if c := sweep.NewCurve(points, 97); !c.PeakGated || c.Highest.Clients != gated || c.Peak.Clients == gated {
+			t.Errorf("gated at %d: PeakGated %t, highest %+v, peak %+v", gated, c.PeakGated, c.Highest, c.Peak)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestKneeStability_simulatedCurves_isCalibrated(t *testing.T) {
 					byFit[name][shape] = &sums{}
 				}
 				s := byFit[name][shape]
-				stated := share(fit(docs, weights, noise.CV), noise.CV, kneeIndex(docs, math.Log(0.97)))
+				stated := share(fit(docs, weights, noise.CV), noise, kneeIndex(docs, math.Log(0.97)))
 				if name == "shipped" {
 					if got, ok := KneeStability(c, 97, noise, 1); !ok || math.Abs(got-stated) > 1e-12 {
 						t.Fatalf("this test draws %v, KneeStability %v %t", stated, got, ok)
@@ -143,7 +143,7 @@ func TestKneeStability_simulatedCurves_isCalibrated(t *testing.T) {
 		t.Errorf("a rising fit of retrograde curves states %.1f points too much: then the fit need not fall", d)
 	}
 	for _, shape := range synthetic.Shapes {
-		if d := off("shipped", shape); math.Abs(d) > 13 {
+		if d := off("shipped", shape); math.Abs(d) > 15 {
 			t.Errorf("%s: the shipped fit states %.1f points too much", shape, d)
 		}
 	}
@@ -153,17 +153,64 @@ func TestKneeStability_simulatedCurves_isCalibrated(t *testing.T) {
 		}
 		return d
 	}
-	if d := total("shipped"); math.Abs(d) > 4 {
+	if d := total("shipped"); math.Abs(d) > 5 {
 		t.Errorf("over all shapes the shipped fit states %.1f points too much", d)
 	}
 }
 
+// TestTruth_H2_cellsWithDifferentNoise_stabilityIsCalibrated checks the stated stability of a cell's knee beside a cell with other
+// noise. Both cells have a sweep and four Finals. Noise that was pooled over both cells stated 62 % where 91 % were right, and 58 %
+// where 45 % were right.
+func TestTruth_H2_cellsWithDifferentNoise_stabilityIsCalibrated(t *testing.T) {
+	const curves, bound = 100, 7 // curves of each shape; percentage points: 3 standard errors of a share are 5 to 7
+	for _, cvs := range [][2]float64{{0.005, 0.03}, {0.04, 0.01}, {0.01, 0.01}} {
+		rng := rand.New(rand.NewPCG(31, 7))
+		stated, right := 0.0, 0.0
+		for _, shape := range synthetic.Shapes {
+			for range curves {
+				truth := synthetic.New(rng, shape)
+				truth.CV = cvs[1]
+				_, others := simulateSweep(rng, truth, 2)
+				truth.CV = cvs[0]
+				points, own := simulateSweep(rng, truth, 2)
+				c := NewCurve(points, 97)
+				share, _ := KneeStability(c, 97, own.ShrinkTowards(others), 1)
+				stated += 100 * share / float64(curves*len(synthetic.Shapes))
+				if c.Knee.Clients == synthetic.Clients[truth.Knee] {
+					right += 100 / float64(curves*len(synthetic.Shapes))
+				}
+			}
+		}
+		if math.Abs(stated-right) > bound {
+			t.Errorf("CV %v beside %v: stated %.1f %%, right %.1f %%", cvs[0], cvs[1], stated, right)
+		}
+	}
+}
+
+// simulateSweep returns the points of a sweep with the given number of repeats, and the noise of these repeats and of four Finals.
+func simulateSweep(rng *rand.Rand, truth synthetic.Curve, repeats int) (points []Point, noise stats.Noise) {
+	draw := func(at, n int) (out []float64) {
+		for range n {
+			out = append(out, truth.Measure(rng, at))
+		}
+		return out
+	}
+	groups := [][]float64{draw(truth.Knee, 4)}
+	for i, n := range synthetic.Clients {
+		docs := draw(i, repeats)
+		groups = append(groups, docs)
+		points = append(points, measured(slices.Repeat([]int32{n}, repeats), docs)...)
+	}
+	return points, stats.PooledNoise(groups)
+}
+
 // share computes the stability as KneeStability does, with resamples around the given fit. Each point has two repeats.
-func share(fit []float64, cv float64, knee int) float64 {
+func share(fit []float64, noise stats.Noise, knee int) float64 {
+	cvs := drawCVs(1, noise)
 	same, y := 0, make([]float64, len(fit))
 	for i := range resamples {
 		for j := range fit {
-			y[j] = fit[j] + cv*repeatMedians(1, j, 2)[i]
+			y[j] = fit[j] + cvs[i]*repeatMedians(1, j, 2)[i]
 		}
 		if kneeIndex(y, math.Log(0.97)) == knee {
 			same++

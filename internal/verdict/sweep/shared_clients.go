@@ -39,7 +39,7 @@ func SharedClients(curves []Curve) Shared {
 		return Shared{Why: "no client count was Measured in every cell"}
 	}
 	return Shared{Clients: best, Why: fmt.Sprintf(
-		"no client count passes in every cell; %d is the best of the counts that are Measured in every cell: its worst cell has %.1f %% of its own peak",
+		"no client count passes in every cell; %d is the best of the counts that are Measured in every cell: each cell reaches at least %.1f %% of its own peak there",
 		best, 100*bestWorst)}
 }
 

@@ -37,7 +37,7 @@ func (u USL) At(clients float64) float64 {
 func FitUSL(clients, docsPerSecond []float64) (USL, error) {
 	const least = 4 // number of points: one more than the number of parameters
 	if len(clients) != len(docsPerSecond) || len(clients) < least {
-		return USL{}, fmt.Errorf("the Universal Scalability Law needs at least %d points, each with a client count and docs/s; there are %d and %d",
+		return USL{}, fmt.Errorf("the Universal Scalability Law needs at least %d points, each with a client count and docs/s; there are %d client counts and %d values of docs/s",
 			least, len(clients), len(docsPerSecond))
 	}
 	for i := range clients {

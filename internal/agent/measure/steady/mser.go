@@ -22,7 +22,7 @@ const minBatches = 10
 func MSER5(samples []float64) (int, error) {
 	n := len(samples) / batch
 	if n < minBatches {
-		return 0, fmt.Errorf("%d samples are fewer than %d batches of %d", len(samples), minBatches, batch)
+		return 0, fmt.Errorf("%d samples are too few for a steady window, which requires at least %d batches of %d samples", len(samples), minBatches, batch)
 	}
 	means := make([]float64, n)
 	for i := range means {
@@ -37,7 +37,7 @@ func MSER5(samples []float64) (int, error) {
 		}
 	}
 	if 2*best > n || best > 0 && best == last {
-		return 0, fmt.Errorf("not steady: the warm-up would be at least %d of %d s", best*batch, n*batch)
+		return 0, fmt.Errorf("docs/s is not steady: the warm-up would last at least %d of %d s", best*batch, n*batch)
 	}
 	return best * batch, nil
 }

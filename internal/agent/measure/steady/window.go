@@ -59,7 +59,7 @@ func Whole(samples []Sample) (Window, error) {
 		}
 	}
 	if w.Seconds() <= 0 {
-		return Window{}, fmt.Errorf("the load was over within one sample")
+		return Window{}, fmt.Errorf("the load ended within one sampling interval")
 	}
 	return w, nil
 }
@@ -74,7 +74,7 @@ func Steady(samples []Sample, refresh time.Duration) (Window, error) {
 	}
 	n := int(whole.Seconds()) - 1
 	if n < 1 {
-		return Window{}, fmt.Errorf("the load of %.1f s is too short", whole.Seconds())
+		return Window{}, fmt.Errorf("the load of %.1f s is too short for a steady window", whole.Seconds())
 	}
 	counts := make([]float64, n+1)
 	for i := range counts {
@@ -92,7 +92,7 @@ func Steady(samples []Sample, refresh time.Duration) (Window, error) {
 	if refresh > 0 {
 		length := w.To.Sub(w.From).Truncate(refresh)
 		if length < minBatches*batch*time.Second {
-			return Window{}, fmt.Errorf("the steady %.0f s hold %.0f s of whole refresh periods (%s), fewer than %d batches of %d", w.Seconds(), length.Seconds(), refresh, minBatches, batch)
+			return Window{}, fmt.Errorf("the steady part of %.0f s contains %.0f s of whole refresh intervals (%s), which is less than %d batches of %d s", w.Seconds(), length.Seconds(), refresh, minBatches, batch)
 		}
 		w.From = w.To.Add(-length)
 	}
@@ -118,7 +118,7 @@ func Corpus(samples []Sample, corpus int64, firstEnd time.Time) (Window, error) 
 	from, ok := timeAt(samples, float64(base)+lower)
 	to, ok2 := timeAt(samples, float64(base)+upper)
 	if !ok || !ok2 {
-		return Window{}, fmt.Errorf("%d documents were accepted of a corpus of %d, fewer than %.0f %%", samples[len(samples)-1].Count-base, corpus, 100*corpusTo)
+		return Window{}, fmt.Errorf("only %d documents of the corpus of %d were accepted, less than %.0f %% of the corpus", samples[len(samples)-1].Count-base, corpus, 100*corpusTo)
 	}
 	w := Window{From: from, To: to, Documents: upper - lower}
 	if !firstEnd.IsZero() && firstEnd.Before(to) {
@@ -128,7 +128,7 @@ func Corpus(samples []Sample, corpus int64, firstEnd time.Time) (Window, error) 
 		w = Part(samples, from, firstEnd)
 	}
 	if w.Seconds() <= 0 {
-		return Window{}, fmt.Errorf("the load was over within one sample")
+		return Window{}, fmt.Errorf("the load ended within one sampling interval")
 	}
 	return w, nil
 }

@@ -137,7 +137,7 @@ func freonTexts(text string) (timers []freonTimer, ends map[string]string, err e
 			timers = append(timers, freonTimer{name: last, texts: map[string]string{}})
 		}
 		if len(timers) == 0 || timers[len(timers)-1].unit != "" {
-			return nil, nil, fmt.Errorf("freon's %q has no %q before it", m[1], "count")
+			return nil, nil, fmt.Errorf("the figure %q in freon's output has no %q before it", m[1], "count")
 		}
 		timer := timers[len(timers)-1]
 		if _, twice := timer.texts[m[1]]; twice {
@@ -194,11 +194,11 @@ func (f *Freon) readTimers(timers []freonTimer) error {
 		if f.Uncounted {
 			executions = "executions"
 		}
-		return fmt.Errorf("freon has the timers %s; it is not known which of them counts its %s", strings.Join(names, ", "), executions)
+		return fmt.Errorf("freon printed the timers %s; Knee cannot find out which timer counts the %s", strings.Join(names, ", "), executions)
 	}
 	*f = found[0]
 	if f.Count == 0 {
-		return fmt.Errorf("freon's %q is 0: it made no call", "count")
+		return fmt.Errorf("freon's %q is 0: freon made no call", "count")
 	}
 	return nil
 }
@@ -303,14 +303,14 @@ func (f Freon) notes(rate float64) []string {
 		most = float64(calls) / (float64(f.Seconds) - rounding)
 	}
 	if rate < least || rate > most {
-		out = append(out, fmt.Sprintf("%d %s in %d s are %.2f calls/s (at most %.2f, the time being rounded), freon's mean rate is %.2f",
+		out = append(out, fmt.Sprintf("%d %s in %d s are %.2f calls/s (at most %.2f, because the time is rounded), but freon's mean rate is %.2f",
 			calls, what, f.Seconds, float64(calls)/math.Max(float64(f.Seconds), rounding), most, rate))
 	}
 	if done := f.Successes + f.Failures; !f.Uncounted && f.Count != done {
-		out = append(out, fmt.Sprintf("freon timed %d calls and counted %d executions", f.Count, done))
+		out = append(out, fmt.Sprintf("freon timed %d calls but counted %d executions", f.Count, done))
 	}
 	if !slices.IsSorted([]float64{f.Min, f.Median, f.P75, f.P95, f.P98, f.P99, f.P999, f.Max}) {
-		out = append(out, "freon's latencies do not rise from min over the percentiles to max")
+		out = append(out, "freon's latencies are not in ascending order from min through the percentiles to max")
 	}
 	return out
 }

@@ -82,14 +82,14 @@ func TestParseFreon_incompleteOutput_fails(t *testing.T) {
 		"no failures":     {strings.Replace(console, "Failures:", "Errors:", 1), `lacks "Failures:"`},
 		"no successes":    {strings.Replace(console, "Successful", "Good", 1), `lacks "Successful executions:"`},
 		"uncounted, two timers": {strings.NewReplacer("Failures:", "x:", "Successful", "x").Replace(log) + log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")],
-			"not known which of them counts its executions"},
+			"Knee cannot find out which timer counts the executions"},
 		"one percentile":      {strings.Replace(console, "98% <=", "98th <=", 1), `lacks "98%"`},
 		"no mean":             {strings.Replace(console, " mean = ", " average = ", 1), `lacks "mean"`},
 		"no count":            {strings.Replace(console, "count =", "number =", 1), `has no "count" before it`},
 		"no rate in the log":  {strings.Replace(log, "mean_rate=", "rate=", 1), `lacks "mean rate"`},
 		"not a number":        {strings.Replace(console, "16.30", "NaN", 1), `"99%": "NaN" is no number`},
 		"a negative number":   {strings.Replace(console, "16.30", "-16.30", 1), `"99%": "-16.30" is no number`},
-		"two readings":        {strings.Replace(console, "19565.78", "19,565", 1), `"mean rate": "19,565" is no number, or can be read as two`},
+		"two readings":        {strings.Replace(console, "19565.78", "19,565", 1), `"mean rate": "19,565" is no number, or is ambiguous: its separator can mean decimals or thousands`},
 		"half a call":         {strings.Replace(console, "executions: 10000000", "executions: 1.5", 1), `"Successful executions": "1.5" is no whole number`},
 		"another rate":        {strings.Replace(console, "19565.78 calls/second", "19565.78 calls/minute", 1), `"mean rate": its unit "calls/minute" is not known`},
 		"no unit":             {strings.Replace(console, "16.30 milliseconds", "16.30", 1), `"99%": its unit "" is not known`},
@@ -97,7 +97,7 @@ func TestParseFreon_incompleteOutput_fails(t *testing.T) {
 		"two runs":            {console + console, "occurs twice"},
 		"a figure twice":      {strings.Replace(console, "               max", "               min = 3.01 milliseconds\n               max", 1), `"min" occurs twice`},
 		"no call":             {strings.NewReplacer("count = 10000000", "count = 0", "executions: 10000000", "executions: 0").Replace(console), "made no call"},
-		"two timers, neither": {strings.Replace(log, "count=10000000", "count=3", 1) + strings.Replace(log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")], "count=10000000", "count=4", 1), "it is not known which"},
+		"two timers, neither": {strings.Replace(log, "count=10000000", "count=3", 1) + strings.Replace(log[strings.Index(log, "2024-06-11 08:21:13,340"):strings.Index(log, "2024-06-11 08:21:13,342")], "count=10000000", "count=4", 1), "Knee cannot find out which timer counts the 10000000 executions"},
 		"too many":            {strings.Replace(console, "executions: 10000000", "executions: 99999999999999999999", 1), "no whole number"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestFreonLoad(t *testing.T) {
 	}
 	odd := agree
 	odd.Count, odd.P99 = 5, 100
-	if notes := odd.Load().Notes; len(notes) != 2 || !strings.Contains(notes[0], "timed 5 calls") || !strings.Contains(notes[1], "do not rise") {
+	if notes := odd.Load().Notes; len(notes) != 2 || !strings.Contains(notes[0], "timed 5 calls") || !strings.Contains(notes[1], "are not in ascending order") {
 		t.Errorf("%q", notes)
 	}
 }

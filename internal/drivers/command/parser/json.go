@@ -65,7 +65,7 @@ func ratesOf(load *record.Load) []string {
 		return nil
 	}
 	if own := float64(load.Operations) / load.Seconds; math.Abs(own-load.Rate) > rateTolerance*load.Rate {
-		return []string{fmt.Sprintf("%d operations in %g s are %.6g/s, the throughput of the program is %.6g %s", load.Operations, load.Seconds, own, load.Rate, load.Unit)}
+		return []string{fmt.Sprintf("%d operations in %g s are %.6g/s, but the program reports a throughput of %.6g %s", load.Operations, load.Seconds, own, load.Rate, load.Unit)}
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (r *reading) latency(figures commandconfig.JSONFigures, load *record.Load) 
 	}
 	unit, known := millis[figures.LatencyUnit]
 	if !known {
-		r.fail("latency.unit", "%q is none of ns, us, ms and s", figures.LatencyUnit)
+		r.fail("latency.unit", "the unit %q is not known: use ns, us, ms or s", figures.LatencyUnit)
 		return
 	}
 	var l record.Latency
@@ -137,7 +137,7 @@ func (r *reading) latency(figures commandconfig.JSONFigures, load *record.Load) 
 	}
 	for name := range figures.Latency {
 		if fields[name] == nil {
-			r.fail("latency."+name, "is not known")
+			r.fail("latency."+name, "this latency is not known: use mean, p50, p90, p99, p999 or max")
 		}
 	}
 	load.Latency = &l
@@ -146,7 +146,7 @@ func (r *reading) latency(figures commandconfig.JSONFigures, load *record.Load) 
 // CheckPath returns an error if a path is not valid.
 func CheckPath(path string) error {
 	if _, err := jsonpath.NewPath(path); err != nil {
-		return fmt.Errorf("is no path of RFC 9535: %w", err)
+		return fmt.Errorf("is not a valid JSONPath of RFC 9535: %w", err)
 	}
 	return nil
 }
@@ -155,11 +155,11 @@ func CheckPath(path string) error {
 func valueAt(root *yaml.Node, path string) (string, error) {
 	compiled, err := jsonpath.NewPath(path)
 	if err != nil {
-		return "", fmt.Errorf("%s is no path of RFC 9535: %w", path, err)
+		return "", fmt.Errorf("%s is not a valid JSONPath of RFC 9535: %w", path, err)
 	}
 	found := compiled.Query(root)
 	if len(found) != 1 {
-		return "", fmt.Errorf("%s gives %d values in the last JSON object that the program printed, not one", path, len(found))
+		return "", fmt.Errorf("%s selects %d values in the last JSON object that the program printed, but it must select one", path, len(found))
 	}
 	switch n := found[0]; n.Tag {
 	case "!!int", "!!float", "!!str":

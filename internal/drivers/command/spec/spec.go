@@ -21,7 +21,7 @@ type command struct{ *v1alpha1.Command }
 func New(d v1alpha1.Drivers) (drivers.Spec, bool) { return command{d.Command}, d.Command != nil }
 
 func (c command) Describe() string {
-	return fmt.Sprintf("a program, its output read by parser %s", c.Parser)
+	return fmt.Sprintf("a program; parser %s reads its output", c.Parser)
 }
 
 func (command) FillsIndex() bool { return false }

@@ -62,10 +62,10 @@ func (c command) validateClients(campaign drivers.Campaign, path *field.Path) fi
 	}
 	where := fmt.Sprintf("at each of the %d client counts of spec.sweep", len(campaign.Clients))
 	if perPod {
-		where = "in each loader pod of spec.workload.clientsPerPod, whatever its part of the clients"
+		where = "in each loader pod, even if the pods have different client counts (spec.workload.clientsPerPod)"
 	}
-	return field.ErrorList{field.Required(path.Child("args"), fmt.Sprintf("neither args nor command nor the values of env contain $(%s): "+
-		"the program would make the same load %s; put it where the program takes its clients (a value of params is not replaced again)",
+	return field.ErrorList{field.Required(path.Child("args"), fmt.Sprintf("args, command or a value of env must contain the placeholder $(%s): "+
+		"otherwise the program would make the same load %s; write the placeholder where the program takes its client count (Knee replaces no placeholders inside values of params)",
 		clientsPlaceholder, where))}
 }
 
@@ -104,7 +104,7 @@ func (c command) validateFigures(at *field.Path) field.ErrorList {
 	for i, q := range c.Prometheus.Queries {
 		if names[q.Name] {
 			errs = append(errs, field.Invalid(at.Child("prometheus", "queries").Index(i).Child("name"), string(q.Name),
-				"is also the name of a metric of json: give one of them another name"))
+				"is also the name of a metric in json.metrics: rename one of the two"))
 		}
 	}
 	return errs

@@ -78,10 +78,10 @@ func parseEndpoint(endpoint string) (*url.URL, error) {
 		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)
 	}
 	if u.User != nil {
-		return nil, fmt.Errorf("the endpoint's URL must not hold a user")
+		return nil, fmt.Errorf("the endpoint's URL must not contain a user name")
 	}
 	if u.Port() == "" {
-		return nil, fmt.Errorf("the endpoint %q names no port", endpoint)
+		return nil, fmt.Errorf("the endpoint %q has no port", endpoint)
 	}
 	return u, nil
 }

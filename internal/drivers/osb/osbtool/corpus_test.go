@@ -44,7 +44,7 @@ func TestParseCorpus(t *testing.T) {
 		"one of several data streams": {corpora: `[{"name":"c","target-data-stream":"x","documents":[{"source-file":"a"},{"source-file":"b","target-data-stream":"y"}]}]`,
 			operation: `,"data-streams":"x"`, want: "a"},
 		"none":                                 {corpora: `[]`, refused: "of 0 files"},
-		"with actions":                         {corpora: `[{"name":"c","documents":[{"source-file":"a","includes-action-and-meta-data":true}]}]`, refused: "a of corpus c holds action and meta-data lines"},
+		"with actions":                         {corpora: `[{"name":"c","documents":[{"source-file":"a","includes-action-and-meta-data":true}]}]`, refused: "file a of corpus c holds action and meta-data lines, but Knee's loader can send only documents"},
 		"with actions, says the corpus":        {corpora: `[{"name":"c","includes-action-and-meta-data":true,"documents":[{"source-file":"a"}]}]`, refused: "holds action"},
 		"with actions, but for the file":       {corpora: `[{"name":"c","includes-action-and-meta-data":true,"documents":[{"source-file":"a","includes-action-and-meta-data":false}]}]`, want: "a"},
 		"made while it is sent":                {corpora: `[{"name":"c","streaming-ingestion":"aws","documents":[{"source-file":"a"}]}]`, refused: "made while it is sent"},

@@ -43,13 +43,13 @@ func (o osb) validateIndex(s v1alpha1.BenchmarkCampaignSpec) field.ErrorList {
 	switch {
 	case name == "":
 		return field.ErrorList{field.Required(at, fmt.Sprintf(
-			"name the index that workload %s fills: Knee knows only those of %s", o.Workload, strings.Join(workloads.Names(), ", ")))}
+			"name the index that workload %s fills: Knee knows the index only for the workloads %s", o.Workload, strings.Join(workloads.Names(), ", ")))}
 	case isPattern && (w.Index.BodyFrom != nil || ptr.Deref(w.Index.DataStream, false)):
 		return field.ErrorList{field.Invalid(at, name,
-			"stands for several indices, which the workload makes: leave bodyFrom and dataStream out, or name one index")}
+			"is a pattern for several indices, which the workload creates: remove bodyFrom and dataStream, or name one index")}
 	case isPattern && ptr.Deref(w.ClientBoundCheck, false):
 		return field.ErrorList{field.Invalid(at, name,
-			"stands for several indices, and workload.clientBoundCheck can repeat the load of one index only: remove clientBoundCheck, or name one index")}
+			"is a pattern for several indices, but workload.clientBoundCheck can repeat the load of one index only: remove clientBoundCheck, or name one index")}
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (o osb) validatePatternAtEndpoint(s v1alpha1.BenchmarkCampaignSpec) field.E
 		return nil
 	}
 	return field.ErrorList{field.Invalid(drivers.Path("index", "name"), name, fmt.Sprintf(
-		"workload %s fills these indices, and each trial deletes every index of such a name at a variant's endpoint: set index.name to %q if all of them may be deleted",
+		"workload %s fills indices that match this pattern, and each trial deletes every matching index at a variant's endpoint: set index.name to %q to allow this",
 		o.Workload, name))}
 }
 
@@ -75,11 +75,11 @@ func (o osb) validateTargetThroughput(s v1alpha1.BenchmarkCampaignSpec) field.Er
 		return nil
 	}
 	errs := o.eachParam(s, param, func(string) string {
-		return "must not be set: workload.osb.targetThroughputParam names this parameter, and Knee sets it in OpenLoop trials (final.openLoop): remove it from params"
+		return "must not be set: Knee sets this parameter in OpenLoop trials (final.openLoop), because workload.osb.targetThroughputParam names it; remove this entry"
 	})
 	if param == o.ClientsParam || slices.Contains(topologyParams, param) {
 		errs = append(errs, field.Invalid(drivers.Path("osb", "targetThroughputParam"), param,
-			"must not be what the topology or the sweep sets: name the parameter of the ingest task's target-throughput"))
+			"must not be a parameter that Knee sets from the topology or the client count: name the parameter for the ingest task's target-throughput"))
 	}
 	return errs
 }
@@ -137,7 +137,7 @@ func (o osb) validateBulkSizes(c drivers.Campaign) field.ErrorList {
 		}
 		isCommonRefused = isCommonRefused || !own
 		errs = append(errs, field.Invalid(at, strconv.Quote(string(value)),
-			"final.openLoop needs it, a whole number of documents in a bulk request: the rate of its trials is set in requests a second"))
+			"must be a whole number of at least 1 (documents in a bulk request): final.openLoop needs it to compute its rate in requests a second"))
 	}
 	return errs
 }

@@ -20,7 +20,7 @@ import (
 const Path = "/_benchmark/stream"
 
 // Needs lists what a cluster needs for the Benchmark API, for error messages.
-const Needs = "the plugin stream-benchmark, which brings the API, on every node, and for the stream transport the plugins arrow-base and arrow-flight-rpc and " +
+const Needs = "the plugin stream-benchmark (the Benchmark API) on every node, and for the stream transport the plugins arrow-base and arrow-flight-rpc and the setting " +
 	"opensearch.experimental.feature.transport.stream.enabled: true"
 
 // NoStreamTransport is the error type with which the plugin stream-benchmark refuses use_stream_transport on a node without
@@ -166,7 +166,7 @@ func exactly(data json.RawMessage, to any) error {
 		return err
 	case *int64:
 		if err := json.Unmarshal(data, to); err != nil || string(data) == "null" || *to < 0 {
-			return errors.New("not a whole number")
+			return errors.New("not a whole number of at least 0")
 		}
 	case *bool:
 		if err := json.Unmarshal(data, to); err != nil || string(data) == "null" {
@@ -179,7 +179,7 @@ func exactly(data json.RawMessage, to any) error {
 // ErrTransport is the error of a reply that used the regular transport although the stream transport was requested.
 // OpenSearch's example plugin sends such a reply if there is no stream transport. The plugin stream-benchmark refuses the
 // request instead.
-var ErrTransport = errors.New("use_stream_transport is true and the reply is of the regular transport: this cluster has no stream transport")
+var ErrTransport = errors.New("use_stream_transport is true, but OpenSearch used the regular transport: this cluster has no stream transport")
 
 // ErrRequests is the error of a reply with too few rows. OpenSearch's example plugin omits the rows of failed requests. The
 // plugin stream-benchmark returns an error instead.
@@ -222,13 +222,13 @@ func (r Reply) Load(p Params) *record.Load {
 	const rounding = 0.0051 // rounding error of two decimals
 	note := func(format string, args ...any) { load.Notes = append(load.Notes, fmt.Sprintf(format, args...)) }
 	if math.Abs(r.PrintedRows-load.Rate) > rounding {
-		note("throughput_rows_per_sec is %.2f, total_rows / duration_ms is %.2f", r.PrintedRows, load.Rate)
+		note("throughput_rows_per_sec is %.2f, but total_rows / duration_ms is %.2f", r.PrintedRows, load.Rate)
 	}
 	if math.Abs(r.PrintedMiBs-load.MiBs) > rounding {
-		note("throughput_mb_per_sec is %.2f, total_bytes / duration_ms is %.2f MiB/s", r.PrintedMiBs, load.MiBs)
+		note("throughput_mb_per_sec is %.2f, but total_bytes / duration_ms is %.2f MiB/s", r.PrintedMiBs, load.MiBs)
 	}
 	if r.SizeBytes != r.TotalBytes {
-		note("total_size_bytes is %d, total_bytes is %d", r.SizeBytes, r.TotalBytes)
+		note("total_size_bytes is %d, but total_bytes is %d", r.SizeBytes, r.TotalBytes)
 	}
 	if little := r.Concurrency(p).Note(); little != "" {
 		load.Notes = append(load.Notes, little)

@@ -1,0 +1,73 @@
+package doubts_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
+	"github.com/knee-bench/knee/internal/verdict/doubts"
+)
+
+// TestTruth_M1_erroredRepeatsAtKneeOrPeak_areReported checks a sweep with three repeats per client count. Two of three repeats at the
+// knee or at the peak are Errored. Errored repeats at another client count do not change the knee or the peak.
+func TestTruth_M1_erroredRepeatsAtKneeOrPeak_areReported(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		clients int32
+		want    string
+	}{
+		{"knee", 2, "in b (2 of 3 at 2 clients): fix the cause"},
+		{"peak", 4, "in b (2 of 3 at 4 clients): fix the cause"},
+		{"beside them", 1, ""},
+	} {
+		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8)
+		c.Spec.Retries, c.Spec.Sweep.Repetitions = new(int32(0)), new(int32(3))
+		_, a := campaigntest.Assess(c, func(trial record.Trial) record.Record {
+			if trial.Variant == "b" && trial.Phase == record.Sweep && trial.Clients == tt.clients && trial.Repetition > 1 {
+				return campaigntest.Errored(trial, record.ReasonDriverFailed, "exit code 64")
+			}
+			docs := map[int32]float64{1: 50, 2: 109, 4: 110, 8: 100}[trial.Clients] * (1 + float64(trial.Repetition)/1000)
+			if trial.Variant == "b" {
+				docs *= 1.3
+			}
+			return campaigntest.Measured(trial, docs)
+		})
+		message := doubt(a, v1alpha1.ReasonRepeatsMissing)
+		if !strings.Contains(message, tt.want) || (message == "") != (tt.want == "") {
+			t.Errorf("%s: %q, want %q", tt.name, message, tt.want)
+		}
+		if ok, reason, message := doubts.Conclusive(a); ok != (tt.want == "") || !ok && reason != v1alpha1.ReasonRepeatsMissing {
+			t.Errorf("%s: %t %s %q", tt.name, ok, reason, message)
+		}
+	}
+}
+
+// TestTruth_M2_unstableKnee_isReported checks a flat curve with the noise of 6 %: the knee is chosen by noise. The knee of a steep
+// curve with the same noise is stable, and the message of a conclusive answer shows the lowest stability.
+func TestTruth_M2_unstableKnee_isReported(t *testing.T) {
+	for _, flat := range []bool{true, false} {
+		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8, 16, 32, 64)
+		c.Spec.Final.Repetitions = new(int32(8))
+		_, a := campaigntest.Assess(c, func(t record.Trial) record.Record {
+			docs := 1000 * (1 + 100*float64(len(t.Variant)+int(t.Variant[0]-'a'))) // the variants differ much more than the noise
+			if !flat {
+				docs *= map[int32]float64{1: 1, 2: 2, 4: 4, 8: 8, 16: 16, 32: 12, 64: 10}[t.Clients]
+			}
+			draw := rand.New(rand.NewPCG(uint64(t.Clients), uint64(t.Repetition)<<8|uint64(t.Variant[0])))
+			return campaigntest.Measured(t, docs*math.Exp(0.06*draw.NormFloat64()))
+		})
+		message := doubt(a, v1alpha1.ReasonKneeUnstable)
+		if flat {
+			says(t, message, "the stability of the knee is below 50 %", "a (", "b (", "clients, stability ", "raise spec.sweep.repetitions")
+			continue
+		}
+		ok, reason, conclusion := doubts.Conclusive(a)
+		if message != "" || !ok || !strings.Contains(conclusion, "every knee was found (lowest stability 9") {
+			t.Errorf("steep: %q, %t %s %q, want conclusive with a stability above 90 %%", message, ok, reason, conclusion)
+		}
+	}
+}
