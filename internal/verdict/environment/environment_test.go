@@ -304,3 +304,18 @@ func TestDifferences_machinesOfOneCellDiffer_areNotDeclared(t *testing.T) {
 		t.Errorf("%v, want a suspect CPU model: variant b ran on two", list)
 	}
 }
+
+// mutation: sizes are shown in a unit other than GiB.
+func TestDifferences_sizes_areShownInGiB(t *testing.T) {
+	_, got := campaigntest.Assess(campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2), func(trial record.Trial) record.Record {
+		r := campaigntest.Measured(trial, 1000)
+		r.Nodes[0].Environment.HeapBytes = map[string]int64{"a": 31 << 30, "b": 12 << 30}[trial.Variant]
+		return r
+	})
+	for _, d := range got.Differences {
+		if d.Field == "heap" && slices.Equal(d.Values[0].Values, []string{"31 GiB"}) && slices.Equal(d.Values[1].Values, []string{"12 GiB"}) {
+			return
+		}
+	}
+	t.Errorf("%+v, want heaps of 31 and 12 GiB", got.Differences)
+}

@@ -14,6 +14,11 @@ type oracle struct {
 		Confidence, Ratio, P, MinP float64
 		Low, High, Achieved        float64 // 0: there is no interval
 	}
+	Welch []struct {
+		X, Y                                   []float64
+		Confidence, Ratio, Freedom             float64
+		Low, High, P, HullLow, HullHigh, HullP float64 // of Welch's interval, then of Compare, which also contains the rank interval
+	}
 	Repetitions []int // the first entry is for one comparison
 	Fits        []struct {
 		Values, Weights, Rising, Unimodal []float64
@@ -39,7 +44,7 @@ func readOracle(t *testing.T) (o oracle) {
 	if err := json.Unmarshal(text, &o); err != nil {
 		t.Fatal(err)
 	}
-	for name, n := range map[string]int{"compare": len(o.Compare), "repetitions": len(o.Repetitions), "fits": len(o.Fits), "noise": len(o.Noise), "medians": len(o.Medians)} {
+	for name, n := range map[string]int{"compare": len(o.Compare), "welch": len(o.Welch), "repetitions": len(o.Repetitions), "fits": len(o.Fits), "noise": len(o.Noise), "medians": len(o.Medians)} {
 		if n == 0 {
 			t.Fatalf("testdata/oracle.json has no cases of %s", name)
 		}
@@ -55,7 +60,7 @@ func expectEqual(t *testing.T, what string, row int, got, want float64) {
 	}
 }
 
-func TestOracle_compare(t *testing.T) {
+func TestOracle_compareRanks(t *testing.T) {
 	for i, want := range readOracle(t).Compare {
 		got := CompareRanks(want.X, want.Y, want.Confidence)
 		expectEqual(t, "ratio", i, got.Ratio, want.Ratio)
@@ -66,6 +71,22 @@ func TestOracle_compare(t *testing.T) {
 			expectEqual(t, "low", i, got.Low, want.Low)
 			expectEqual(t, "high", i, got.High, want.High)
 		}
+	}
+}
+
+func TestOracle_welch(t *testing.T) {
+	for i, want := range readOracle(t).Welch {
+		w := newWelch(toLogs(want.X), toLogs(want.Y))
+		low, high := w.interval(want.Confidence)
+		expectEqual(t, "ratio", i, math.Exp(w.difference), want.Ratio)
+		expectEqual(t, "degrees of freedom", i, w.freedom, want.Freedom)
+		expectEqual(t, "low", i, math.Exp(low), want.Low)
+		expectEqual(t, "high", i, math.Exp(high), want.High)
+		expectEqual(t, "p", i, w.tails().p(), want.P)
+		hull := Compare(want.X, want.Y, want.Confidence)
+		expectEqual(t, "low of Compare", i, hull.Low, want.HullLow)
+		expectEqual(t, "high of Compare", i, hull.High, want.HullHigh)
+		expectEqual(t, "p of Compare", i, hull.P, want.HullP)
 	}
 }
 
