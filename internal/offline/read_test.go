@@ -50,7 +50,7 @@ func TestRead_malformed_fails(t *testing.T) {
 		"more than all cores":         {header + "a,8,100,,101,,\n", 2, "iowait_percent", "percent of all cores"},
 		"error rate in percent":       {header + "a,8,100,,,2,\n", 2, "error_rate", "a share of the requests, from 0 to 1, not percent"},
 		"negative rejections":         {header + "a,8,100,,,,-1\n", 2, "rejections", "negative"},
-		"more rejections than int64":  {header + "a,8,100,,,,9223372036854775808\n", 2, "rejections", "above 9223372036854775807"},
+		"more rejections than int64":  {header + "a,8,100,,,,9223372036854775808\n", 2, "rejections", "is above the maximum, 9223372036854775807"},
 		"a negative repetition":       {"variant,clients,repetition\na,8,-1\n", 2, "repetition", "negative"},
 		"a placement that hides":      {"variant,clients,placement\na,8,n\x1b[2J\n", 2, "placement", "cannot be printed"},
 		"a quote on an earlier line":  {header + "a,8,100,,,,\na,\"16,100,,,,\na,32,100,,,,\n", 3, "", "a quote in the row that begins here is not balanced"},

@@ -329,8 +329,8 @@ func TestCoordinator_memberLostMidLoad_failsLoad(t *testing.T) {
 			_ = m.link.conn.Close()
 		}, "its connection broke"},
 		"it falls silent":             {func(m *Member) { m.link.writing.Lock() }, "no sign of life for 2s"},
-		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `it sent the message "what" which the coordinator did not expect`},
-		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `it sent the message "ready" which the coordinator did not expect`},
+		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `the loader pod sent the message "what", which the coordinator did not expect`},
+		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `the loader pod sent the message "ready", which the coordinator did not expect`},
 		"it talks too much":           {func(m *Member) { _, _ = m.link.conn.Write([]byte{0xff, 0, 0, 0}) }, "message too long"},
 	} {
 		t.Run(name, func(t *testing.T) {

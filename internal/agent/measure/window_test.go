@@ -38,8 +38,8 @@ func TestChooseWindow(t *testing.T) {
 		"ends that are not known":        {"Window", 100_000, false, "30s", samples[:102], 0, record.WindowCorpus, "it is not known when the first client finished"},
 		"a timed load":                   {"Window", 0, true, "-1", samples[:102], 0, record.WindowSteady, ""},
 		"a short timed load":             {"Window", 0, true, "-1", samples[:20], 0, record.WindowWhole, "18 samples are too few for a steady window"},
-		"a refresh too long for it":      {"Window", 0, true, "5m", samples[:102], 0, record.WindowWhole, "whole refresh intervals (5m0s), which is less than 10 batches"},
-		"half the corpus":                {"Window", 300_000, false, "", samples[:102], 0, record.WindowWhole, "less than 95 % of the corpus"},
+		"a refresh too long for it":      {"Window", 0, true, "5m", samples[:102], 0, record.WindowWhole, "whole refresh intervals of 5m0s: a steady window requires 10 batches"},
+		"half the corpus":                {"Window", 300_000, false, "", samples[:102], 0, record.WindowWhole, "of the 300000 documents of the corpus were accepted, less than 95 %"},
 		"nothing known of the documents": {"Window", 0, false, "", samples[:102], 0, record.WindowWhole, "neither a duration nor"},
 	} {
 		load := loadFacts{corpus: c.corpus, timed: c.timed, samples: c.samples, whole: whole,

@@ -61,8 +61,8 @@ func TestTruth_H1_cellWithoutKnee_isLeftOut(t *testing.T) {
 			}
 		}
 		ok, reason, message := doubts.Conclusive(got)
-		if ok || reason != v1alpha1.ReasonKneeNotFound || !strings.Contains(message, "no client count of dead/t, dead/u was Measured, so that the comparisons leave it out") ||
-			!strings.Contains(message, "remove it from spec.variants") {
+		if ok || reason != v1alpha1.ReasonKneeNotFound || !strings.Contains(message, "no client count of dead/t, dead/u was Measured, so the comparisons leave these cells out") ||
+			!strings.Contains(message, "exclude the cells with spec.matrix") {
 			t.Errorf("%s: %t %s %q", name, ok, reason, message)
 		}
 	}

@@ -90,9 +90,9 @@ func TestConclusive(t *testing.T) {
 			set(t, r, curve[t.Clients]*(1+float64(t.Repetition)/1000))
 		})}, v1alpha1.ReasonConclusive, "every ratio is distinguished from noise or is equivalent (within spec.final.smallestDifferencePercent)"},
 		{"too noisy", setup{nil, with(func(t record.Trial, r *record.Record) {
-			noise := 1 + float64(t.Repetition)/20
+			noise := 1 + float64(t.Repetition)/100
 			if t.Variant == "b" {
-				noise = 1.2 - float64(t.Repetition)/25
+				noise = 1.04 - float64(t.Repetition)/125
 			}
 			set(t, r, curve[t.Clients]*noise)
 		})}, v1alpha1.ReasonNotDistinguishable, "repetitions), neither a difference (5 % level) nor equivalence within spec.final.smallestDifferencePercent was shown"},

@@ -82,7 +82,7 @@ func TestOracle_welch(t *testing.T) {
 		expectEqual(t, "degrees of freedom", i, w.freedom, want.Freedom)
 		expectEqual(t, "low", i, math.Exp(low), want.Low)
 		expectEqual(t, "high", i, math.Exp(high), want.High)
-		expectEqual(t, "p", i, w.tails().p(), want.P)
+		expectEqual(t, "p", i, w.tails(0).p(), want.P)
 		hull := Compare(want.X, want.Y, want.Confidence)
 		expectEqual(t, "low of Compare", i, hull.Low, want.HullLow)
 		expectEqual(t, "high of Compare", i, hull.High, want.HullHigh)
