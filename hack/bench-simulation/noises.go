@@ -25,17 +25,15 @@ func autocorrelated(cv, correlation float64) noise {
 	}
 }
 
-// withStalls is noise of 1.5 % in which a share of the runs loses 10 % of their docs/s on average.
-func withStalls(share float64) noise {
-	return func(rng *rand.Rand, n int) []float64 {
-		out := independent(noiseCV)(rng, n)
-		for i := range out {
-			if rng.Float64() < share {
-				out[i] -= 0.1 * rng.ExpFloat64()
-			}
+// withStalls is noise of 1.5 % in which 10 % of the runs lose 10 % of their docs/s on average.
+func withStalls(rng *rand.Rand, n int) []float64 {
+	out := independent(noiseCV)(rng, n)
+	for i := range out {
+		if rng.Float64() < 0.1 {
+			out[i] -= 0.1 * rng.ExpFloat64()
 		}
-		return out
 	}
+	return out
 }
 
 // withOutliers is noise of 1.5 % in which 5 % of the runs have a noise of 15 %.
@@ -92,10 +90,10 @@ func conditions() []condition {
 		add("CV 5 and 1 %", n, m, independent(0.05), independent(0.01), true)
 	}
 	for _, n := range []int{4, 8, 19} {
-		add("stalls in 10 % of the runs", n, n, withStalls(0.1), withStalls(0.1), true)
+		add("stalls in 10 % of the runs", n, n, withStalls, withStalls, true)
 		add("outliers in 5 % of the runs", n, n, withOutliers, withOutliers, true)
 	}
-	add("stalls in 10 % of the runs", 4, 8, withStalls(0.1), withStalls(0.1), true)
+	add("stalls in 10 % of the runs", 4, 8, withStalls, withStalls, true)
 	add("CV 5 and 1 %", 3, 8, independent(0.05), independent(0.01), false) // three runs: Welch's interval covers 1 point less than it states
 	for _, n := range []int{4, 8, 16} {
 		add("AR(1) 0.3", n, n, autocorrelated(noiseCV, 0.3), autocorrelated(noiseCV, 0.3), false)

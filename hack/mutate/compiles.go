@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -17,7 +18,7 @@ import (
 
 // newChecker returns a function that reports whether a mutant of a package passes the type checker.
 func newChecker(folder string) (func(mutant) bool, error) {
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./"+folder)
+	list := exec.CommandContext(context.Background(), "go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./"+folder)
 	var stderr bytes.Buffer
 	list.Stderr = &stderr
 	text, err := list.Output()
