@@ -35,13 +35,14 @@ type Sweep struct {
 	// +optional
 	// +kubebuilder:default=Knee
 	Mode SweepMode `json:"mode,omitempty"`
-	// strategy Full measures every client count. Adaptive bisects towards the knee. It always measures the highest counts,
-	// repeats counts near the threshold, and skips counts that cannot be the knee.
+	// strategy Full measures every client count. Adaptive measures the highest count first, and then the count that is expected to
+	// show the knee best. It measures a count up to six times, and skips counts that are not expected to change the knee. It ends
+	// when the knee is known with a probability of 97 %, or when no further trial is worth its time.
 	// +optional
 	// +kubebuilder:default=Full
 	Strategy SweepStrategy `json:"strategy,omitempty"`
-	// repetitions is how often each client count is measured; a point is the median of its repeats. From 2 repetitions on, the
-	// report shows the stability of the knee.
+	// repetitions is how often each client count is measured. A point is the median of its repeats. The repeats show the noise,
+	// which the stability of the knee depends on.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1

@@ -118,7 +118,7 @@ func (d *decider) wantedPools() []plan.Pool {
 	}
 	var out []plan.Pool
 	for i, cell := range d.assessment.Cells {
-		if cell.Done < cell.Planned || !cell.SweepDone {
+		if cell.Done < cell.Planned {
 			out = append(out, d.plan.Cells[i].Spec.Needs()...)
 		}
 	}
