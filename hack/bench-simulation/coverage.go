@@ -68,32 +68,19 @@ func printCoverage(rows []coverage) error {
 }
 
 func printStability(rows []stability) error {
-	fmt.Printf("Stability of knees: stated / how often the knee is the true one, in percent (number of knees, standard error).\n")
-	fmt.Printf("Bounds: %d points over all, and %d points plus three standard errors in each decile.\n", stabilityBound, decileBound)
+	fmt.Printf("Stability of knees: stated, how often the knee is the true one, in percent; within %d points over all shapes.\n", stabilityBound)
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprint(w, "sweep\tall\t")
-	for i := range 10 {
-		fmt.Fprintf(w, "%d to %d\t", 10*i, 10*i+10)
-	}
-	fmt.Fprintln(w, "expected\tby shape\t")
+	fmt.Fprintln(w, "sweep\tstated\tright\tstated below 50\tright\t50 to 90\tright\tabove 90\tright\tby shape: stated/right\t")
 	for _, s := range rows {
-		fmt.Fprintf(w, "%s\t%.1f / %.1f\t", s.Sweep, s.Stated, s.Right)
+		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t", s.Sweep, s.Stated, s.Right)
 		for _, b := range s.Bins {
-			if b.Knees == 0 {
-				fmt.Fprint(w, "-\t")
-				continue
-			}
-			fmt.Fprintf(w, "%.0f / %.0f (%.0f, %.0f)\t", b.Stated, b.Right, b.Knees, b.Error)
-		}
-		ok := "as expected"
-		if !s.AsExpected {
-			ok = "NOT as expected"
+			fmt.Fprintf(w, "%.0f\t%.0f\t", b.Stated, b.Right)
 		}
 		var shapes []string
 		for _, shape := range s.Shapes {
-			shapes = append(shapes, fmt.Sprintf("%s %.0f / %.0f", shape.Name, shape.Stated, shape.Right))
+			shapes = append(shapes, fmt.Sprintf("%s %.0f/%.0f", shape.Name, shape.Stated, shape.Right))
 		}
-		fmt.Fprintf(w, "%s\t%s\t\n", ok, strings.Join(shapes, ", "))
+		fmt.Fprintf(w, "%s\t\n", strings.Join(shapes, ", "))
 	}
 	return w.Flush()
 }

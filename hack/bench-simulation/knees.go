@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -10,20 +9,16 @@ import (
 	"github.com/knee-bench/knee/internal/verdict/sweep/synthetic"
 )
 
-// Bounds of the stability of knees, in percentage points. The probabilities are those of a prior that knows neither the shapes nor the
-// noise of the benchmark, so a difference is left that more curves do not remove. A difference of a decile counts only beyond three
-// standard errors.
-const (
-	stabilityBound = 8  // between the mean stated stability and the share of right knees, for each noise and sweep
-	decileBound    = 12 // the same within a decile, beyond three standard errors
-)
+// stabilityBound is the largest allowed difference between the mean stated stability and the share of right knees, in
+// percentage points.
+const stabilityBound = 5
 
 // stability compares the stated stability of knees with the share of right knees, in percent.
 type stability struct {
 	Sweep      string  `json:"sweep"`
 	Stated     float64 `json:"statedPercent"`
 	Right      float64 `json:"rightPercent"`
-	Bins       []named `json:"deciles"`
+	Bins       []named `json:"bins"`
 	Shapes     []named `json:"shapes"`
 	AsExpected bool    `json:"asExpected"`
 }
@@ -33,7 +28,6 @@ type named struct {
 	Stated float64 `json:"statedPercent"`
 	Right  float64 `json:"rightPercent"`
 	Knees  float64 `json:"knees"`
-	Error  float64 `json:"standardErrorPercent"` // of Right
 }
 
 func (n *named) add(stated, right float64) {
@@ -43,44 +37,32 @@ func (n *named) add(stated, right float64) {
 }
 
 func (n named) mean() named {
-	knees := math.Max(n.Knees, 1)
-	stated, right := n.Stated/knees, n.Right/knees
-	return named{n.Name, stated, right, n.Knees, 100 * standardError(stated/100, int(knees))}
+	return named{n.Name, n.Stated / math.Max(n.Knees, 1), n.Right / math.Max(n.Knees, 1), n.Knees}
 }
 
-// noisePairs holds the noise of a cell and of the cell beside it.
-var noisePairs = [][2]float64{
-	{0.003, 0.003}, {0.01, 0.01}, {0.015, 0.015}, {0.03, 0.03}, {0.06, 0.06}, {0.005, 0.03}, {0.04, 0.01},
-}
-
-// stabilities simulates the cells of campaigns with four Finals, for each sweep and noise.
+// stabilities simulates campaigns of two cells with four Finals each. The noise is pooled from the Finals and the
+// sweep.
 func stabilities(curves int, seed uint64) []stability {
 	var out []stability
 	for _, s := range []sweepWay{full(1), full(2), full(4), adaptive} {
-		for _, cvs := range noisePairs {
-			out = append(out, stabilityOf(s, cvs, curves, seed))
-		}
+		out = append(out, stabilityOf(s, curves, seed))
 	}
+	out[0].Sweep += ", noise of the Finals"
 	return out
 }
 
-func stabilityOf(s sweepWay, cvs [2]float64, curves int, seed uint64) stability {
-	out := stability{Sweep: fmt.Sprintf("%s, noise %.1f beside %.1f %%", s.name, 100*cvs[0], 100*cvs[1])}
-	all, bins := named{}, make([]named, 10)
-	for i := range bins {
-		bins[i].Name = fmt.Sprintf("%d to %d", 10*i, 10*i+10)
-	}
+func stabilityOf(s sweepWay, curves int, seed uint64) stability {
+	all, bins := named{}, []named{{Name: "below 50"}, {Name: "50 to 90"}, {Name: "above 90"}}
+	out := stability{Sweep: s.name}
 	for i, shape := range synthetic.Shapes {
 		rng := rand.New(rand.NewPCG(seed, uint64(1000+i)))
 		ofShape := named{Name: shape}
 		for range curves {
 			c := synthetic.New(rng, shape)
-			c.CV = cvs[1]
-			_, others := measureCell(rng, s, c)
-			c.CV = cvs[0]
-			points, own := measureCell(rng, s, c)
+			points := s.measure(rng, c)
+			groups := append([][]float64{finals(rng, c), finals(rng, c)}, byClients(points)...)
 			swept := curve(points)
-			stated, ok := sweep.KneeStability(swept, skipped(points), synthetic.PercentOfPeak, own.ShrinkTowards(others), seed)
+			stated, ok := sweep.KneeStability(swept, skipped(points), synthetic.PercentOfPeak, stats.PooledNoise(groups), seed)
 			if !ok {
 				continue
 			}
@@ -88,29 +70,29 @@ func stabilityOf(s sweepWay, cvs [2]float64, curves int, seed uint64) stability 
 			if swept.Knee.Clients == synthetic.Clients[c.Knee] {
 				right = 1
 			}
-			for _, n := range []*named{&all, &ofShape, &bins[min(int(10*stated), 9)]} {
+			for _, n := range []*named{&all, &ofShape, binOf(bins, stated)} {
 				n.add(stated, right)
 			}
 		}
 		out.Shapes = append(out.Shapes, ofShape.mean())
 	}
+	for _, b := range bins {
+		out.Bins = append(out.Bins, b.mean())
+	}
 	all = all.mean()
 	out.Stated, out.Right = all.Stated, all.Right
 	out.AsExpected = math.Abs(out.Stated-out.Right) <= stabilityBound
-	for _, b := range bins {
-		b = b.mean()
-		out.Bins = append(out.Bins, b)
-		if b.Knees > 0 && math.Abs(b.Stated-b.Right) > decileBound+3*b.Error {
-			out.AsExpected = false
-		}
-	}
 	return out
 }
 
-// measureCell returns the points of a sweep, and the noise of its repeats and of four Finals.
-func measureCell(rng *rand.Rand, s sweepWay, c synthetic.Curve) ([]sweep.Point, stats.Noise) {
-	points := s.measure(rng, c)
-	return points, stats.PooledNoise(append(byClients(points), finals(rng, c)))
+func binOf(bins []named, stated float64) *named {
+	switch {
+	case stated < 0.5:
+		return &bins[0]
+	case stated < 0.9:
+		return &bins[1]
+	}
+	return &bins[2]
 }
 
 func finals(rng *rand.Rand, c synthetic.Curve) []float64 {
