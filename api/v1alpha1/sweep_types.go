@@ -35,9 +35,8 @@ type Sweep struct {
 	// +optional
 	// +kubebuilder:default=Knee
 	Mode SweepMode `json:"mode,omitempty"`
-	// strategy Full measures every client count. Adaptive measures the highest count first, and then the count that is expected to
-	// show the knee best. It measures a count up to six times, and skips counts that are not expected to change the knee. It ends
-	// when the knee is known with a probability of 97 %, or when no further trial is worth its time.
+	// strategy Full measures every client count. Adaptive bisects towards the knee. It always measures the highest counts,
+	// repeats counts near the threshold up to three times, and skips counts that are not expected to be the knee.
 	// +optional
 	// +kubebuilder:default=Full
 	Strategy SweepStrategy `json:"strategy,omitempty"`

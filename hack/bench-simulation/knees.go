@@ -62,7 +62,7 @@ func stabilityOf(s sweepWay, curves int, seed uint64) stability {
 			points := s.measure(rng, c)
 			groups := append([][]float64{finals(rng, c), finals(rng, c)}, byClients(points)...)
 			swept := curve(points)
-			stated, ok := sweep.KneeStability(swept, skipped(points), synthetic.PercentOfPeak, stats.PooledNoise(groups), seed)
+			stated, ok := sweep.KneeStability(swept, synthetic.PercentOfPeak, stats.PooledNoise(groups), seed)
 			if !ok {
 				continue
 			}
@@ -99,17 +99,6 @@ func finals(rng *rand.Rand, c synthetic.Curve) []float64 {
 	out := make([]float64, 4)
 	for i := range out {
 		out[i] = c.Measure(rng, c.Knee)
-	}
-	return out
-}
-
-// skipped returns the client counts without a point.
-func skipped(points []sweep.Point) []int32 {
-	var out []int32
-	for i, docs := range byClients(points) {
-		if len(docs) == 0 {
-			out = append(out, synthetic.Clients[i])
-		}
 	}
 	return out
 }

@@ -235,7 +235,7 @@ func judgeCurves(d Design, cells []Cell) {
 		if !c.SweepDone {
 			continue
 		}
-		if share, ok := sweep.KneeStability(c.Curve, c.Skipped, d.PercentOfPeak, noise, d.Seed); ok {
+		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
 			c.Stability = share
 		}
 	}
