@@ -47,7 +47,8 @@ func (p Plan) BlockOf(t record.Trial) Block {
 // Turns does not list Warmup trials, because each start of a cell's JVM requires Warmup trials, whether the start is planned or not.
 //
 // With FreshJVM, each turn of Finals starts with a new JVM. Otherwise repetitions on one JVM would not show how docs/s differ from
-// one start of a JVM to the next. Without FreshJVM, there are two reasons for a new JVM. If compared cells alternate on one pool,
+// one start of a JVM to the next. Several placements need no more starts: their means are compared, and each has a JVM of its own.
+// Without FreshJVM, there are two reasons for a new JVM. If compared cells alternate on one pool,
 // each of their turns starts with a new JVM, even if the same cell ran last in the previous block. Otherwise some repetitions would
 // run on a JVM that is already warm, and not the same repetitions in every cell. If no cells alternate, all cells run the same
 // trials in the same order, and no JVM restarts. Adaptive sweeps are an exception: they run different trials in each cell, so every
@@ -79,7 +80,7 @@ func (p Plan) finalTurns(group int, set []string, finals map[string]Finals) []Tu
 				if f := finals[topology]; r <= f.Repetitions {
 					block := Block{Topology: topology, Placement: placement, Repetition: r}
 					first := placement == 1 && r == 1
-					turns = append(turns, p.blockTurns(group, block, f, p.FreshJVM || alternate || p.Adaptive && first)...)
+					turns = append(turns, p.blockTurns(group, block, f, p.FreshJVM && p.Placements <= 1 || alternate || p.Adaptive && first)...)
 				}
 			}
 		}

@@ -99,12 +99,22 @@ func roundJudged(r *Record) {
 			*f = roundUp(*f, 4)
 		}
 		if c := n.CPU; c != nil {
-			busy := roundUp(c.Busy(), 4)
-			c.User = roundSignificant(c.User, 4)
-			const rounding = 1e-9 // far more than the error of the difference
-			c.Sys = roundUp(max(busy-c.User-rounding, 0), 4)
+			roundBusy(c)
 		}
 	}
+}
+
+// roundBusy rounds user + sys up to four significant digits. Both parts get as many decimals as the sum, so that their sum is exactly
+// the rounded one, and rounding again changes nothing.
+func roundBusy(c *CPU) {
+	const rounding = 1e-13 // more than the relative error of a sum
+	busy := roundUp(c.Busy()*(1-rounding), 4)
+	if !(busy > 0) {
+		return
+	}
+	scale := math.Pow(10, max(3-math.Floor(math.Log10(busy)), 0))
+	c.User = math.Round(c.User*scale) / scale
+	c.Sys = math.Round((busy-c.User)*scale) / scale
 }
 
 // judgedNodeFigures returns the figures of a node that a gate judges alone.

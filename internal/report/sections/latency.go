@@ -72,7 +72,7 @@ func taskRatios(d *document.Document, in view.Input) {
 		t.Row(r.Task, r.Figure, r.Variant+" / "+r.Baseline, topologies(r.Topology, r.BaselineTopology), format.IntText(r.Clients),
 			format.Fixed(r.Ratio, 3), bounds, sure, format.Trimmed(r.AdjustedP, 4), taskVerdict(r))
 	}
-	if n := campaign.TaskRepetitions(in.Assessment.Tasks); n > 0 {
+	if n := in.Assessment.TaskRepetitions(); n > 0 {
 		d.Para("The table compares many figures. At least %d repetitions (or placements, if there are several) are necessary to distinguish a difference of one figure from noise.", n)
 	}
 }

@@ -40,10 +40,10 @@ func (t TaskRatio) Hopeless() bool {
 
 // TaskRepetitions returns the number of repetitions per cell that is necessary to distinguish a difference of one task from noise.
 // With several placements, it is the number of placements. It returns 0 if there are enough repetitions or placements.
-func TaskRepetitions(tasks []TaskRatio) int {
-	for _, t := range tasks {
+func (a Assessment) TaskRepetitions() int {
+	for _, t := range a.Tasks {
 		if t.Hopeless() {
-			return stats.Repetitions(t.Comparisons)
+			return a.LeastRepetitions(t.Comparisons)
 		}
 	}
 	return 0

@@ -83,7 +83,7 @@ func TestTaskRatios(t *testing.T) {
 	if r := found["agg service_time_p50"]; r.Note != "" {
 		t.Errorf("%+v, want no note", r)
 	}
-	if n := campaign.TaskRepetitions(a.Tasks); n != 0 {
+	if n := a.TaskRepetitions(); n != 0 {
 		t.Errorf("%d repetitions asked for, want none beyond 6", n)
 	}
 }
@@ -101,7 +101,7 @@ func TestTaskRatios_tooFewRepetitions_areHopeless(t *testing.T) {
 		}
 		near(t, "smallest p", r.MinP, 2.0/70, 1e-12)
 	}
-	n := campaign.TaskRepetitions(a.Tasks)
+	n := a.TaskRepetitions()
 	if n != stats.Repetitions(10) || n <= 4 || n > 6 {
 		t.Errorf("%d repetitions would do, want what ten comparisons take", n)
 	}
