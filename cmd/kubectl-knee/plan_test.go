@@ -274,6 +274,7 @@ apiVersion: knee.dev/v1alpha1
 kind: BenchmarkCampaign
 metadata: {name: x}
 spec:
+  baseline: a
   opensearch: {version: 3.1.0}
   variants: [{name: a}, {name: b}]
   topologies: [{name: t, primaries: 1}]

@@ -135,7 +135,7 @@ func driftNote(c campaign.Cell, unit string) string {
 	case c.Drift.IsSignificant():
 		return text + fmt.Sprintf(" (p = %.2g): more than noise explains.", c.Drift.P)
 	}
-	return text + fmt.Sprintf(" (p = %.2g): noise explains this. A drift would have to exceed %s %% to be found.", c.Drift.P, format.Fixed(c.Drift.Limit, 1))
+	return text + fmt.Sprintf(" (p = %.2g): noise explains this. Only a change of more than %s %% would be significant.", c.Drift.P, format.Fixed(c.Drift.Limit, 1))
 }
 
 // oneDecimal rounds the text of a figure in results.csv to one decimal.
