@@ -55,6 +55,8 @@ const (
 	ReasonJVMStartsNotMeasured = "JVMStartsNotMeasured"
 	// ReasonNoiseUnequal: the Finals of two compared cells have very different noise.
 	ReasonNoiseUnequal = "NoiseUnequal"
+	// ReasonDriftInSweep: docs/s changed while a sweep ran, so the client counts are not comparable.
+	ReasonDriftInSweep = "DriftInSweep"
 	// ReasonKneeUnstable: the stability of a knee is known and below 50 %.
 	ReasonKneeUnstable = "KneeUnstable"
 	// ReasonEnvironmentMismatch: the environments of compared cells differ in something that the campaign does not declare.

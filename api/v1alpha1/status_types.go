@@ -66,7 +66,7 @@ type CellStatus struct {
 	// topology of the cell.
 	// +required
 	Topology string `json:"topology,omitempty"`
-	// phase is what the cell does now: Pending, Provisioning, Warmup, Sweep, Final, OpenLoop, Done.
+	// phase is what the cell does now: Pending, Provisioning, Warmup, Sweep, Anchor, Final, OpenLoop, Done.
 	// +optional
 	Phase string `json:"phase,omitempty"`
 	// trials is how many of the cell's planned trials are done.

@@ -29,6 +29,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.strategy) || self.strategy != 'Adaptive' || !has(self.repetitions) || self.repetitions == 1",message="sweep.strategy Adaptive decides itself what to repeat: leave repetitions out"
 // +kubebuilder:validation:XValidation:rule="!has(self.rerun) || self.rerun.all(r, has(self.clients) ? r.clients in self.clients : has(self.range) && self.range.step > 0 && r.clients >= self.range.min && r.clients <= self.range.max && (r.clients - self.range.min) % self.range.step == 0)",message="rerun must name client counts of the sweep: correct clients of its entry, or add the count to the sweep",fieldPath=.rerun
 // +kubebuilder:validation:XValidation:rule="!has(self.rerun) || size(self.rerun) == 0 || !has(self.mode) || self.mode != 'Fixed'",message="rerun repeats points of a sweep, and sweep.mode Fixed makes no sweep: leave rerun out, and set a new spec.rerun to measure everything again",fieldPath=.rerun
+// +kubebuilder:validation:XValidation:rule="!has(self.anchor) || !self.anchor || !has(self.mode) || self.mode != 'Fixed'",message="anchor repeats a point of a sweep, and sweep.mode Fixed makes no sweep: leave anchor out",fieldPath=.anchor
 type Sweep struct {
 	// mode Knee sweeps the client counts to find each cell's knee, and compares the cells at the shared clients. Fixed finds no
 	// knee: it measures every client count in every repetition of the Final phase, and compares the cells at each client count.
@@ -47,6 +48,13 @@ type Sweep struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=9
 	Repetitions *int32 `json:"repetitions,omitempty"`
+	// anchor measures the first client count of a cell's sweep again at the end of the sweep. The two figures show whether docs/s
+	// drifted while the sweep ran. With one repetition, nothing else can show this: a drift then looks like an effect of the client
+	// count. The anchor costs one trial for each cell, and finds only drifts of several times the noise. Two repetitions cost a
+	// whole pass, find smaller drifts, and need no anchor. The anchor changes no point and no noise. Set it before the campaign
+	// starts: an anchor that is added later runs in another JVM.
+	// +optional
+	Anchor *bool `json:"anchor,omitempty"`
 	// clients are the client counts, ascending and without duplicates.
 	// +optional
 	// +listType=atomic

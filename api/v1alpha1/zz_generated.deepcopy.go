@@ -1135,6 +1135,11 @@ func (in *Sweep) DeepCopyInto(out *Sweep) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.Anchor != nil {
+		in, out := &in.Anchor, &out.Anchor
+		*out = new(bool)
+		**out = **in
+	}
 	if in.Clients != nil {
 		in, out := &in.Clients, &out.Clients
 		*out = make([]int32, len(*in))

@@ -266,3 +266,22 @@ func TestPlan_eachDriver_usesItsSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestPlan_anchor_showsPrice checks the line about spec.sweep.anchor.
+func TestPlan_anchor_showsPrice(t *testing.T) {
+	r := knee(t, `
+apiVersion: knee.dev/v1alpha1
+kind: BenchmarkCampaign
+metadata: {name: x}
+spec:
+  baseline: a
+  opensearch: {version: 3.1.0}
+  variants: [{name: a}, {name: b}]
+  topologies: [{name: t, primaries: 1}]
+  workload: {index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
+  sweep: {clients: [1, 2, 4], anchor: true}
+`, "plan", "-f", "-", "--trial-time=1m")
+	if want := "of these, to find a drift in the sweeps: 2 trials, about "; r.code != 0 || !strings.Contains(r.out, want) {
+		t.Errorf("exit code %d, want %q in %s%s", r.code, want, r.out, r.err)
+	}
+}

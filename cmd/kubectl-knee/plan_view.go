@@ -26,6 +26,9 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 	if f.FreshJVM != nil {
 		fmt.Fprintln(t, freshJVMText(*f.FreshJVM))
 	}
+	if f.Anchor != nil {
+		fmt.Fprintln(t, anchorText(*f.Anchor))
+	}
 	switch {
 	case f.AtMost != nil && f.Between != nil:
 		fmt.Fprintf(t, "if the second stage needs all repetitions that spec.final.maxRepetitions allows: %d trials\n", f.AtMost.Trials)
@@ -73,6 +76,15 @@ func freshJVMText(f forecast.FreshJVM) string {
 		text += ", " + timeText(f.Seconds, f.Cost)
 	}
 	return text + " (spec.final.freshJVM)"
+}
+
+// anchorText describes the price of spec.sweep.anchor.
+func anchorText(f forecast.Extent) string {
+	text := "of these, to find a drift in the sweeps: " + terminal.FormatCount(f.Trials, "trial")
+	if f.Seconds != nil {
+		text += ", " + timeText(f.Seconds, f.Cost)
+	}
+	return text + " (spec.sweep.anchor)"
 }
 
 func timeText(seconds *float64, c *forecast.Cost) string {

@@ -19,6 +19,7 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	coverage := coverages(rounds, seed)
 	stability := stabilities(curves, seed)
 	methods := compareMethods(rounds/2, seed)
+	drifts := driftsFound(rounds/20, seed)
 	if err := printCoverage(coverage); err != nil {
 		return err
 	}
@@ -28,7 +29,15 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	if err := printStability(stability); err != nil {
 		return err
 	}
+	if err := printDrifts(drifts); err != nil {
+		return err
+	}
 	broken := uncovered(methods)
+	for _, d := range drifts {
+		if !d.AsExpected {
+			broken = append(broken, "drifts, "+d.Sweep)
+		}
+	}
 	for _, c := range coverage {
 		if !c.AsExpected {
 			broken = append(broken, c.Name)
@@ -41,7 +50,7 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	}
 	err := json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"benchmark": "coverage", "seed": seed, "rounds": rounds, "noiseCVPercent": 100 * noiseCV, "machineSDPercent": 100 * machineSD,
-		"coverage": coverage, "methods": methods, "stability": stability, "asExpected": len(broken) == 0,
+		"coverage": coverage, "methods": methods, "stability": stability, "drifts": drifts, "asExpected": len(broken) == 0,
 	})
 	if err == nil && len(broken) > 0 {
 		err = fmt.Errorf("not as expected: %s", strings.Join(broken, "; "))

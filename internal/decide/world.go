@@ -125,7 +125,7 @@ type Action struct {
 type Decision struct {
 	Actions []Action
 	WakeAt  time.Time         // when to decide again, even without an event; zero: no such time
-	Phases  map[string]string // by cell name: Pending, Provisioning, Warmup, Sweep, Final, OpenLoop, Done
+	Phases  map[string]string // by cell name: Pending, Provisioning, Warmup, Sweep, Anchor, Final, OpenLoop, Done
 	Running []string          // what runs now, as text for users
 	Waiting []string          // what the campaign waits for and why, as text for users
 	Kept    []string          // cells whose nodes are kept although no trial may start on them

@@ -12,7 +12,7 @@ import (
 var trialFigures = []Figure{
 	{Name: "variant", Field: "variant", Column: 1, Help: "name of the cell's variant", Get: ofRecord(always(func(r *record.Record) string { return r.Attempt.Variant }))},
 	{Name: "topology", Field: "topology", Column: 2, Help: "name of the cell's topology", Get: ofRecord(always(func(r *record.Record) string { return r.Attempt.Topology }))},
-	{Name: "phase", Field: "phase", Column: 3, Help: "Warmup (its figures are discarded, and no gate judges it), Sweep, Final or OpenLoop",
+	{Name: "phase", Field: "phase", Column: 3, Help: "Warmup (its figures are discarded, and no gate judges it), Sweep, Anchor (the repeated first point of a sweep, which shows a drift), Final or OpenLoop",
 		Get: ofRecord(always(func(r *record.Record) string { return string(r.Attempt.Phase) }))},
 	{Name: "clients", Field: "clients", Column: 4, Help: "client count", Get: ofRecord(always(func(r *record.Record) int64 { return int64(r.Attempt.Clients) }))},
 	{Name: "repetition", Field: "repetition", Column: 5, Help: "number of the repetition, from 1; for a Warmup, the number of the Warmup within the cell",
@@ -21,7 +21,7 @@ var trialFigures = []Figure{
 	{Name: "verdict", Column: 7, Help: "Measured, Gated (valid, but failed a gate) or Errored (no valid measurement)"},
 	{Name: "failures", Column: 8, Help: "why the attempt is not Measured, and the gates that could not be evaluated"},
 	{Name: "status", Column: 120, Help: "the verdict in the words of `kubectl knee analyze`: ok, gated or failed"},
-	{Name: "placement", Column: 76, Help: "number of the placement (set of nodes and volumes), from 1; empty for Sweep and OpenLoop trials of the first placement", Get: ofRecord(placement)},
+	{Name: "placement", Column: 76, Help: "number of the placement (set of nodes and volumes), from 1; empty for Sweep, Anchor and OpenLoop trials of the first placement", Get: ofRecord(placement)},
 	{Name: "target_docs_per_second", Column: 77, In: IndexLoads, Help: "rate of the load of an OpenLoop trial, in docs/s",
 		Get: ofRecord(nonZero(func(r *record.Record) int64 { return r.Attempt.TargetDocsPerSecond }))},
 	{Name: "measured_again", Column: 135, Help: "token of spec.sweep.rerun that requested this trial; empty if the point was not measured again",
@@ -51,11 +51,11 @@ var trialFigures = []Figure{
 	{Name: "artifacts", Column: 75, Help: "folder of the raw files", Get: ofRecord(always(func(r *record.Record) string { return r.Artifacts }))},
 }
 
-// placement returns the number of the placement of a trial. For Sweep and OpenLoop trials, the second result is false for the first
+// placement returns the number of the placement of a trial. For Sweep, Anchor and OpenLoop trials, the second result is false for the first
 // placement, because reports then show no number.
 func placement(r *record.Record) (int64, bool) {
 	n := int64(r.Attempt.Placement)
-	if r.Attempt.Phase == record.Sweep || r.Attempt.Phase == record.OpenLoop {
+	if r.Attempt.Phase == record.Sweep || r.Attempt.Phase == record.Anchor || r.Attempt.Phase == record.OpenLoop {
 		return n, n > 1
 	}
 	return n, true

@@ -27,6 +27,7 @@ type Forecast struct {
 	Between     *Between    `json:"between,omitempty"`            // range of times and costs if only the size of the corpus is known
 	AtMost      *Extent     `json:"withAllRepetitions,omitempty"` // totals with all repetitions that a second stage may add
 	FreshJVM    *FreshJVM   `json:"freshJVM,omitempty"`           // part of the totals that spec.final.freshJVM adds; absent if it adds nothing
+	Anchor      *Extent     `json:"anchor,omitempty"`             // part of the totals that spec.sweep.anchor adds; absent if it adds nothing
 	Cost        *Cost       `json:"cost"`                         // null: the price or the time is unknown
 	Repetitions Repetitions `json:"repetitions"`
 	RestsOn     []string    `json:"restsOn"`
@@ -42,7 +43,7 @@ type FreshJVM struct {
 	Cost     *Cost    `json:"cost,omitempty"` // absent: unknown
 }
 
-// Extent is the size of a campaign.
+// Extent is the size of a campaign, or of a part of it.
 type Extent struct {
 	Trials  int      `json:"trials"`
 	Seconds *float64 `json:"seconds"`
@@ -115,6 +116,9 @@ func New(c *v1alpha1.BenchmarkCampaign, t Timing, cvPercent float64) (Forecast, 
 	}
 	f.Trials, f.Warmups = s.countTrials()
 	if f.FreshJVM, err = freshJVMPrice(c, p, asked, t, s); err != nil {
+		return Forecast{}, err
+	}
+	if f.Anchor, err = anchorPrice(c, p, asked, t, s); err != nil {
 		return Forecast{}, err
 	}
 	if f.Seconds == nil {

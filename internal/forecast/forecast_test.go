@@ -173,3 +173,27 @@ func TestNew_freshJVM_showsPrice(t *testing.T) {
 		t.Errorf("cells of one pool: %+v", f.FreshJVM)
 	}
 }
+
+// TestNew_anchor_showsPrice checks the price of the anchors on separate pools: one trial of a minute in each of two cells at the same
+// time. An adaptive sweep has an anchor as well. A single client count has none.
+func TestNew_anchor_showsPrice(t *testing.T) {
+	for _, strategy := range []v1alpha1.SweepStrategy{v1alpha1.SweepFull, v1alpha1.SweepAdaptive} {
+		w := wrappers.MakeCampaign("x").Variant("a").Variant("b").Clients(1, 2, 4).Repetitions(1)
+		w.Spec.Sweep.Strategy = strategy
+		without := forecastOf(t, w)
+		w.Spec.Sweep.Anchor = ptr.To(true)
+		with := forecastOf(t, w)
+		if without.Anchor != nil || with.Anchor == nil || with.Anchor.Trials != 2 || *with.Anchor.Seconds != 60 || with.Trials != without.Trials+2 || *with.Seconds != *without.Seconds+60 {
+			t.Errorf("%s: %+v, %d trials; without %d", strategy, with.Anchor, with.Trials, without.Trials)
+		}
+		first := map[v1alpha1.SweepStrategy]int32{v1alpha1.SweepFull: 1, v1alpha1.SweepAdaptive: 4}[strategy]
+		if c := with.Steps[0].Clients; len(c) != 4 || c[3] != first {
+			t.Errorf("%s: clients %v, want the anchor at %d", strategy, c, first)
+		}
+	}
+	w := wrappers.MakeCampaign("x").Variant("a").Clients(1).Repetitions(1)
+	w.Spec.Sweep.Anchor = ptr.To(true)
+	if f := forecastOf(t, w); f.Anchor != nil {
+		t.Errorf("one client count: %+v", f.Anchor)
+	}
+}

@@ -216,3 +216,29 @@ func freshJVMPrice(c *v1alpha1.BenchmarkCampaign, p plan.Plan, asked plan.Asked,
 	}
 	return &out, nil
 }
+
+// anchorPrice compares a schedule with the schedule of the same campaign without Anchor trials. It returns nil if there are none.
+func anchorPrice(c *v1alpha1.BenchmarkCampaign, p plan.Plan, asked plan.Asked, t Timing, with schedule) (*Extent, error) {
+	if !p.Anchor {
+		return nil, nil
+	}
+	fewer := plan.Asked{Sweeps: map[string][]record.Trial{}, Finals: asked.Finals}
+	for cell, trials := range asked.Sweeps {
+		fewer.Sweeps[cell] = slices.DeleteFunc(slices.Clone(trials), func(t record.Trial) bool { return t.Phase == record.Anchor })
+	}
+	without, err := newSchedule(c, p, fewer, t)
+	if err != nil {
+		return nil, err
+	}
+	trials, _ := with.countTrials()
+	less, _ := without.countTrials()
+	out := Extent{Trials: trials - less, Seconds: with.seconds(with.total - without.total)}
+	if out.Trials == 0 {
+		return nil, nil
+	}
+	if all, less := scheduleCost(c, p, with), scheduleCost(c, p, without); all != nil && less != nil {
+		all.Amount -= less.Amount
+		out.Cost = all
+	}
+	return &out, nil
+}

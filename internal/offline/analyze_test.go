@@ -434,6 +434,7 @@ func TestAnalyze_notes(t *testing.T) {
 		"variant,clients\na,8\n":                                  "no column docs_per_second",
 		"variant,clients,docs_per_second\na,8,1\nb,8,1\n":         "--baseline (a, b)",
 		"variant,clients,docs_per_second,phase\na,8,1,OpenLoop\n": "no row of a Sweep",
+		"variant,clients,docs_per_second,phase\na,8,1,Anchor\n":   "no row of a Sweep",
 	} {
 		if got := analyze(t, csv, nil).Notes; len(got) != 1 || !strings.Contains(got[0], want) {
 			t.Errorf("%q: notes %q, want %q", csv, got, want)

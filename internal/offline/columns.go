@@ -123,13 +123,13 @@ func hasOnlyCarriageReturns(header []string) bool {
 const notInCR = "end each line with LF or CRLF, not with CR alone"
 
 func readPhase(r *Row, s string) error {
-	for _, p := range []record.Phase{record.Warmup, record.Sweep, record.Final, record.OpenLoop} {
+	for _, p := range []record.Phase{record.Warmup, record.Sweep, record.Anchor, record.Final, record.OpenLoop} {
 		if strings.EqualFold(s, string(p)) {
 			r.Phase = p
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no phase: use Warmup, Sweep, Final, OpenLoop or an empty field", s)
+	return fmt.Errorf("%q is no phase: use Warmup, Sweep, Anchor, Final, OpenLoop or an empty field", s)
 }
 
 func readStatus(r *Row, s string) error {

@@ -35,8 +35,8 @@ func newFile(rows []Row, has Columns, o Options) (file, error) {
 	counts := map[finals]int{}
 	trials := map[record.Trial]int32{} // number of rows of each trial; in a file without repetitions, Repetition is 0 in the key
 	for _, r := range rows {
-		if r.Phase == record.Warmup || r.Phase == record.OpenLoop {
-			continue // the docs/s of a Warmup or an open loop are not a result
+		if r.Phase == record.Warmup || r.Phase == record.Anchor || r.Phase == record.OpenLoop {
+			continue // the docs/s of a Warmup, an anchor or an open loop are not a result
 		}
 		t := record.Trial{Variant: r.Variant, Topology: r.Topology, Phase: r.Phase, Clients: r.Clients, Placement: places[r.Placement]}
 		attempt, first := record.Attempt{Trial: t, N: 1}, true

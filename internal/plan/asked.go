@@ -54,6 +54,12 @@ func (p Plan) SweepTrial(cell Cell, clients, n int32) record.Trial {
 	return t
 }
 
+// AnchorTrial returns the trial that repeats a client count of a cell's sweep at the end of the sweep. Its phase keeps it apart from
+// the repeats of the point, so no other setting reuses its record.
+func (p Plan) AnchorTrial(cell Cell, clients int32) record.Trial {
+	return p.trial(cell, record.Anchor, clients, 1)
+}
+
 // FinalTrials returns a cell's Final trials, sorted by placement, then by clients, then by repetition.
 func (p Plan) FinalTrials(cell Cell, f Finals) []record.Trial {
 	if !f.includes(cell) {

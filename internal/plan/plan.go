@@ -22,6 +22,7 @@ type Plan struct {
 	Fixed            bool       // no sweep: every Final block measures every client count
 	Adaptive         bool       // the points measured so far decide which client counts the sweep measures
 	SweepRepetitions int32      // repetitions of each client count of a sweep that is not adaptive
+	Anchor           bool       // each sweep ends with an Anchor trial
 	PercentOfPeak    float64
 	Repetitions      int32   // repetitions of the Final phase, on each placement; with MaxRepetitions: of the first stage
 	MaxRepetitions   int32   // maximum repetitions of both stages together; 0: one stage
@@ -71,6 +72,7 @@ func BuildWith(c *v1alpha1.BenchmarkCampaign, contents Contents) Plan {
 		Fixed:            c.Spec.Sweep.Mode == v1alpha1.SweepFixed,
 		Adaptive:         c.Spec.Sweep.Strategy == v1alpha1.SweepAdaptive,
 		SweepRepetitions: value(c.Spec.Sweep.Repetitions, v1alpha1.DefaultSweepRepetitions),
+		Anchor:           value(c.Spec.Sweep.Anchor, false) && c.Spec.Sweep.Mode != v1alpha1.SweepFixed,
 		PercentOfPeak:    c.Spec.Knee.PercentOfPeak.Float(v1alpha1.DefaultPercentOfPeak),
 		Repetitions:      value(c.Spec.Final.Repetitions, v1alpha1.DefaultRepetitions),
 		MaxRepetitions:   value(c.Spec.Final.MaxRepetitions, 0),

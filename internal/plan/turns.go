@@ -30,7 +30,7 @@ type Block struct {
 	OpenLoop   bool             // true for the OpenLoop trials, which run after all repetitions
 }
 
-// BlockOf returns the block of a Final or an OpenLoop trial. For a trial of a sweep it returns the zero Block.
+// BlockOf returns the block of a Final or an OpenLoop trial. For any other trial, such as a trial of a sweep, it returns the zero Block.
 func (p Plan) BlockOf(t record.Trial) Block {
 	switch t.Phase {
 	case record.Final:
@@ -135,7 +135,7 @@ func (p Plan) doCellsAlternate(set []string) bool {
 // the same placement and clients as the trial that follows. Before a sweep, it has the middle client count of the sweep.
 func (p Plan) WarmupTrial(cell Cell, next record.Trial, n int32) record.Trial {
 	clients := next.Clients
-	if next.Phase == record.Sweep {
+	if next.Phase == record.Sweep || next.Phase == record.Anchor {
 		clients = p.Clients[len(p.Clients)/2]
 	}
 	t := p.trial(cell, record.Warmup, clients, n)

@@ -6,12 +6,14 @@ import "encoding/json"
 type Phase string
 
 // The phases. The figures of a Warmup trial are discarded. The load of an OpenLoop trial has a fixed rate, so only latency is a
-// result.
+// result. An Anchor trial repeats the first point of a cell's sweep at the end of the sweep. It shows only a drift: no point and no
+// noise includes it.
 const (
 	Warmup   Phase = "Warmup"
 	Sweep    Phase = "Sweep"
 	Final    Phase = "Final"
 	OpenLoop Phase = "OpenLoop"
+	Anchor   Phase = "Anchor"
 )
 
 // Trial identifies a trial. Two trials that differ in any field are different measurements.
@@ -20,7 +22,7 @@ type Trial struct {
 	Cell       string `json:"cell"`       // hash of the cell's identity
 	Variant    string `json:"variant"`    // for users
 	Topology   string `json:"topology"`   // for users
-	Phase      Phase  `json:"phase"`      // Warmup, Sweep, Final or OpenLoop
+	Phase      Phase  `json:"phase"`      // Warmup, Sweep, Anchor, Final or OpenLoop
 	Clients    int32  `json:"clients"`    // client count
 	Repetition int32  `json:"repetition"` // 1-based, within the placement; for a Warmup, the number of the Warmup within the cell
 

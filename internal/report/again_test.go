@@ -82,3 +82,43 @@ func TestFiles_cpuRangeOfEachNode(t *testing.T) {
 		t.Errorf("no row of each node in %s", text)
 	}
 }
+
+// TestFiles_anchor_isShownAsDrift checks that the anchor is a row of its own in results.csv, that no point includes it, and that the
+// report shows the change of docs/s with and without a drift.
+func TestFiles_anchor_isShownAsDrift(t *testing.T) {
+	for change, want := range map[float64]string{
+		1.5: "changed by +50.0 % (p = ", 1: "changed by 0.0 % (p = 1): noise explains this. Only a change of more than ",
+	} {
+		c := twoVariants("t")
+		c.Spec.Sweep.Anchor = new(true)
+		minute := int64(0)
+		files := report.Files(finished(c, func(t record.Trial) record.Record {
+			r := plain(t)
+			docs := 1000 * float64(t.Clients)
+			if t.Phase == record.Anchor {
+				docs *= change
+			}
+			r.Ingest.DocsPerSecond = docs * (1 + float64(t.Repetition%2)/1000)
+			r.StartedAt += 60_000 * minute
+			minute++
+			return r
+		}))
+		if !strings.Contains(files["report.md"], want) {
+			t.Errorf("report.md lacks %q", want)
+		}
+		anchors := 0
+		for _, row := range rows(t, files["results.csv"]) {
+			if row["phase"] == string(record.Anchor) {
+				anchors++
+			}
+		}
+		if anchors != 2 {
+			t.Errorf("%d rows of anchors, want 2", anchors)
+		}
+		for _, row := range rows(t, files["tune_results_a_t.csv"]) {
+			if row["repetitions"] != "1" {
+				t.Errorf("point with an anchor: %v", row)
+			}
+		}
+	}
+}

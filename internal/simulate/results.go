@@ -12,13 +12,16 @@ import (
 )
 
 // ExpectedTrials returns the trials that a campaign without records will run. For an adaptive sweep it assumes one trial at each
-// client count. If the campaign has sweeps, the Finals have the first client count, because the shared clients are unknown.
+// client count, and an anchor at the highest count. If the campaign has sweeps, the Finals have the first client count, because the shared clients are unknown.
 func ExpectedTrials(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec) plan.Asked {
 	asked := campaign.Assess(p, spec, nil).Foreseen(p)
 	if p.Adaptive {
 		asked.Sweeps = map[string][]record.Trial{}
 		for _, cell := range p.Cells {
 			asked.Sweeps[cell.Hash] = p.SweepTrials(cell)
+			if p.Anchor && len(p.Clients) > 1 {
+				asked.Sweeps[cell.Hash] = append(asked.Sweeps[cell.Hash], p.AnchorTrial(cell, p.Clients[len(p.Clients)-1]))
+			}
 		}
 	}
 	return asked
@@ -65,10 +68,10 @@ func (r *results) add(attempt record.Attempt) {
 		return
 	}
 	r.done++
-	if trial.Phase != record.Sweep {
+	if trial.Phase != record.Sweep && trial.Phase != record.Anchor {
 		return
 	}
-	// Remove the completed Sweep trial from asked, so later decisions do not check it again.
+	// Remove the completed trial of the sweep from asked, so later decisions do not check it again.
 	rest := r.asked.Sweeps[trial.Cell]
 	if i := slices.Index(rest, trial); i == 0 {
 		rest = rest[1:]

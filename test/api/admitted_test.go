@@ -55,6 +55,8 @@ func TestAdmission_legalCampaign_isAdmitted(t *testing.T) {
 		"a repeated sweep":                    `spec: {sweep: {repetitions: 9}}`,
 		"an adaptive sweep":                   `spec: {sweep: {strategy: Adaptive}}`,
 		"an adaptive sweep, once":             `spec: {sweep: {strategy: Adaptive, repetitions: 1}}`,
+		"an anchor of an adaptive sweep":      `spec: {sweep: {strategy: Adaptive, anchor: true}}`,
+		"fixed clients without an anchor":     `spec: {sweep: {mode: Fixed, anchor: false}}`,
 		"fixed clients":                       `spec: {sweep: {mode: Fixed}}`,
 		"fixed clients, defaults said":        `spec: {sweep: {mode: Fixed, strategy: Full, repetitions: 1}, final: {repetitions: 1}}`,
 		"a second stage of none":              `spec: {final: {repetitions: 4, maxRepetitions: 4}}`,

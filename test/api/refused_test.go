@@ -189,6 +189,7 @@ var refusals = []refused{
 	{"a volume's folder outside of it", `spec: {workload: {osb: {from: {volume: {claimName: a, path: a/../..}}}}}`, []string{"spec.workload.osb.from.volume.path", "must stay within the volume"}},
 	{"a task name with a comma", `spec: {workload: {osb: {ingestTasks: ["index,update"]}}}`, []string{"spec.workload.osb.ingestTasks[0]", "should match"}},
 	{"settling as long as the trial", `spec: {timeouts: {trialSeconds: 200}}`, []string{"spec.timeouts", "settleSeconds (300 when unset) must be below trialSeconds"}},
+	{"an anchor of fixed clients", `spec: {sweep: {mode: Fixed, anchor: true}}`, []string{"spec.sweep.anchor", "sweep.mode Fixed makes no sweep: leave anchor out"}},
 	{"rerun token with a blank", `spec: {rerun: "once more"}`, []string{"spec.rerun", "should match"}},
 	{"whenSuspended that is none", `spec: {whenSuspended: Stop}`, []string{"spec.whenSuspended", `supported values: "KeepNodes", "ReleaseNodes"`}},
 	{"clusters kept for less than no time", `spec: {ttlSecondsAfterFinished: -1}`, []string{"spec.ttlSecondsAfterFinished", "greater than or equal to 0"}},

@@ -49,6 +49,9 @@ func sweeps(d *document.Document, in view.Input) {
 		for _, note := range curveNotes(c, view.Unit(in)) {
 			d.Para("%s", note)
 		}
+		if note := driftNote(c, view.Unit(in)); note != "" {
+			d.Para("%s", note)
+		}
 		for _, note := range replacedNotes(in, c) {
 			d.Para("%s", note)
 		}
@@ -111,6 +114,28 @@ func curveNotes(cell campaign.Cell, unit string) []string {
 		out = append(out, fmt.Sprintf("The adaptive sweep did not measure the client counts %s, because they were not expected to change the knee.", format.IntList(cell.Skipped)))
 	}
 	return out
+}
+
+// driftNote describes the change of docs/s during a cell's sweep. It returns an empty text if the sweep does not show it.
+func driftNote(c campaign.Cell, unit string) string {
+	text := ""
+	if o := c.Anchor; o != nil && o.Done && !o.Measured() {
+		text = fmt.Sprintf("The anchor at %d clients is %s, so it does not show a drift. ", o.Trial.Clients, o.Judgement.Verdict)
+	}
+	if c.Drift == nil {
+		if c.SweepDone && len(c.Curve.Points) > 1 {
+			text += "No client count was measured at different times, so this sweep cannot show a drift."
+		}
+		return strings.TrimSpace(text)
+	}
+	text += fmt.Sprintf("From the first to the last trial of the sweep, %s of equal client counts changed by %s %%", unit, format.Signed(c.Drift.Percent, 1))
+	switch {
+	case math.IsNaN(c.Drift.P):
+		return text + ". The noise is unknown, so this is no test of a drift."
+	case c.Drift.IsSignificant():
+		return text + fmt.Sprintf(" (p = %.2g): more than noise explains.", c.Drift.P)
+	}
+	return text + fmt.Sprintf(" (p = %.2g): noise explains this. Only a change of more than %s %% would be significant.", c.Drift.P, format.Fixed(c.Drift.Limit, 1))
 }
 
 // oneDecimal rounds the text of a figure in results.csv to one decimal.

@@ -15,11 +15,13 @@ type Cell struct {
 	Sweep             []Outcome   // outcomes of the sweep's trials, in the order in which the sweep required these trials
 	Curve             sweep.Curve // curve of the sweep's trials that are done
 	SweepDone         bool
-	Finals            []Outcome // sorted by placement, clients and repetition; empty if there are no Finals or they are not yet known
-	OpenLoop          *Outcome  // nil if the campaign has no OpenLoop phase, or if the knees are not yet known
-	Stability         float64   // stability of the knee, 0 to 1; NaN without repeats
-	Skipped           []int32   // client counts that an adaptive sweep did not need; set when the sweep is done
-	Done, Planned     int       // numbers of trials, without Warmups
+	Finals            []Outcome    // sorted by placement, clients and repetition; empty if there are no Finals or they are not yet known
+	OpenLoop          *Outcome     // nil if the campaign has no OpenLoop phase, or if the knees are not yet known
+	Stability         float64      // stability of the knee, 0 to 1; NaN without repeats
+	Anchor            *Outcome     // repeat of the sweep's first point after the sweep; nil without spec.sweep.anchor
+	Drift             *sweep.Drift // change of docs/s during the sweep; nil if no client count was measured at different times
+	Skipped           []int32      // client counts that an adaptive sweep did not need; set when the sweep is done
+	Done, Planned     int          // numbers of trials, without Warmups
 }
 
 // CellKey identifies a cell.

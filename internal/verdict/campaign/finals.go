@@ -109,9 +109,16 @@ func groupRepeats(cells []Cell) [][]float64 {
 		for _, clients := range slices.Sorted(maps.Keys(byClients)) {
 			groups = append(groups, byClients[clients])
 		}
-		for _, clients := range c.FinalClients() {
-			groups = append(groups, c.FinalsAt(clients)...)
-		}
+		groups = append(groups, groupFinals(c)...)
+	}
+	return groups
+}
+
+// groupFinals returns docs/s of a cell's Finals, by client count and placement.
+func groupFinals(c Cell) [][]float64 {
+	var groups [][]float64
+	for _, clients := range c.FinalClients() {
+		groups = append(groups, c.FinalsAt(clients)...)
 	}
 	return groups
 }

@@ -62,7 +62,7 @@ func (l *ledger) known(p plan.Plan) []Judged {
 	for i, c := range p.Cells {
 		cells[c.Hash] = i
 	}
-	phases := map[record.Phase]int{record.Warmup: 0, record.Sweep: 1, record.Final: 2, record.OpenLoop: 3}
+	phases := map[record.Phase]int{record.Warmup: 0, record.Sweep: 1, record.Anchor: 2, record.Final: 3, record.OpenLoop: 4}
 	var out []Judged
 	for trial, attempts := range l.attempts {
 		if _, known := l.outcomes[trial]; known {

@@ -55,7 +55,10 @@ func countTrials(p plan.Plan, a Assessment, l *ledger) Progress {
 	for i := range a.Cells {
 		cell := &a.Cells[i]
 		if !cell.SweepDone {
-			cell.Planned += max(len(p.Clients)-len(a.Asked.Sweeps[cell.Hash]), 0)
+			cell.Planned += max(len(p.Clients)-len(cell.Sweep), 0)
+			if p.Adaptive && p.Anchor && cell.Anchor == nil {
+				cell.Planned++
+			}
 		}
 		out.Planned += cell.Planned
 		out.Done += cell.Done

@@ -17,6 +17,8 @@ type cellSweep struct {
 	trials []record.Trial // in order: the trials that are done, then the trials that the points so far require
 	points []sweep.Point  // points of the trials that are done
 	done   bool
+
+	anchored bool // the Anchor trial is done, or the sweep has none
 }
 
 // add adds a trial to the sweep, and its point if the trial is done. It reports whether the trial is done.
@@ -45,13 +47,14 @@ func followSweeps(p plan.Plan, topologies []string, l *ledger) []*cellSweep {
 	var all []*cellSweep
 	byTopology := map[string][]*cellSweep{}
 	for _, cell := range p.Cells {
-		s := &cellSweep{cell: cell, done: true}
+		s := &cellSweep{cell: cell, done: true, anchored: true}
 		if p.Adaptive {
 			s.adapt(p, l)
 		} else {
 			for _, t := range p.SweepTrials(cell) {
 				s.done = s.add(t, l) && s.done
 			}
+			s.addAnchor(p, l)
 		}
 		all = append(all, s)
 		byTopology[cell.Topology()] = append(byTopology[cell.Topology()], s)
@@ -82,7 +85,11 @@ func cellsOf(p plan.Plan, sweeps []*cellSweep, l *ledger) []Cell {
 			Curve: sweep.NewCurve(s.points, p.PercentOfPeak),
 		}
 		for _, t := range s.trials {
-			c.Sweep = append(c.Sweep, l.outcome(t))
+			if o := l.outcome(t); t.Phase == record.Anchor {
+				c.Anchor = &o
+			} else {
+				c.Sweep = append(c.Sweep, o)
+			}
 		}
 		if s.done && p.Adaptive {
 			for _, clients := range p.Clients {
@@ -102,6 +109,7 @@ func (s *cellSweep) adapt(p plan.Plan, l *ledger) {
 	for {
 		next, done := sweep.AdaptiveNext(p.Clients, s.points, p.PercentOfPeak)
 		if done {
+			s.addAnchor(p, l)
 			return
 		}
 		if !s.add(p.SweepTrial(s.cell, next, s.countPoints(next)+1), l) {
@@ -111,21 +119,42 @@ func (s *cellSweep) adapt(p plan.Plan, l *ledger) {
 	}
 }
 
+// addAnchor adds the Anchor trial to a sweep whose other trials are known. It repeats the first client count that is Measured or may
+// become Measured. There is no Anchor trial if the sweep ends with this count anyway. The sweep can be done although its Anchor trial
+// is not: no knee depends on the anchor. So an anchor that is added to a finished campaign starts only itself.
+func (s *cellSweep) addAnchor(p plan.Plan, l *ledger) {
+	usable := func(t record.Trial) bool { o := l.outcome(t); return !o.Done || o.Measured() }
+	i := slices.IndexFunc(s.trials, usable)
+	if !p.Anchor || i < 0 || s.trials[i].Clients == s.trials[len(s.trials)-1].Clients {
+		return
+	}
+	t := p.AnchorTrial(s.cell, s.trials[i].Clients)
+	s.anchored = l.outcome(t).Done
+	s.trials = append(s.trials, t)
+}
+
 // completeForSharing adds points to the adaptive sweeps of a topology until the shared client count is known. Each sweep
 // determines only its own knee, so it may have skipped a count at which another sweep passes. The search starts at the highest
 // knee. Each count that did not fail in any cell is measured in all cells, up to the first count that passes in every cell. A new
-// point may raise the peak of its cell, so the search starts again after each round.
+// point may raise the peak of its cell, so the search starts again after each round. The new trials run after the anchors.
 func completeForSharing(p plan.Plan, sweeps []*cellSweep, l *ledger) {
 	if slices.ContainsFunc(sweeps, func(s *cellSweep) bool { return !s.done }) {
 		return
 	}
+	// A trial of another cell would release the nodes of a cell before its anchor has run.
+	anchored := !slices.ContainsFunc(sweeps, func(s *cellSweep) bool { return !s.anchored })
 	for {
 		missing := missingPoints(p, sweeps)
 		if len(missing) == 0 {
 			return
 		}
 		for _, m := range missing {
-			m.sweep.done = m.sweep.add(p.SweepTrial(m.sweep.cell, m.clients, 1), l) && m.sweep.done
+			t := p.SweepTrial(m.sweep.cell, m.clients, 1)
+			if !anchored && !l.outcome(t).Done {
+				m.sweep.done = false // the trial becomes known when all anchors are done
+				continue
+			}
+			m.sweep.done = m.sweep.add(t, l) && m.sweep.done
 		}
 		if slices.ContainsFunc(sweeps, func(s *cellSweep) bool { return !s.done }) {
 			return
@@ -224,7 +253,8 @@ func curvesOf(cells []Cell) []sweep.Curve {
 // IsLeftOut reports whether a cell is in LeftOut.
 func (a Assessment) IsLeftOut(cell CellKey) bool { return slices.Contains(a.LeftOut, cell) }
 
-// judgeCurves sets what depends on the noise: the stability of each cell's knee, and whether its peak is at the edge of the range.
+// judgeCurves sets what depends on the noise: the stability of each cell's knee, the drift of its sweep, and whether its peak is at
+// the edge of the range.
 // The stability is NaN if the noise is unknown or the sweep is not done.
 func judgeCurves(d Design, cells []Cell) {
 	for i := range cells {
@@ -235,6 +265,7 @@ func judgeCurves(d Design, cells []Cell) {
 		if !c.SweepDone {
 			continue
 		}
+		c.Drift = driftOf(cells, i)
 		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
 			c.Stability = share
 		}
@@ -247,4 +278,22 @@ func noiseOfCell(cells []Cell, i int) stats.Noise {
 	own := stats.PooledNoise(groupRepeats(cells[i : i+1]))
 	others := slices.Concat(cells[:i], cells[i+1:])
 	return own.ShrinkTowards(stats.PooledNoise(groupRepeats(others)))
+}
+
+// driftOf returns the drift of a cell's sweep, or nil if its sweep does not show it. The Finals only contribute their noise: Trends
+// examines their own drift.
+func driftOf(cells []Cell, i int) *sweep.Drift {
+	c := cells[i]
+	outcomes := c.Sweep
+	if c.Anchor != nil {
+		outcomes = append(slices.Clone(outcomes), *c.Anchor)
+	}
+	var points []sweep.TimedPoint
+	for _, o := range outcomes {
+		if o.Measured() {
+			points = append(points, sweep.TimedPoint{Clients: o.Trial.Clients, DocsPerSecond: o.DocsPerSecond(), StartedAt: o.Record.StartedAt})
+		}
+	}
+	others := slices.Concat(cells[:i], cells[i+1:])
+	return sweep.FindDrift(points, groupFinals(c), stats.PooledNoise(groupRepeats(others)))
 }

@@ -54,7 +54,7 @@ func Doubts(a campaign.Assessment) []Doubt {
 	var out []Doubt
 	for _, find := range []func(campaign.Assessment) []Doubt{
 		kneesNotFound, notShared,
-		mismatches, clientChecks, clientBounds, diskBounds, cpuThrottled, memoryLocks, ordersConfounded, peaksGated, peaksAtEdge, repeatsMissing, trialsFailed,
+		mismatches, clientChecks, clientBounds, diskBounds, cpuThrottled, memoryLocks, ordersConfounded, driftsInSweeps, peaksGated, peaksAtEdge, repeatsMissing, trialsFailed,
 		trialsGated, sharedLoader, placementsShared, jvmStartsNotMeasured, noiseUnequal, notSteady, gatesNotEvaluable,
 		kneesUnstable, fewRepetitions, notDistinguishable,
 	} {

@@ -71,3 +71,16 @@ func lowestStability(a campaign.Assessment) (lowest float64, ok bool) {
 	}
 	return lowest, ok
 }
+
+// driftsInSweeps finds sweeps in which docs/s changed with time by so much that the knee may be at another client count.
+func driftsInSweeps(a campaign.Assessment) []Doubt {
+	var cells []string
+	for _, c := range a.Cells {
+		if c.Drift != nil && c.Drift.Matters(a.PercentOfPeak) {
+			cells = append(cells, fmt.Sprintf("%s (%+.1f %%, p = %.2g)", a.CellName(c.Variant, c.Topology), c.Drift.Percent, c.Drift.P))
+		}
+	}
+	return doubtAbout(v1alpha1.ReasonDriftInSweep, cells,
+		unitOf(a)+" changed from the first to the last trial of the sweep of %s, so the knee may be at another client count: find what changed with time "+
+			"(a volume that fills, burst credits, a throttled or shared machine), then set a new spec.rerun")
+}

@@ -75,3 +75,62 @@ func TestTruth_M2_unstableKnee_isReported(t *testing.T) {
 		}
 	}
 }
+
+// TestDriftInSweep checks a drift over an ascending sweep with an anchor: only a significant and large change of a cell is a doubt.
+func TestDriftInSweep(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change float64 // of docs/s from the first trial of the sweep of "b" to its anchor
+		anchor bool
+		want   string
+	}{
+		{"down", 0.8, true, "of b (-20.0 %, p = 0.00"},
+		{"up", 1.25, true, "of b (+25.0 %, p = 0.00"},
+		{"no drift", 1, true, ""},
+		{"within the noise", 1.02, true, ""},
+		{"no anchor", 0.8, false, ""},
+	} {
+		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8)
+		c.Spec.Sweep.Anchor = &tt.anchor
+		minute := int64(0)
+		_, a := campaigntest.Assess(c, func(trial record.Trial) record.Record {
+			docs := 1000 * map[int32]float64{1: 1, 2: 2, 4: 2, 8: 1.8}[trial.Clients]
+			if trial.Phase == record.Final {
+				docs *= 1 + 0.01*float64(trial.Repetition%2)
+			}
+			if trial.Variant == "b" {
+				docs *= 1.5
+				if trial.Phase == record.Anchor {
+					docs *= tt.change
+				}
+			}
+			r := campaigntest.Measured(trial, docs)
+			r.StartedAt += 60_000 * minute
+			minute++
+			return r
+		})
+		message := doubt(a, v1alpha1.ReasonDriftInSweep)
+		if !strings.Contains(message, tt.want) || (message == "") != (tt.want == "") || strings.Contains(message, "of a") {
+			t.Errorf("%s: %q, want %q", tt.name, message, tt.want)
+		}
+		if tt.want != "" {
+			says(t, message, "docs/s changed from the first to the last trial", "then set a new spec.rerun")
+		}
+		if known := a.Cell("b", "t").Drift != nil; known != tt.anchor {
+			t.Errorf("%s: drift known: %t", tt.name, known)
+		}
+	}
+}
+
+// TestAnchor_failed_isReported checks that an anchor without a valid measurement is a failed trial.
+func TestAnchor_failed_isReported(t *testing.T) {
+	c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8)
+	c.Spec.Sweep.Anchor = new(true)
+	_, a := campaigntest.Assess(c, func(trial record.Trial) record.Record {
+		if trial.Phase == record.Anchor && trial.Variant == "b" {
+			return campaigntest.Errored(trial, record.ReasonDriverFailed, "exit code 64")
+		}
+		return campaigntest.Measured(trial, 1000)
+	})
+	says(t, doubt(a, v1alpha1.ReasonTrialsFailed), "no valid measurement of b Anchor:")
+}

@@ -80,6 +80,9 @@ func trialsFailed(a campaign.Assessment) []Doubt {
 				failed = append(failed, fmt.Sprintf("%s Sweep %d clients", a.CellName(c.Variant, c.Topology), p.Clients))
 			}
 		}
+		if c.Anchor != nil && c.Anchor.Failed {
+			failed = append(failed, a.CellName(c.Variant, c.Topology)+" Anchor")
+		}
 		failed = append(failed, finalsThat(a, c, func(o campaign.Outcome) bool { return o.Failed })...)
 		if c.OpenLoop != nil && c.OpenLoop.Failed {
 			failed = append(failed, a.CellName(c.Variant, c.Topology)+" OpenLoop")

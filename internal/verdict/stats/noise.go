@@ -27,6 +27,19 @@ func PooledNoise(groups [][]float64) Noise {
 	return Noise{CV: math.Sqrt(squares / float64(freedom)), Freedom: freedom}
 }
 
+// Pool returns the noise of two independent sets of repeats together.
+func (n Noise) Pool(other Noise) Noise {
+	if n.Freedom == 0 {
+		return other
+	}
+	if other.Freedom == 0 {
+		return n
+	}
+	freedom := n.Freedom + other.Freedom
+	squares := float64(n.Freedom)*n.CV*n.CV + float64(other.Freedom)*other.CV*other.CV
+	return Noise{CV: math.Sqrt(squares / float64(freedom)), Freedom: freedom}
+}
+
 // ownFreedom is the number of degrees of freedom that a cell's noise needs to be used alone. In simulations of two cells, own noise
 // with 3 degrees of freedom (4 Finals) is as well calibrated as pooled noise if the cells have equal noise. It is far better if they
 // have not: any weight of the other cell above 0 then states up to 20 points too few or too many.

@@ -36,3 +36,16 @@ func TestShrinkTowards(t *testing.T) {
 		}
 	}
 }
+
+// TestNoise_pool_likeOneSet checks that pooling the noise of two sets gives the noise of both sets together.
+func TestNoise_pool_likeOneSet(t *testing.T) {
+	x, y := [][]float64{{10, 11, 12}, {5, 6}}, [][]float64{{100, 130, 90, 95}}
+	a, b, none := PooledNoise(x), PooledNoise(y), PooledNoise(nil)
+	all := PooledNoise(append(x, y...))
+	if got := a.Pool(b); got.Freedom != all.Freedom || math.Abs(got.CV-all.CV) > 1e-12 {
+		t.Errorf("%+v, want %+v", got, all)
+	}
+	if a.Pool(none) != a || none.Pool(b) != b {
+		t.Error("a set without repeats changes the noise")
+	}
+}
