@@ -108,6 +108,9 @@ func ratiosTable(t *terminal.Table, r offline.Result) {
 		if ratio.Verdict != nil {
 			verdict = *ratio.Verdict
 		}
+		if n := len(ratio.Looks); n > 0 {
+			verdict += fmt.Sprintf(" (look %d)", n)
+		}
 		t.WriteRow(append(cells, fmt.Sprintf("[%.4f, %.4f]", *ratio.Low, *ratio.High), fmt.Sprintf("%.1f %%", 100**ratio.Confidence),
 			fmt.Sprintf("%.4g", *ratio.P), verdict)...)
 	}

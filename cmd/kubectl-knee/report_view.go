@@ -89,13 +89,16 @@ func ratioFigures(r campaign.Ratio, topologies bool) []string {
 	if r.BaselineClients != 0 && r.BaselineClients != r.Clients {
 		clients = fmt.Sprintf("%d / %d", r.Clients, r.BaselineClients)
 	}
-	row := []string{name + " / " + baseline, clients}
+	row, verdict := []string{name + " / " + baseline, clients}, string(r.Verdict)
+	if look := summary.LookText(r.Estimate); look != "" {
+		verdict = strings.TrimPrefix(verdict+"; "+look, "; ")
+	}
 	switch {
 	case math.IsNaN(r.Ratio):
 		return append(row, "none", "-", "-", "-", "-", "-", fmt.Sprintf("%d and %d Measured repetitions", r.N, r.M))
 	case !r.HasInterval():
-		return append(row, fmt.Sprintf("%.4f", r.Ratio), "-", "-", "-", "-", "-", "-")
+		return append(row, fmt.Sprintf("%.4f", r.Ratio), "-", "-", "-", "-", "-", terminal.OrDash(verdict))
 	}
 	return append(row, fmt.Sprintf("%.4f", r.Ratio), fmt.Sprintf("[%.4f, %.4f]", r.Low, r.High),
-		fmt.Sprintf("%.1f %%", 100*r.Confidence), string(r.Bounds), fmt.Sprintf("%.2f / %.2f", 100*r.CV, 100*r.BaselineCV), fmt.Sprintf("%.4g", r.AdjustedP), string(r.Verdict))
+		fmt.Sprintf("%.1f %%", 100*r.Confidence), string(r.Bounds), fmt.Sprintf("%.2f / %.2f", 100*r.CV, 100*r.BaselineCV), fmt.Sprintf("%.4g", r.AdjustedP), verdict)
 }

@@ -22,7 +22,8 @@ func (a *Applier) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign,
 	if stale, err := a.isCacheStale(ctx, c, action); stale || err != nil {
 		return err
 	}
-	job, err := resources.Job(c, p, cell, action.Attempt, resources.Running{JVM: action.JVM, Images: action.Images}, a.Options)
+	under := resources.Running{JVM: action.JVM, Images: action.Images, PlannedRepetitions: action.PlannedRepetitions}
+	job, err := resources.Job(c, p, cell, action.Attempt, under, a.Options)
 	if err != nil {
 		return err
 	}

@@ -94,6 +94,9 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 	}
 	d.Phases[cell.Name] = string(attempt.Phase)
 	start := Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images}
+	if attempt.Phase == record.Final {
+		start.PlannedRepetitions = d.assessment.Asked.Finals[cell.Topology()].Repetitions
+	}
 	if !cell.Provisioned() {
 		start.Records = d.world.Records
 	}

@@ -24,12 +24,13 @@ type sim struct {
 	world    *simulate.World
 	records  []record.Record
 	measure  func(record.Attempt) record.Record
+	planned  map[record.Attempt]int32 // PlannedRepetitions of the started trials
 	log      []string
 }
 
 func newSim(t *testing.T, c *wrappers.Campaign) *sim {
 	s := &sim{
-		t: t, campaign: c.UID("uid-1").Obj(), world: simulate.NewWorld(),
+		t: t, campaign: c.UID("uid-1").Obj(), world: simulate.NewWorld(), planned: map[record.Attempt]int32{},
 		measure: func(a record.Attempt) record.Record {
 			return wrappers.MeasuredRecord(a, float64(1000*a.Clients))
 		},
@@ -73,8 +74,13 @@ func (s *sim) begin(a decide.Action) {
 	if err := s.world.Begin(s.plan, a, start); err != nil {
 		s.t.Fatal(err)
 	}
-	if a.Kind == decide.Collect {
-		s.records = append(s.records, s.measure(a.Attempt))
+	switch a.Kind {
+	case decide.StartTrial:
+		s.planned[a.Attempt] = a.PlannedRepetitions
+	case decide.Collect:
+		r := s.measure(a.Attempt)
+		r.PlannedRepetitions = s.planned[a.Attempt] // as the agent writes it
+		s.records = append(s.records, r)
 	}
 }
 

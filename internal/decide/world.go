@@ -115,6 +115,8 @@ type Action struct {
 	Job     string            // for Collect
 	Jobs    int               // number of the cell's Jobs at the time of the decision; StartTrial and StopCluster do nothing if the number has changed
 
+	PlannedRepetitions int32 // for StartTrial of a Final: repetitions on each placement that the campaign requires now
+
 	Placement record.Placement // for StartCluster
 	Avoid     []string         // for StartCluster: hosts of earlier placements, avoided if the pool allows it
 	KeepCache bool             // for DeleteCluster: keep the loader's downloads for the cell's next cluster

@@ -42,6 +42,7 @@ var columns = []column{
 	{name: "placement", read: func(r *Row, s string) error { r.Placement = readLabel(s); return readName(s) }},
 	{name: "attempt", own: true, read: func(r *Row, s string) (err error) { r.Attempt, err = readCount(s); return err }},
 	{name: "max_repetitions", own: true, read: func(r *Row, s string) (err error) { r.MaxRepetitions, err = readCount(s); return err }},
+	{name: "planned_repetitions", own: true, read: func(r *Row, s string) (err error) { r.PlannedRepetitions, err = readCount(s); return err }},
 	{name: "failures", own: true, read: func(r *Row, s string) error { r.Reason = printable(s); return nil }},
 }
 

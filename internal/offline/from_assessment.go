@@ -132,9 +132,12 @@ func finalRatios(a campaign.Assessment, c campaign.Cell) []Ratio {
 			if text := string(e.Verdict); text != "" {
 				r.Verdict = &text
 			}
-			if e.Comparisons > 1 {
+			if e.Comparisons > 1 || len(e.Looks) > 0 {
 				r.AdjustedP = &e.AdjustedP
 			}
+		}
+		for _, l := range e.Looks {
+			r.Looks = append(r.Looks, min(l.N, l.M))
 		}
 		out = append(out, r)
 	}

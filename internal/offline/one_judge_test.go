@@ -6,6 +6,7 @@ import (
 
 	"github.com/knee-bench/knee/internal/offline"
 	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
 	"github.com/knee-bench/knee/internal/report/view"
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
@@ -15,13 +16,26 @@ import (
 // intervals, knees and winners as the records. Campaigns with named comparisons are left out, because results.csv
 // does not contain them. M7: the intervals of campaigns with two stages have the same correction.
 func TestAnalyze_resultsOfRandomRecords_sameAsAssessment(t *testing.T) {
-	for name, c := range campaigntest.RandomCampaigns() {
+	campaigns := campaigntest.RandomCampaigns()
+	raised := campaigntest.RandomCampaigns()["one stage"]
+	raised.Spec.Final.Repetitions = new(int32(12))
+	campaigns["repetitions raised from 6 to 12"] = raised
+	looks := 0
+	for name, c := range campaigns {
 		if name == "named" {
 			continue
 		}
 		p := plan.Build(c)
 		for seed := range uint64(20) {
+			if c == raised && seed >= 4 {
+				break
+			}
 			records := campaigntest.MeasureAll(p, c.Spec, campaigntest.Randomly(seed, 0.02, 0.04*float64(seed%2)))
+			for i := range records {
+				if t := records[i].Attempt.Trial; c == raised && t.Phase == record.Final {
+					records[i].PlannedRepetitions = 6 + 6*((t.Repetition-1)/6)
+				}
+			}
 			in := view.NewInput(c, p, records, "")
 			got := analyze(t, report.Files(in)["results.csv"], against("a"))
 			n := 0
@@ -31,6 +45,10 @@ func TestAnalyze_resultsOfRandomRecords_sameAsAssessment(t *testing.T) {
 						continue
 					}
 					n++
+					if len(g.Looks) != len(w.Looks) {
+						t.Errorf("%s, seed %d: looks %v, want %v", name, seed, g.Looks, w.Looks)
+					}
+					looks = max(looks, len(g.Looks))
 					near := func(g *float64, w float64) bool { return g != nil && math.Abs(*g-w) <= 1e-6 }
 					if !near(&g.Ratio, w.Ratio) || (g.Low != nil) != w.HasInterval() || (g.Verdict == nil) != (w.Verdict == "") {
 						t.Errorf("%s, seed %d: %+v, want %+v", name, seed, g, w)
@@ -57,5 +75,8 @@ func TestAnalyze_resultsOfRandomRecords_sameAsAssessment(t *testing.T) {
 				}
 			}
 		}
+	}
+	if looks != 2 {
+		t.Errorf("the campaign with raised repetitions has %d looks, want 2", looks)
 	}
 }

@@ -67,6 +67,8 @@ type Ratio struct {
 	AdjustedP  *float64 `json:"adjustedP,omitempty"`
 	Verdict    *string  `json:"verdict"` // faster, slower, equivalent, too noisy
 
+	Looks []int `json:"looks,omitempty"` // repetitions of each look at the data, if spec.final.repetitions was raised; the confidence covers all looks
+
 	Bounds            *string  `json:"bounds,omitempty"`            // method that gives the bounds of the interval: rank, Welch, rank/Welch
 	CVPercent         *float64 `json:"cvPercent,omitempty"`         // noise of the variant
 	BaselineCVPercent *float64 `json:"baselineCVPercent,omitempty"` // noise of the baseline

@@ -14,13 +14,14 @@ type Row struct {
 	File string // name of the file for messages; may be empty
 	Line int    // number of the line in the file, from 1
 
-	Variant, Topology string
-	Phase             record.Phase // default: Sweep, or Final in a file without client counts
-	Clients           int32        // 0: unknown, which is possible only for a Final
-	Repetition        int32        // 0 if the file has no repetitions
-	Placement         string       // a label; 1 if the file has no placements
-	Attempt           int32        // 0: the file has no attempts
-	MaxRepetitions    int32        // repetitions of both stages together; 0: the repetitions had one stage
+	Variant, Topology  string
+	Phase              record.Phase // default: Sweep, or Final in a file without client counts
+	Clients            int32        // 0: unknown, which is possible only for a Final
+	Repetition         int32        // 0 if the file has no repetitions
+	Placement          string       // a label; 1 if the file has no placements
+	Attempt            int32        // 0: the file has no attempts
+	PlannedRepetitions int32        // repetitions of the look with which a Final was measured; 0: there is only one look
+	MaxRepetitions     int32        // repetitions of both stages together; 0: the repetitions had one stage
 
 	DocsPerSecond *float64 // nil: no valid measurement
 	Rejections    *int64   // rejected requests; nil: unknown. If the file gives a mean with decimals, the mean is rounded up

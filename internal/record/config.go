@@ -30,6 +30,8 @@ type Config struct {
 	External  *External `json:"external,omitempty"`  // nil: a cluster that Knee created, without security
 
 	ClientCheck bool `json:"clientCheck,omitempty"` // repeat the load with Knee's own loader after the measurement
+
+	PlannedRepetitions int32 `json:"plannedRepetitions,omitempty"` // for the record of a Final: see Record
 }
 
 // DriverConfig names the driver of a trial. It also holds the configuration that the manager writes for this driver.

@@ -25,6 +25,11 @@ type Record struct {
 	JVMStart   int64      `json:"jvmStart,omitempty"`  // latest start of a node's JVM, by the clock of the node; 0: unknown, as in records of early releases
 	Tasks      []Task     `json:"tasks,omitempty"`     // the driver's own figures, ingest first
 
+	// PlannedRepetitions is the number of repetitions of a Final on each placement that the campaign required when the attempt's Job was
+	// created. With two stages, it is the number of the present stage. It shows that spec.final.repetitions was raised later, which
+	// is another look at the data. 0: unknown, as in records of early releases, or not a Final.
+	PlannedRepetitions int32 `json:"plannedRepetitions,omitempty"`
+
 	ClientCheck *ClientCheck `json:"clientCheck,omitempty"` // result of the same load, sent by Knee's own loader; nil if the campaign did not request the check
 
 	Error     *Error `json:"error,omitempty"`     // why the attempt has no valid measurement

@@ -21,10 +21,12 @@ import (
 // pod's deadline. The pod's deadline ends an agent that hangs.
 const deadlineGrace = 2 * time.Minute
 
-// Running identifies the OpenSearch that a Job loads.
+// Running describes the state of the campaign when a Job is created.
 type Running struct {
 	JVM    string            // identifies the OpenSearch processes
 	Images map[string]string // digest of OpenSearch's image by name of the pod, if the pod's status contains the digest
+
+	PlannedRepetitions int32 // repetitions of a Final on each placement that the campaign requires; 0 for other trials
 }
 
 // Job returns the Job of one attempt. The Job's name prevents a second run of the attempt, so the Job has no TTL. It has no
@@ -77,7 +79,8 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 			Name: cell.Spec.Index.Name, Primaries: t.Primaries, Replicas: t.Replicas, RefreshInterval: t.RefreshInterval,
 			DataStream: ptr.Deref(cell.Spec.Index.DataStream, false), Replication: string(t.Replication),
 		},
-		Sources: cell.Spec.Contents,
+		Sources:            cell.Spec.Contents,
+		PlannedRepetitions: under.PlannedRepetitions,
 	}
 	cell.Spec.Driver().Configure(&cfg, c.Spec)
 	if n := cell.Spec.Loaders(attempt.Clients); n > 1 {

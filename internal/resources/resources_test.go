@@ -145,7 +145,7 @@ func TestParams(t *testing.T) {
 		timePeriod string
 		search     []string
 	}{record.Warmup: {"10", nil}, record.Sweep: {"60", nil}, record.Final: {"60", []string{"type:search"}}} {
-		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, phase), resources.Running{JVM: "jvm-1"}, options)
+		job, err := resources.Job(w.Obj(), p, cell, attemptOf(cell, phase), resources.Running{JVM: "jvm-1", PlannedRepetitions: 8}, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,6 +163,9 @@ func TestParams(t *testing.T) {
 		}
 		if !cmp.Equal(osb.SearchTasks, want.search) {
 			t.Errorf("%s: search tasks %v, want %v", phase, osb.SearchTasks, want.search)
+		}
+		if cfg.PlannedRepetitions != 8 {
+			t.Errorf("%s: the agent is told of %d planned repetitions, want 8", phase, cfg.PlannedRepetitions)
 		}
 		if cfg.Attempt != attemptOf(cell, phase) {
 			t.Errorf("%s: the agent is told of %+v", phase, cfg.Attempt)

@@ -85,7 +85,7 @@ func begin(o Options, index int32) *attempt {
 	if driver.IsFolder(o.Cache) {
 		a.session.Dirs.Cache = o.Cache
 	}
-	a.record = record.Record{Version: record.Version, Attempt: o.Config.Attempt, StartedAt: a.started}
+	a.record = record.Record{Version: record.Version, Attempt: o.Config.Attempt, StartedAt: a.started, PlannedRepetitions: o.Config.PlannedRepetitions}
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
 	return a
 }
@@ -198,7 +198,7 @@ func (a *attempt) saveInterrupted() {
 	if a.Save == nil {
 		return
 	}
-	r := record.Record{Version: record.Version, Attempt: a.Config.Attempt, StartedAt: a.started,
+	r := record.Record{Version: record.Version, Attempt: a.Config.Attempt, StartedAt: a.started, PlannedRepetitions: a.Config.PlannedRepetitions,
 		Error: &record.Error{Reason: record.ReasonInterrupted, Message: interrupted}}
 	if whole := a.measured.Load(); whole != nil {
 		r = *whole

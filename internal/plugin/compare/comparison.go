@@ -221,7 +221,7 @@ func compareFinals(design campaign.Design, a, b campaign.Cell, m int) *finalPair
 	if len(all) == 0 || len(others) == 0 {
 		return nil
 	}
-	_, e := campaign.EstimateRatio(design, byB, byA, confidence)
+	_, e := campaign.EstimateRatio(design, byB, byA, nil, confidence)
 	out := &finalPair{
 		A: sample{x, len(all), len(byA), stats.Median(all)}, B: sample{y, len(others), len(byB), stats.Median(others)}, Ratio: e.Ratio,
 	}

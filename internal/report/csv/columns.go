@@ -1,11 +1,14 @@
 package csv
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/knee-bench/knee/internal/figures"
+	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report/format"
 	"github.com/knee-bench/knee/internal/report/view"
+	"github.com/knee-bench/knee/internal/verdict/campaign"
 )
 
 // column is a column of results.csv.
@@ -27,6 +30,15 @@ func columnsOf(in view.Input) []column {
 		out = append(out, column{"max_repetitions",
 			"spec.final.maxRepetitions of a campaign with two stages of repetitions, whose intervals are wider", func(view.Attempt) string {
 				return format.IntText(most)
+			}})
+	}
+	if slices.ContainsFunc(in.Assessment.Ratios, func(r campaign.Ratio) bool { return len(r.Looks) > 0 }) {
+		out = append(out, column{"planned_repetitions",
+			"repetitions of the look with which a Final was measured, in a campaign whose spec.final.repetitions was raised", func(a view.Attempt) string {
+				if a.Record.Attempt.Phase != record.Final {
+					return ""
+				}
+				return format.IntText(in.Assessment.LookEnd(a.Record.Attempt.Trial))
 			}})
 	}
 	return out

@@ -2,6 +2,7 @@ package sections
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/knee-bench/knee/internal/report/document"
@@ -58,6 +59,10 @@ func ratios(d *document.Document, in view.Input) {
 				"repetitions: find what lasts from one repetition to the next, such as merges, page cache or a throttled volume.",
 				in.Assessment.RatioName(r), format.Fixed(r.Widening, 2))
 		}
+	}
+	if slices.ContainsFunc(in.Assessment.Ratios, func(r campaign.Ratio) bool { return len(r.Looks) > 0 }) {
+		d.Para("Repetitions were added after a ratio was known, so the data was compared more than once. The confidence of a later look is " +
+			"higher and its p adjusted is larger, so that all looks together find a difference that does not exist in at most 5 %% of the campaigns.")
 	}
 	observedTable(d, in)
 }

@@ -15,6 +15,9 @@ func sampleBasis(in view.Input, r campaign.Ratio) string {
 	if r.HasInterval() {
 		sure = format.Percent(r.Confidence, 1)
 	}
+	if look := LookText(r.Estimate); look != "" {
+		sure = look
+	}
 	if r.Placements > 1 {
 		claim := "the interval covers the variation from machine to machine"
 		if lack := notCovered(in, r); lack != "" {

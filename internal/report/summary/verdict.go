@@ -3,9 +3,12 @@ package summary
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/report/document"
+	"github.com/knee-bench/knee/internal/report/format"
 	"github.com/knee-bench/knee/internal/report/view"
 	"github.com/knee-bench/knee/internal/verdict/campaign"
 	"github.com/knee-bench/knee/internal/verdict/doubts"
@@ -50,11 +53,37 @@ func hasVerdict(r campaign.Ratio) bool {
 	return r.Distinguishable
 }
 
+// LookText returns how often the data of a ratio was compared, and the confidence of the interval of the latest look. It returns an
+// empty text if there was one look.
+func LookText(e stats.Estimate) string {
+	if len(e.Looks) == 0 {
+		return ""
+	}
+	var sizes []string
+	for _, l := range e.Looks {
+		sizes = append(sizes, strconv.Itoa(min(l.N, l.M)))
+	}
+	text := fmt.Sprintf("look %d of this campaign (%s repetitions): ", len(sizes), strings.Join(sizes, ", then "))
+	if !e.HasInterval() {
+		return text + "no interval, because the earlier looks have used the allowed error"
+	}
+	return text + "interval at " + format.Percent(e.Confidence, 1)
+}
+
 // RatioVerdict returns the verdict on a ratio in a few words.
 func RatioVerdict(r campaign.Ratio) string {
+	if look := LookText(r.Estimate); look != "" {
+		return ratioVerdict(r) + "; " + look
+	}
+	return ratioVerdict(r)
+}
+
+func ratioVerdict(r campaign.Ratio) string {
 	switch {
 	case math.IsNaN(r.Ratio):
 		return "no Measured repetitions"
+	case !r.HasInterval() && len(r.Looks) > 0:
+		return "no verdict"
 	case !r.HasInterval():
 		return "one repetition does not show the noise"
 	case r.Verdict == stats.TooNoisy && r.Need > 0:

@@ -157,8 +157,9 @@ func CompareCells(a Assessment) []Ratio {
 				Topology: x.Topology, Variant: x.Variant, Baseline: y.Variant, BaselineTopology: y.Topology,
 				Clients: at[0], BaselineClients: at[1], Named: pair.Named, Comparisons: a.Comparisons,
 			}
-			r.Placements, r.Estimate = EstimateRatio(a.Design, x.FinalsAt(at[0]), y.FinalsAt(at[1]), confidence)
-			r.AdjustedP, r.Distinguishable = stats.AdjustP(r.P, a.Comparisons), r.Estimate.Distinguishable(a.Comparisons)
+			earlier := earlierLooks(a.Design, *x, *y, at)
+			r.Placements, r.Estimate = EstimateRatio(a.Design, x.FinalsAt(at[0]), y.FinalsAt(at[1]), earlier, confidence)
+			r.AdjustedP, r.Distinguishable = r.Estimate.AdjustP(a.Comparisons), r.Estimate.Distinguishable(a.Comparisons)
 			r.Verdict, r.Need = stats.JudgeRatio(r.Estimate, r.Distinguishable, a.SmallestDifferencePercent, noise, a.Comparisons)
 			out = append(out, r)
 		}
@@ -200,17 +201,15 @@ func (d Design) LeastRepetitions(comparisons int) int {
 }
 
 // EstimateRatio compares docs/s of two cells, given by placement, in the order of their repetitions. It also returns the number of
-// placements that it used. If the repetitions depend on the repetition before, the interval is wider (stats.NewDependence).
-func EstimateRatio(d Design, x, y [][]float64, confidence float64) (placements int, e stats.Estimate) {
+// placements that it used. If the repetitions depend on the repetition before, the interval is wider (stats.NewDependence). earlier
+// holds the looks at fewer repetitions of the same cells. Placements are compared as if there were no earlier look.
+func EstimateRatio(d Design, x, y [][]float64, earlier []stats.Look, confidence float64) (placements int, e stats.Estimate) {
 	if d.ComparesPlacements(x, y) {
 		return min(len(x), len(y)), stats.CompareMeans(x, y, confidence)
 	}
 	one, other := slices.Concat(x...), slices.Concat(y...)
 	widening := stats.NewDependence(one, other).Widening()
-	if d.MaxRepetitions > d.Repetitions {
-		return 1, stats.CompareTwoStages(one, other, confidence, widening)
-	}
-	return 1, stats.CompareWidened(one, other, confidence, widening)
+	return 1, stats.CompareLooks(one, other, earlier, confidence, widening, d.MaxRepetitions > d.Repetitions)
 }
 
 // placementNoise returns the noise of the means of placements. These means are compared if there are several placements.

@@ -95,6 +95,71 @@ func secondStageRepetitions(p plan.Plan, topology string, first plan.Finals, com
 	return int32(min(max(n, int(p.Repetitions)), int(p.MaxRepetitions)))
 }
 
+// earlierLooks returns the looks at the Finals of two cells at their client counts before the present look. A campaign had a look when
+// it had all repetitions that it required at that time. The records of both cells say this number. The first of two stages is
+// no look, because its ratio changes nothing.
+func earlierLooks(d Design, x, y Cell, clients [2]int32) []stats.Look {
+	var out []stats.Look
+	ends := lookEnds(y, clients[1])
+	for _, n := range lookEnds(x, clients[0]) {
+		if firstStage := d.MaxRepetitions > d.Repetitions && n == d.Repetitions; slices.Contains(ends, n) && !firstStage {
+			out = append(out, stats.Look{N: countMeasured(x, clients[0], n), M: countMeasured(y, clients[1], n)})
+		}
+	}
+	return out
+}
+
+// lookEnds returns the planned repetitions of the earlier looks at a cell's Finals, ascending. A number is left out if it was raised before
+// its last repetition had a Job. Finals whose records do not say the planned number show no look.
+func lookEnds(c Cell, clients int32) []int32 {
+	planned, last := map[int32]int32{}, int32(0)
+	for _, o := range c.Finals {
+		if o.Trial.Clients == clients && o.Trial.Placement <= 1 {
+			last = max(last, o.Trial.Repetition)
+			if o.Record != nil {
+				planned[o.Trial.Repetition] = o.Record.PlannedRepetitions
+			}
+		}
+	}
+	var out []int32
+	for _, n := range slices.Sorted(maps.Values(planned)) {
+		if n > 0 && n < last && planned[n] <= n {
+			out = append(out, n)
+		}
+	}
+	return slices.Compact(out)
+}
+
+// countMeasured counts the Measured Finals of the first n repetitions.
+func countMeasured(c Cell, clients, n int32) int {
+	count := 0
+	for _, o := range c.Finals {
+		if o.Trial.Clients == clients && o.Trial.Repetition <= n && o.Measured() {
+			count++
+		}
+	}
+	return count
+}
+
+// LookEnd returns the planned repetitions of the look with which a Final was measured, or the number of the cell's repetitions for the
+// present look.
+func (a Assessment) LookEnd(t record.Trial) int32 {
+	c := a.Cell(t.Variant, t.Topology)
+	if c == nil {
+		return 0
+	}
+	for _, n := range lookEnds(*c, t.Clients) {
+		if firstStage := a.MaxRepetitions > a.Repetitions && n == a.Repetitions; t.Repetition <= n && !firstStage {
+			return n
+		}
+	}
+	last := int32(0)
+	for _, o := range c.Finals {
+		last = max(last, o.Trial.Repetition)
+	}
+	return last
+}
+
 // groupRepeats returns groups of docs/s in which values differ only by noise. A group holds the repeats of a sweep point in one
 // cell, or the Finals of one cell, client count and placement.
 func groupRepeats(cells []Cell) [][]float64 {

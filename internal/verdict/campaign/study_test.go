@@ -128,13 +128,13 @@ func TestEstimateRatio_dependentRepetitions_widensInterval(t *testing.T) {
 	mixed := [][]float64{{100, 104, 102.1, 100.1, 102, 104.1, 100.2, 102.2, 100.1, 102}}
 	y := [][]float64{{90, 90.1, 91, 91.1, 91, 92, 92.1, 92, 93, 93.1}}
 	for _, d := range []campaign.Design{{Repetitions: 10, Placements: 1}, {Repetitions: 4, MaxRepetitions: 10, Placements: 1}} {
-		_, e := campaign.EstimateRatio(d, x, y, 0.95)
-		_, independent := campaign.EstimateRatio(d, mixed, [][]float64{{90, 93, 91, 92.1, 90.1, 93.1, 91.1, 92, 91, 92}}, 0.95)
+		_, e := campaign.EstimateRatio(d, x, y, nil, 0.95)
+		_, independent := campaign.EstimateRatio(d, mixed, [][]float64{{90, 93, 91, 92.1, 90.1, 93.1, 91.1, 92, 91, 92}}, nil, 0.95)
 		if e.Widening < 1.5 || independent.Widening != 1 || e.Low >= independent.Low || e.High <= independent.High || math.Abs(e.Ratio-independent.Ratio) > 1e-9 {
 			t.Errorf("%+v: dependent %+v, independent %+v", d, e, independent)
 		}
 	}
-	if _, e := campaign.EstimateRatio(campaign.Design{Placements: 10}, x, y, 0.95); e.Widening != 1 {
+	if _, e := campaign.EstimateRatio(campaign.Design{Placements: 10}, x, y, nil, 0.95); e.Widening != 1 {
 		t.Errorf("means of placements: %+v", e)
 	}
 }

@@ -66,7 +66,11 @@ func TaskRatios(d Design, cells []Cell, ratios []Ratio) []TaskRatio {
 		if x == nil || y == nil {
 			continue
 		}
-		samples = append(samples, searchSamples(d, r, finalRecordsAt(*x, r.Clients), finalRecordsAt(*y, cmp.Or(r.BaselineClients, r.Clients)))...)
+		clients := [2]int32{r.Clients, cmp.Or(r.BaselineClients, r.Clients)}
+		for _, s := range searchSamples(d, r, finalRecordsAt(*x, clients[0]), finalRecordsAt(*y, clients[1])) {
+			s.earlier = earlierLooks(d, *x, *y, clients)
+			samples = append(samples, s)
+		}
 		if r.Clients == lowestClients(*x) { // only once for each pair of cells
 			samples = append(samples, openLoopSamples(r, x.OpenLoop, y.OpenLoop)...)
 		}
@@ -86,11 +90,11 @@ func compareTasks(d Design, samples []taskSample) []TaskRatio {
 	for i, s := range samples {
 		t := s.ratio
 		t.Comparisons = tested
-		t.Placements, t.Estimate = EstimateRatio(d, s.x, s.y, stats.FamilyConfidence(tested))
+		t.Placements, t.Estimate = EstimateRatio(d, s.x, s.y, s.earlier, stats.FamilyConfidence(tested))
 		if !t.Tested() {
 			t.P = math.NaN()
 		}
-		t.AdjustedP, t.Distinguishable = stats.AdjustP(t.P, tested), t.Estimate.Distinguishable(tested)
+		t.AdjustedP, t.Distinguishable = t.Estimate.AdjustP(tested), t.Estimate.Distinguishable(tested)
 		out[i] = t
 	}
 	return out
@@ -98,9 +102,10 @@ func compareTasks(d Design, samples []taskSample) []TaskRatio {
 
 // taskSample holds the values of one figure of one task in two cells, by placement.
 type taskSample struct {
-	ratio  TaskRatio // only the names of the figure and of the cells are set
-	x, y   [][]float64
-	placed bool // whether the means of placements are compared
+	ratio   TaskRatio // only the names of the figure and of the cells are set
+	x, y    [][]float64
+	earlier []stats.Look // looks at fewer repetitions
+	placed  bool         // whether the means of placements are compared
 }
 
 func (s taskSample) tested() bool {

@@ -253,7 +253,16 @@ func TestTruth_M6_campaignsThatCannotContinue_advice(t *testing.T) {
 	if len(a.Ratios) != 1 || a.Ratios[0].Verdict != stats.TooNoisy {
 		t.Fatalf("%+v, want one ratio that is too noisy", a.Ratios)
 	}
-	chosen, placed := a, a
+	chosen, placed, looked, few, spent := a, a, a, a, a
+	again := func() []campaign.Ratio {
+		out := slices.Clone(a.Ratios)
+		out[0].Looks, out[0].LookFactor = []stats.Look{{N: 3, M: 3}, {N: 4, M: 4}}, 3
+		return out
+	}
+	looked.Ratios, few.Ratios, spent.Ratios = again(), again(), again()
+	looked.Ratios[0].LookFactor = 1.1
+	spent.Ratios[0].LookFactor, spent.Ratios[0].Confidence, spent.Ratios[0].Need = 1, 0, 0
+	looked.Ratios[0].Need = 20
 	chosen.MaxRepetitions = 50 // Knee chose fewer repetitions than allowed
 	placed.Placements = 4
 	placed.Ratios = slices.Clone(a.Ratios)
@@ -261,6 +270,9 @@ func TestTruth_M6_campaignsThatCannotContinue_advice(t *testing.T) {
 	for want, a := range map[string]campaign.Assessment{
 		fmt.Sprintf("set spec.final.repetitions to %d and a new spec.rerun", a.Ratios[0].Need): chosen,
 		"set spec.final.placements to 7 and a new spec.rerun":                                  placed,
+		"set spec.final.repetitions to 20 and a new spec.rerun":                                looked,
+		"to distinguish any difference from noise: the earlier looks":                          few,
+		"have used the allowed error, so set a new spec.rerun":                                 spent,
 	} {
 		if _, reason, message := doubts.Conclusive(a); !strings.Contains(message, want) {
 			t.Errorf("%s %q, want %q", reason, message, want)

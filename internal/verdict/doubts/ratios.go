@@ -2,6 +2,7 @@ package doubts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -33,12 +34,20 @@ func fewRepetitions(a campaign.Assessment) []Doubt {
 	what, field, planned, _ := repetitionField(a)
 	least := a.LeastRepetitions(a.Comparisons)
 	advice := fmt.Sprintf("set %s to at least %d", field, least)
-	if planned >= least {
+	switch {
+	case planned >= least && slices.ContainsFunc(short, wasLookedAt):
+		advice = adviceForSpentError
+	case planned >= least:
 		advice = adviceForLostFinals(a, short)
 	}
 	return doubtAbout(v1alpha1.ReasonTooFewRepetitions, pairs, fmt.Sprintf(
 		"too few %s with the verdict Measured in %%s to distinguish any difference from noise: %s", what, advice))
 }
+
+// wasLookedAt reports whether the data of a ratio was compared before it had its present repetitions.
+func wasLookedAt(r campaign.Ratio) bool { return len(r.Looks) > 0 }
+
+const adviceForSpentError = "the earlier looks at these repetitions have used the allowed error, so set a new spec.rerun, which measures all repetitions again"
 
 // adviceForLostFinals returns advice about failed or Gated Finals, which the ratios do not include.
 func adviceForLostFinals(a campaign.Assessment, ratios []campaign.Ratio) string {
@@ -77,7 +86,7 @@ func repetitionField(a campaign.Assessment) (what, field string, planned, allowe
 func notDistinguishable(a campaign.Assessment) []Doubt {
 	what, field, _, allowed := repetitionField(a)
 	var pairs, advice []string
-	enough, tooMany := 0, false // highest number of values needed that the field allows, and whether some ratio needs more
+	enough, tooMany, spent := 0, false, false // highest number of values needed that the field allows, and whether some ratio needs more; whether earlier looks left no error
 	for _, r := range a.Ratios {
 		if r.Distinguishable || r.Verdict == stats.Equivalent || r.TooFew() {
 			continue
@@ -87,6 +96,7 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 			name += fmt.Sprintf(" (needs about %d %s)", r.Need, what)
 		}
 		pairs = append(pairs, name)
+		spent = spent || wasLookedAt(r) && !r.HasInterval()
 		if r.Need <= allowed {
 			enough = max(enough, r.Need)
 		} else {
@@ -95,6 +105,9 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 	}
 	if enough > 0 {
 		advice = append(advice, adviceForMore(a, enough))
+	}
+	if spent {
+		advice = append(advice, adviceForSpentError)
 	}
 	if tooMany {
 		advice = append(advice, fmt.Sprintf(
@@ -107,17 +120,18 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 }
 
 // adviceForMore returns advice on how to measure n values per cell without more false verdicts. Raised repetitions of a finished
-// campaign are another look at the same data: with up to four looks, the share of false verdicts rises above 5 % (make bench-coverage).
-// A second stage does not raise it, because the noise of the first stage fixes the number of its repetitions. New trials that replace
+// campaign are another look at the same data, whose interval is wider (stats.CompareLooks). A second stage does not raise it, because the noise of the first stage fixes the number of its repetitions. New trials that replace
 // all earlier ones do not raise it either.
 func adviceForMore(a campaign.Assessment, n int) string {
+	lookedBefore := slices.ContainsFunc(a.Ratios, wasLookedAt)
 	switch {
 	case a.Placements > 1:
 		return fmt.Sprintf("set spec.final.placements to %d and a new spec.rerun, which measures all placements again", n)
-	case n > int(a.MaxRepetitions) || a.MaxRepetitions == a.Repetitions:
+	case !lookedBefore && (n > int(a.MaxRepetitions) || a.MaxRepetitions == a.Repetitions):
 		return fmt.Sprintf("set spec.final.maxRepetitions to %d, which adds as many repetitions as the noise requires", n)
 	}
-	// Knee chose fewer repetitions than maxRepetitions allows, so a higher maxRepetitions has no effect.
+	// Either Knee chose fewer repetitions than maxRepetitions allows, so a higher maxRepetitions has no effect. Or the data was compared
+	// before, and only new data gives an interval that is not wider for it.
 	return fmt.Sprintf("set spec.final.repetitions to %d and a new spec.rerun, which measures all repetitions again", n)
 }
 

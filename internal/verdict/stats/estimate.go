@@ -31,6 +31,8 @@ type Estimate struct {
 	CV, BaselineCV float64 // noise within each sample: the standard deviation of logs; NaN for a single value
 	Bounds         Bounds  // method that gives the interval's bounds; empty without an interval
 	Widening       float64 // factor by which the interval is wider than for independent repetitions; 1: not wider
+	Looks          []Look  // the looks at the data up to this estimate, if there are several: see CompareLooks; nil: one look
+	LookFactor     float64 // factor of AdjustP for several looks; 0 or 1: one look
 }
 
 // Bounds is the method that gives the bounds of an interval.
@@ -48,12 +50,19 @@ func (e Estimate) HasInterval() bool { return e.Confidence > 0 }
 
 // Distinguishable reports whether the ratio of a family of comparisons can be distinguished from 1.
 func (e Estimate) Distinguishable(comparisons int) bool {
-	return e.HasInterval() && AdjustP(e.P, comparisons) <= Alpha
+	return e.HasInterval() && e.AdjustP(comparisons) <= Alpha
+}
+
+// AdjustP returns P adjusted for a family of comparisons and for the earlier looks at the data.
+func (e Estimate) AdjustP(comparisons int) float64 {
+	return AdjustP(e.P*max(e.LookFactor, 1), comparisons)
 }
 
 // TooFew reports whether the samples are so small that even the largest difference could not be distinguished in a family of
 // comparisons.
-func (e Estimate) TooFew(comparisons int) bool { return AdjustP(e.MinP, comparisons) > Alpha }
+func (e Estimate) TooFew(comparisons int) bool {
+	return AdjustP(e.MinP*max(e.LookFactor, 1), comparisons) > Alpha
+}
 
 // Compare estimates the ratio of x to y. All values must be positive. The interval is the smallest interval that contains the rank
 // interval (CompareRanks) and Welch's interval on logs (Welch 1947), both with the requested confidence. If the samples are too small

@@ -19,7 +19,7 @@ const (
 // smallestDifferencePercent. It is 0 unless the verdict is too noisy. noise is the noise of the compared values.
 func JudgeRatio(e Estimate, distinguishable bool, smallestDifferencePercent float64, noise Noise, comparisons int) (verdict RatioVerdict, need int) {
 	d := smallestDifferencePercent / 100
-	sure := e.Confidence >= FamilyConfidence(comparisons)-rounding
+	sure := e.Confidence >= FamilyConfidence(comparisons)-rounding && !e.TooFew(comparisons)
 	switch {
 	case !e.HasInterval():
 		return NoVerdict, 0
