@@ -27,7 +27,7 @@ func (r *CampaignReconciler) writeStatus(ctx context.Context, c *v1alpha1.Benchm
 	before := c.Status
 	c.Status = after
 	if err := r.Status().Update(ctx, c); err != nil {
-		return children.IgnoreConflict(fmt.Errorf("cannot write the status: %w", err))
+		return children.IgnoreConflict(fmt.Errorf("cannot write the status of the campaign: %w", err))
 	}
 	r.recordEvents(c, status.FindTransitions(before, after), a)
 	return nil
@@ -36,7 +36,7 @@ func (r *CampaignReconciler) writeStatus(ctx context.Context, c *v1alpha1.Benchm
 // recordEvents records an Event for each transition. The caller has already written the status.
 func (r *CampaignReconciler) recordEvents(c *v1alpha1.BenchmarkCampaign, t status.Transitions, a campaign.Assessment) {
 	for _, p := range t.Failed {
-		note := fmt.Sprintf("the trial of %s on %s at %d clients failed and is not retried: %s", p.Variant, p.Topology, p.Clients, status.FailureText(a, p))
+		note := fmt.Sprintf("the trial of variant %s on topology %s at %d clients failed, and Knee does not retry this trial: %s", p.Variant, p.Topology, p.Clients, status.FailureText(a, p))
 		r.Recorder.Eventf(c, nil, corev1.EventTypeWarning, reasonTrialFailed, "Reconcile", "%s", children.Shorten(note, apply.MaxNote))
 	}
 	if t.Ready == nil {

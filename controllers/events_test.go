@@ -19,7 +19,7 @@ func TestRecordEvents_failedTrial_isAWarning(t *testing.T) {
 	cell.Curve.Points = []sweep.Point{{Clients: 2, Verdict: verdict.Errored, Failures: []verdict.Failure{{Reason: "DriverFailed", Message: "exit code 64"}}}}
 	after := v1alpha1.BenchmarkCampaignStatus{Cells: []v1alpha1.CellStatus{{Variant: "arm", Topology: "6p0r", FailedClients: []int32{2}}}}
 	r.recordEvents(&v1alpha1.BenchmarkCampaign{}, status.FindTransitions(v1alpha1.BenchmarkCampaignStatus{}, after), campaign.Assessment{Cells: []campaign.Cell{cell}})
-	const want = "Warning TrialFailed the trial of arm on 6p0r at 2 clients failed and is not retried: DriverFailed: exit code 64"
+	const want = "Warning TrialFailed the trial of variant arm on topology 6p0r at 2 clients failed, and Knee does not retry this trial: DriverFailed: exit code 64"
 	if len(recorder.Events) != 1 {
 		t.Fatalf("%d Events, want 1", len(recorder.Events))
 	}

@@ -172,7 +172,7 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 		reason string
 		words  string
 	}{
-		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost in mid-load: its connection "},
+		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost in mid-load: the connection "},
 		"ended from outside": {syscall.SIGTERM, record.ReasonInterrupted, "loader pod 2 on node-2: the pod was ended from outside"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 				t.Errorf("exit code %d, %v, %+v, want %s with %q", code, err, r.Error, c.reason, c.words)
 			}
 			code, message = pods[1].end(t)
-			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed and reported it to the pod of index 0: the coordinator ended the load: "+c.words) {
+			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed and reported it to the pod of index 0: loader pod 0 ended the load: "+c.words) {
 				t.Errorf("exit code %d, message %q", code, message)
 			}
 			pods[2].end(t)
@@ -206,7 +206,7 @@ func TestTrial_coordinatorLostMidLoad_otherPodsFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range pods[1:] {
-		if code, message := p.end(t); code != 1 || !strings.Contains(message, "LoaderLost: the coordinator was lost: its connection ") {
+		if code, message := p.end(t); code != 1 || !strings.Contains(message, "LoaderLost: this loader pod lost its connection to loader pod 0, which coordinates the load: the connection ") {
 			t.Errorf("exit code %d, message %q", code, message)
 		}
 	}
@@ -221,7 +221,7 @@ func TestTrial_invalidLoaderIndex_fails(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "message")
 		out, code := agent(t, []string{record.ConfigEnv + "=" + string(config), record.IndexEnv + "=" + index}, "trial", "--work", t.TempDir(), "--record", file)
 		message, err := os.ReadFile(file)
-		want := fmt.Sprintf("JOB_COMPLETION_INDEX is %q: in a trial of 4 loader pods, it must be the index of this pod in its Job, from 0 to 3", index)
+		want := fmt.Sprintf("JOB_COMPLETION_INDEX is %q: in a trial of 4 loader pods, the value must be the index of this pod in its Job, from 0 to 3", index)
 		if code != 1 || err != nil || !strings.Contains(out, want) || !strings.Contains(string(message), want) {
 			t.Errorf("%q: exit code %d, %v, %s, message %q", index, code, err, out, message)
 		}

@@ -48,7 +48,7 @@ func copyTree(from, to string) error {
 		return fmt.Errorf("cannot read the folder to copy: %w", err)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is not a folder", from)
+		return fmt.Errorf("cannot copy %s, because this path is not a folder", from)
 	}
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -116,7 +116,7 @@ func awaitStart(ctx context.Context, path string) error {
 		if err == nil {
 			defer func() { _ = file.Close() }()
 			if _, err = bufio.NewReader(file).ReadString('\n'); errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%s was closed before the start signal arrived: the process that starts the load has ended", path)
+				err = fmt.Errorf("the named pipe %s was closed before the start signal arrived: the process that starts the load has ended", path)
 			}
 		}
 		read <- err

@@ -193,7 +193,7 @@ func nothingAcknowledged(run string, r load.Result) error {
 	if len(r.Refused) > 0 {
 		why = refusal(r.Refused[0])
 	}
-	return fmt.Errorf("run %s: none of the %s documents that were sent was acknowledged: %s", run, thousands(r.Documents.Added), why)
+	return fmt.Errorf("run %s: the server acknowledged none of the %s documents that were sent: %s", run, thousands(r.Documents.Added), why)
 }
 
 // refusal formats the status, type and reason of documents that the server did not accept.

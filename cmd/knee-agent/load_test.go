@@ -182,7 +182,7 @@ func TestLoad_allDocumentsRejected_rateIsZero(t *testing.T) {
 		if code != 1 || !strings.Contains(summary, "docs/s acknowledged: min 0, max 0, mean 0, median 0\n") {
 			t.Errorf("%s runs: exit code %d, %s", runs, code, out)
 		}
-		if !strings.Contains(wrong, "run 1: none of the 100 documents that were sent was acknowledged: status 404 index_not_found_exception: no such index") {
+		if !strings.Contains(wrong, "run 1: the server acknowledged none of the 100 documents that were sent: status 404 index_not_found_exception: no such index") {
 			t.Errorf("%s runs: %s", runs, out)
 		}
 		if out, code = agent(t, nil, append(args, "-o", "json")...); code != 1 || !strings.Contains(out, `{"docsPerSecond":{"runs":`+runs+`,"of":"acknowledged","min":0,"max":0,"mean":0,"median":0,"added":`) {

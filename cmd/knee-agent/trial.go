@@ -67,7 +67,7 @@ func runTrial(args []string) int {
 func indexOf(loaders int32) (int32, error) {
 	index, err := strconv.ParseInt(os.Getenv(record.IndexEnv), 10, 32)
 	if err != nil || index < 0 || index >= int64(loaders) {
-		return 0, fmt.Errorf("the environment variable %s is %q: in a trial of %d loader pods, it must be the index of this pod in its Job, from 0 to %d", record.IndexEnv, os.Getenv(record.IndexEnv), loaders, loaders-1)
+		return 0, fmt.Errorf("the environment variable %s is %q: in a trial of %d loader pods, the value must be the index of this pod in its Job, from 0 to %d", record.IndexEnv, os.Getenv(record.IndexEnv), loaders, loaders-1)
 	}
 	return int32(index), nil
 }
@@ -109,7 +109,7 @@ func save(r record.Record, path string) ([]byte, error) {
 		return nil, err
 	}
 	if err := replace(path, data); err != nil {
-		return nil, fmt.Errorf("cannot write the record: %w", err)
+		return nil, fmt.Errorf("cannot write the record of the trial: %w", err)
 	}
 	return data, nil
 }

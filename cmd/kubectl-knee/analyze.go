@@ -90,7 +90,7 @@ func runInterruptible(ctx context.Context, do func() error) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("interrupted before the result was complete: %w", context.Cause(ctx))
+		return fmt.Errorf("the command was interrupted before the result was complete: %w", context.Cause(ctx))
 	}
 }
 

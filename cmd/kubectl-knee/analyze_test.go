@@ -46,7 +46,7 @@ func TestAnalyze_malformedInput_fails(t *testing.T) {
 	if r.code != exitUsage || r.out != "" || r.err != "error: line 2, column clients: \"b\" is not a number\n" {
 		t.Errorf("%+v", r)
 	}
-	fails(t, exitUsage, `the file has no variant "amd" for the baseline; it has arm, intel`, "analyze", "-f", studyCSV, "--baseline", "amd")
+	fails(t, exitUsage, `the file has no variant "amd" for --baseline: use one of arm, intel`, "analyze", "-f", studyCSV, "--baseline", "amd")
 	fails(t, exitUsage, "use 97", "analyze", "-f", studyCSV, "--percent-of-peak", "0.97")
 	fails(t, exitUsage, `--max-iowait: "10%"`, "analyze", "-f", studyCSV, "--max-iowait", "10%")
 	empty := write(t, "empty.csv", "variant,clients,docs_per_second\n\n")
@@ -58,7 +58,7 @@ func TestAnalyze_malformedInput_fails(t *testing.T) {
 // TestAnalyze_unusableColumns_notesOnStderr checks that notes are written to standard error and that the exit code stays 0.
 func TestAnalyze_unusableColumns_notesOnStderr(t *testing.T) {
 	for csv, want := range map[string]string{
-		"variant,clients,docs_per_second\na,8,1\n":                 "note: there is no column iowait_percent: --max-iowait is not applied to any row\n",
+		"variant,clients,docs_per_second\na,8,1\n":                 "note: the file has no column iowait_percent: --max-iowait is not applied to any row\n",
 		"variant,clients,docs_per_second,iowait_percent\na,8,1,\n": "",
 		"variant,clients,docs_per_second,iowait_percent,attempt\na,8,1,1,x\n": "note: column attempt is ignored: it has a meaning only in Knee's own " +
 			"results.csv, which has all of attempt, verdict, failures, whole_docs_per_second\n",

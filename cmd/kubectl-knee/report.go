@@ -117,7 +117,7 @@ func (p *plugin) reportSource(ctx context.Context, bundle string, args []string)
 func (p *plugin) print(from string, files map[string]string, wanted []string) error {
 	for _, name := range wanted {
 		if _, there := files[name]; !there {
-			return fmt.Errorf("the report of %s has no file %q; it has %s", from, name, strings.Join(slices.Sorted(maps.Keys(files)), ", "))
+			return fmt.Errorf("the report of %s has no file %q; its files are %s", from, name, strings.Join(slices.Sorted(maps.Keys(files)), ", "))
 		}
 	}
 	for _, name := range wanted {
@@ -168,7 +168,7 @@ func (p *plugin) verify(s source.Source, made map[string]string) error {
 		differ++
 	}
 	if differ > 0 {
-		return fmt.Errorf("%d of %d files of the report of %s differ from the files that were made again from the records; the report was written by Knee %s, and this is Knee %s on %s"+
+		return fmt.Errorf("%d of %d files in the report of %s differ from the files that this command made from the records; the report was written by Knee %s, and this command is Knee %s on %s"+
 			"; the last digits of figures may differ between amd64 and arm64",
 			differ, len(all), s.From, terminal.OrDash(s.Versions.Knee), version.Version, runtime.GOARCH)
 	}

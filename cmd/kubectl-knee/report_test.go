@@ -34,7 +34,7 @@ func TestReport_fromBundle_printsStoredFiles(t *testing.T) {
 	if got := ok(t, "report", "--from-bundle", path, "--csv", "results.csv,tune_results_arm_6p0r.csv"); got != b.Report["results.csv"]+b.Report["tune_results_arm_6p0r.csv"] {
 		t.Error("two CSV files are not printed one after the other")
 	}
-	fails(t, exitFailed, "has no file \"nonsense.csv\"; it has ", "report", "--from-bundle", path, "--csv", "results.csv,nonsense.csv")
+	fails(t, exitFailed, "has no file \"nonsense.csv\"; its files are columns.md, ", "report", "--from-bundle", path, "--csv", "results.csv,nonsense.csv")
 
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	ok(t, "report", "--from-bundle", path, "-o", dir)

@@ -27,7 +27,7 @@ func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, ac
 	}
 	encoded, err := record.Encode(recordOf(pods.Items, action.Attempt, a.Clock.Now().UnixMilli()))
 	if err != nil {
-		return fmt.Errorf("cannot encode the record of %s: %w", action.Job, err)
+		return fmt.Errorf("cannot encode the record of Job %s: %w", action.Job, err)
 	}
 	_, err = a.create(ctx, c, resources.RecordConfigMap(c, action.Job, action.Attempt, encoded))
 	return err

@@ -107,7 +107,7 @@ func (a *Applier) deleteRecords(ctx context.Context, namespace string, records [
 		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: record.Name}}
 		err := a.Client.Delete(ctx, cm, client.Preconditions{UID: &record.UID})
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("cannot delete the earlier record %s: %w", record.Name, err)
+			return fmt.Errorf("cannot delete ConfigMap %s, which holds an earlier record: %w", record.Name, err)
 		}
 	}
 	return nil

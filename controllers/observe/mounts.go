@@ -34,7 +34,7 @@ func checkClaim(ctx context.Context, reader client.Reader, c *v1alpha1.Benchmark
 	err := reader.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: m.Claim}, &corev1.PersistentVolumeClaim{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: %s: there is no PersistentVolumeClaim %s in namespace %s; create it", children.ErrRefused, m.Field, m.Claim, c.Namespace)
+		return fmt.Errorf("%w: %s: there is no PersistentVolumeClaim %s in namespace %s; create this claim", children.ErrRefused, m.Field, m.Claim, c.Namespace)
 	case err != nil:
 		return fmt.Errorf("%s: %w", m.Field, err)
 	}
@@ -46,14 +46,14 @@ func checkConfigMap(ctx context.Context, reader client.Reader, c *v1alpha1.Bench
 	err := reader.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: m.ConfigMap}, &cm)
 	switch {
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%w: %s: there is no ConfigMap %s in namespace %s; create it", children.ErrRefused, m.Field, m.ConfigMap, c.Namespace)
+		return fmt.Errorf("%w: %s: there is no ConfigMap %s in namespace %s; create this ConfigMap", children.ErrRefused, m.Field, m.ConfigMap, c.Namespace)
 	case err != nil:
 		return fmt.Errorf("%s: %w", m.Field, err)
 	}
 	digest, ok := digestOf(&cm, m.Key)
 	switch {
 	case !ok:
-		return fmt.Errorf("%w: %s: ConfigMap %s has no key %s; add it", children.ErrRefused, m.Field, m.ConfigMap, m.Key)
+		return fmt.Errorf("%w: %s: ConfigMap %s has no key %s; add this key", children.ErrRefused, m.Field, m.ConfigMap, m.Key)
 	case m.Pinned && m.Digest != digest:
 		// The next Reconcile plans with the new content.
 		return fmt.Errorf("%s: the content of ConfigMap %s changed after Knee planned the trials; Knee plans again with the new content", m.Field, m.ConfigMap)

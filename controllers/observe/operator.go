@@ -63,11 +63,11 @@ func (o *Operator) findLocked(ctx context.Context) (schema.GroupVersion, bool, e
 		case IsNotServed(err):
 			continue
 		case err != nil:
-			return schema.GroupVersion{}, false, fmt.Errorf("cannot look for the kind %s in %s: %w", resources.OpenSearchClusterKind, kind, err)
+			return schema.GroupVersion{}, false, fmt.Errorf("cannot look for the kind %s in the API version %s: %w", resources.OpenSearchClusterKind, kind, err)
 		}
 		if o.watches.Start != nil {
 			if err := o.watches.Start(kind); err != nil {
-				return schema.GroupVersion{}, false, fmt.Errorf("cannot watch the kind %s of %s: %w", resources.OpenSearchClusterKind, kind, err)
+				return schema.GroupVersion{}, false, fmt.Errorf("cannot watch the kind %s of the API version %s: %w", resources.OpenSearchClusterKind, kind, err)
 			}
 		}
 		o.kind, o.isUnsure = &kind, false
@@ -158,6 +158,6 @@ func NewOperatorMissing() error {
 	for _, kind := range resources.OpenSearchClusterGroups {
 		groups = append(groups, kind.String())
 	}
-	return fmt.Errorf("%w: the API server does not serve the kind %s of %s; the field provisioner of spec.opensearch or of a variant requires this kind; install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove this field",
+	return fmt.Errorf("%w: the API server does not serve the kind %s of the API version %s; the field provisioner of spec.opensearch or of a variant requires this kind; install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove this field",
 		children.ErrOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
 }

@@ -55,7 +55,7 @@ func Invalid(c *v1alpha1.BenchmarkCampaign, invalid error) v1alpha1.BenchmarkCam
 	status.ObservedGeneration = c.Generation
 	status.Running, status.Waiting = nil, nil
 	setReady(&status, c.Generation, decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: invalid.Error()}, true)
-	setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "the spec is not valid")
+	setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "the spec of the campaign is not valid; the condition Ready gives the reason")
 	return status
 }
 
@@ -118,7 +118,7 @@ func userProblem(err error) (decide.Problem, bool) {
 func nothingMeasured(a campaign.Assessment, status v1alpha1.BenchmarkCampaignStatus) decide.Problem {
 	if message, isMissing := missingPlugin(a); isMissing {
 		return decide.Problem{Reason: v1alpha1.ReasonPluginMissing, Message: message +
-			"; no trial could be measured: install the plugin in the cluster, then set spec.rerun to a new token"}
+			"; no trial has a valid measurement: install the plugin in the OpenSearch cluster, then set spec.rerun to a new token"}
 	}
 	s := "no trial gave a valid measurement"
 	for _, cell := range status.Cells {
@@ -149,7 +149,7 @@ func missingPlugin(a campaign.Assessment) (message string, isMissing bool) {
 
 // suspendedMessage describes what still runs in a suspended campaign, and which nodes are kept.
 func suspendedMessage(c *v1alpha1.BenchmarkCampaign, d decide.Decision, trouble error) string {
-	parts := []string{"spec.suspend is true: nothing new starts"}
+	parts := []string{"spec.suspend is true: Knee starts nothing new"}
 	if len(d.Kept) > 0 && c.Spec.WhenSuspended != v1alpha1.SuspendReleaseNodes {
 		parts = append(parts, "nodes of "+strings.Join(d.Kept, ", ")+" are kept (whenSuspended: ReleaseNodes releases them)")
 	}

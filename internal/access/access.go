@@ -44,7 +44,7 @@ func Read(e record.External) (a Access, err error) {
 			return Access{}, err
 		}
 		if strings.Contains(a.User, ":") {
-			return Access{}, fmt.Errorf("%s contains a colon, which basic authentication does not allow in a user's name", filepath.Join(dir, record.UsernameKey))
+			return Access{}, fmt.Errorf("the file %s contains a colon, which basic authentication does not allow in a user's name", filepath.Join(dir, record.UsernameKey))
 		}
 	}
 	if e.CAFile != "" {
@@ -54,13 +54,13 @@ func Read(e record.External) (a Access, err error) {
 		}
 		a.authorities = x509.NewCertPool()
 		if !a.authorities.AppendCertsFromPEM(data) {
-			return Access{}, fmt.Errorf("%s contains no PEM certificate", e.CAFile)
+			return Access{}, fmt.Errorf("the file %s contains no PEM certificate", e.CAFile)
 		}
 	}
 	if dir := e.ClientCertificateDir; dir != "" {
 		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, record.CertificateKey), filepath.Join(dir, record.PrivateKeyKey))
 		if err != nil {
-			return Access{}, fmt.Errorf("cannot read the client certificate in %s: %w", dir, err)
+			return Access{}, fmt.Errorf("cannot read the client certificate in the folder %s: %w", dir, err)
 		}
 		a.certificate = &pair
 	}
@@ -78,7 +78,7 @@ func readWord(path string) (string, error) {
 		return "", fmt.Errorf("%s is empty", path)
 	}
 	if strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return "", fmt.Errorf("%s contains characters that are not printable ASCII: clients encode such characters in different ways", path)
+		return "", fmt.Errorf("the file %s contains characters that are not printable ASCII: choose a value without these characters, because HTTP clients encode them in different ways", path)
 	}
 	return word, nil
 }

@@ -90,7 +90,7 @@ func (s *SigV4) Sign(r *http.Request, digest string, at time.Time) error {
 	r.URL = &own
 	keys := aws.Credentials{AccessKeyID: s.AccessKeyID, SecretAccessKey: s.secretAccessKey, SessionToken: s.sessionToken}
 	if err := s.signer.SignHTTP(r.Context(), keys, r, digest, s.Service, s.Region, at); err != nil {
-		return fmt.Errorf("cannot sign %s %s: %w", r.Method, r.URL.Path, err)
+		return fmt.Errorf("cannot sign the request %s %s: %w", r.Method, r.URL.Path, err)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func bodyDigest(r *http.Request) (string, error) {
 	sum := sha256.New()
 	if r.Body != nil && r.Body != http.NoBody {
 		if r.GetBody == nil {
-			return "", fmt.Errorf("cannot sign the request %s %s, because its body cannot be read twice", r.Method, r.URL.Path)
+			return "", fmt.Errorf("cannot sign the request %s %s, because the request body cannot be read twice", r.Method, r.URL.Path)
 		}
 		body, err := r.GetBody()
 		if err != nil {

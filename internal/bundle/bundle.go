@@ -61,7 +61,7 @@ func (d *Damaged) Error() string {
 	if d.File == "" {
 		return "the bundle is damaged: " + d.Message
 	}
-	return fmt.Sprintf("the bundle is damaged: %s: %s", d.File, d.Message)
+	return fmt.Sprintf("the bundle is damaged: file %s: %s", d.File, d.Message)
 }
 
 // IsBundle reports whether the first bytes of a file are those of gzip, as in every bundle.
@@ -124,7 +124,7 @@ func (b *Bundle) checkComplete() error {
 	case b.Campaign == nil:
 		return errors.New("the archive is not a bundle made by kubectl knee export: it does not contain " + campaignFile)
 	case b.Versions.Format != Format:
-		return fmt.Errorf("the bundle has format %d, but this version of Knee reads only format %d", b.Versions.Format, Format)
+		return fmt.Errorf("the bundle has format %d, but this version of Knee reads only format %d: use the version of kubectl knee that made the bundle", b.Versions.Format, Format)
 	}
 	return nil
 }

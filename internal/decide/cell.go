@@ -19,9 +19,9 @@ func (d *decider) prepare(cell plan.Cell, turn plan.Turn) bool {
 	case Busy, Ready:
 		return true
 	case Deleting:
-		d.waitForDeletion("earlier objects of "+cell.Name+" are being deleted", cluster.Since, cluster.Left)
+		d.waitForDeletion("earlier objects of cell "+cell.Name+" are being deleted", cluster.Since, cluster.Left)
 	case Stopping:
-		d.waitForDeletion("nodes of "+cell.Name+" are being released", cluster.Since, cluster.Left)
+		d.waitForDeletion("nodes of cell "+cell.Name+" are being released", cluster.Since, cluster.Left)
 	case OtherPlacement:
 		d.replace(cell, Action{Kind: DeleteCluster, KeepCache: true})
 	case UsedJVM:
@@ -30,7 +30,7 @@ func (d *decider) prepare(cell plan.Cell, turn plan.Turn) bool {
 		d.start(cell, turn)
 	case Starting:
 		d.Phases[cell.Name] = PhaseProvisioning
-		what := fmt.Sprintf("OpenSearch of %s is starting (%d of %d nodes ready)", cell.Name, cluster.Ready, cell.Spec.Topology.Nodes)
+		what := fmt.Sprintf("OpenSearch of cell %s is starting (%d of %d nodes ready)", cell.Name, cluster.Ready, cell.Spec.Topology.Nodes)
 		d.waitWithDeadline(what, cluster.Since, v1alpha1.ReasonProvisioningFailed, cluster.Problem)
 	}
 	return false
@@ -46,7 +46,7 @@ func (d *decider) replace(cell plan.Cell, end Action) {
 	d.Phases[cell.Name] = PhaseProvisioning
 	end.Cell = cell.Name
 	d.act(end)
-	d.wait("OpenSearch of %s is restarting", cell.Name)
+	d.wait("OpenSearch of cell %s is restarting", cell.Name)
 }
 
 // hasUsedJVM reports whether the JVM has run a trial of another turn. Warmup trials do not count. The result is complete

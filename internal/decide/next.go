@@ -133,7 +133,7 @@ func (d *decider) strays() map[string]bool {
 func (d *decider) removeStrays() (gone bool) {
 	strays := d.strays()
 	for _, name := range slices.Sorted(maps.Keys(strays)) {
-		what := "objects of " + name + ", which is no longer in the plan, are being deleted"
+		what := "objects of cell " + name + ", which is no longer in the plan, are being deleted"
 		if strays[name] {
 			d.act(Action{Kind: DeleteCluster, Cell: name})
 			d.wait("%s", what)
@@ -159,7 +159,7 @@ func (d *decider) advance(group int, straysGone bool) {
 	cell := d.plan.Cells[turn.Cell]
 	if !d.isBarrierOpen(group, turn) {
 		d.finishTrials(group, noCell)
-		d.wait("%s waits for earlier trials of other cells, then starts %s", cell.Variant(), describeTrial(turn.Trials[0]))
+		d.wait("variant %s waits for earlier trials of other cells, then starts trial %s", cell.Variant(), describeTrial(turn.Trials[0]))
 		return
 	}
 	d.finishTrials(group, turn.Cell)
@@ -245,10 +245,10 @@ func (d *decider) releaseOthers(group, current int) bool {
 				continue
 			}
 			d.act(Action{Kind: StopCluster, Cell: cluster.Name})
-			d.wait("nodes of %s are being released", cluster.Name)
+			d.wait("nodes of cell %s are being released", cluster.Name)
 		} else if cluster.Pods > 0 {
 			gone = false
-			d.waitForDeletion("nodes of "+cluster.Name+" are being released", cluster.Since, cluster.Left)
+			d.waitForDeletion("nodes of cell "+cluster.Name+" are being released", cluster.Since, cluster.Left)
 		}
 	}
 	return gone
@@ -261,12 +261,12 @@ func (d *decider) tearDown() {
 		there, going := d.countJobs(cell.Name)
 		switch {
 		case d.isBusy(cell.Name):
-			d.wait("deletion of %s waits until its Job ends", cell.Name)
+			d.wait("the cluster of cell %s is deleted after the cell's Job ends", cell.Name)
 		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
 		case exists, going > 0:
 			since, left := d.deletingObjects(cell.Name)
-			d.waitForDeletion("objects of "+cell.Name+" are being deleted", since, left)
+			d.waitForDeletion("objects of cell "+cell.Name+" are being deleted", since, left)
 		}
 	}
 }

@@ -16,14 +16,14 @@ func (d *decider) pause(group int) {
 			d.waitForJob(job)
 		case cluster.Deleting:
 			since, left := d.deletingObjects(name)
-			d.waitForDeletion("objects of "+name+" are being deleted", since, left)
+			d.waitForDeletion("objects of cell "+name+" are being deleted", since, left)
 		case cluster.Replicas > 0 && !d.may.KeepNodes:
 			d.act(Action{Kind: StopCluster, Cell: name})
-			d.wait("nodes of %s are being released", name)
+			d.wait("nodes of cell %s are being released", name)
 		case cluster.Replicas > 0:
 			d.Kept = append(d.Kept, name)
 		case cluster.Pods > 0:
-			d.waitForDeletion("nodes of "+name+" are being released", cluster.Since, cluster.Left)
+			d.waitForDeletion("nodes of cell "+name+" are being released", cluster.Since, cluster.Left)
 		}
 	}
 }

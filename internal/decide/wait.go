@@ -68,7 +68,7 @@ func (d *decider) waitWithDeadline(what string, since time.Time, reason string, 
 		reason = problem.Reason
 	}
 	if !problem.Definite {
-		message = fmt.Sprintf("%s; this took longer than %s", message, d.plan.ProvisioningTimeout)
+		message = fmt.Sprintf("%s; this took longer than %s (spec.timeouts.provisioningSeconds)", message, d.plan.ProvisioningTimeout)
 	}
 	if what, known := advice[reason]; known {
 		message += ": " + what
@@ -92,9 +92,9 @@ func (d *decider) waitForJob(job Job) {
 	switch {
 	case job.State == JobFinished:
 	case !job.Ending.IsZero():
-		d.waitForDeletion("the pod of "+describeAttempt(job.Attempt)+" is ending", job.Ending, job.Left)
+		d.waitForDeletion("the loader pod of trial "+describeAttempt(job.Attempt)+" is ending", job.Ending, job.Left)
 	case !job.Started:
-		d.waitWithDeadline("starting the loader of "+describeAttempt(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
+		d.waitWithDeadline("starting the loader of trial "+describeAttempt(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
 	default:
 		d.stallIfOverdue(job)
 	}
@@ -108,7 +108,7 @@ func (d *decider) stallIfOverdue(job Job) {
 		return
 	}
 	d.stall(Problem{Reason: v1alpha1.ReasonTrialBlocked, Message: fmt.Sprintf(
-		"Job %s should have ended by %s: %s", job.Name, at.UTC().Format(time.RFC3339), advice[v1alpha1.ReasonTrialBlocked])})
+		"Job %s has not ended, but should have ended by %s: %s", job.Name, at.UTC().Format(time.RFC3339), advice[v1alpha1.ReasonTrialBlocked])})
 }
 
 // loadersReadyTimeout returns how long the loader pods of a Job wait for one another.

@@ -22,7 +22,7 @@ var cpuFigures = []Figure{
 	{Name: "reported_cpu_min_percent", Field: "reportedCPUMinPercent", Of: Node, Unit: "%", Column: 142, Help: "lowest os.cpu.percent that the node itself reported within the window", Over: "lowest node", Get: reportedCPU(func(c *record.ReportedCPU) float64 { return c.Min })},
 	{Name: "reported_cpu_max_percent", Field: "reportedCPUMaxPercent", Of: Node, Unit: "%", Column: 143, Help: "highest os.cpu.percent that the node itself reported within the window", Over: overHighest, Get: reportedCPU(func(c *record.ReportedCPU) float64 { return c.Max })},
 	{Name: "cpu_iowait_percent", Field: "ioWaitPercent", Of: Node, Unit: "%", Column: 34, Row: 7, Help: "iowait, of all cores; the gate maxIOWaitPercent judges the node with the highest iowait", Over: overMean, Get: cpu(func(c *record.CPU) float64 { return c.IOWait })},
-	{Name: "iowait_percent", Unit: "%", Column: 121, Help: "iowait, of all cores, as the gate maxIOWaitPercent uses it", Over: overHighest,
+	{Name: "iowait_percent", Unit: "%", Column: 121, Help: "iowait, of all cores; the gate maxIOWaitPercent judges this value", Over: overHighest,
 		Get: highestNode(within(nodeCPU, always(func(c *record.CPU) float64 { return c.IOWait })))},
 	{Name: "cpu_steal_percent", Field: "stealPercent", Of: Node, Unit: "%", Column: 35, Row: 8, Help: "CPU time that the hypervisor took from the node (steal), of all cores", Over: overMean, Get: cpu(func(c *record.CPU) float64 { return c.Steal })},
 	{Name: "cpu_idle_percent", Field: "idlePercent", Of: Node, Unit: "%", Column: 87, Help: "idle CPU, of all cores", Over: overMean, Get: cpu(func(c *record.CPU) float64 { return c.Idle })},
@@ -31,7 +31,7 @@ var cpuFigures = []Figure{
 	{Name: "pressure_cpu_percent", Field: "cpuPressurePercent", Of: Node, Unit: "%", Column: 37, Help: "share of time in which at least one task waited for a CPU (PSI some, the kernel's pressure stall information)", Over: overHighest, Get: pressure(func(p *record.Pressure) float64 { return p.CPU })},
 	{Name: "pressure_memory_percent", Field: "memoryPressurePercent", Of: Node, Unit: "%", Column: 38, Help: "share of time in which at least one task waited for memory (PSI some, the kernel's pressure stall information)", Over: overHighest, Get: pressure(func(p *record.Pressure) float64 { return p.Memory })},
 	{Name: "pressure_io_percent", Field: "ioPressurePercent", Of: Node, Unit: "%", Column: 39, Row: 37, Help: "share of time in which at least one task waited for a disk (PSI some, the kernel's pressure stall information)", Over: overHighest, Get: pressure(func(p *record.Pressure) float64 { return p.IO })},
-	{Name: "cpu_throttled_percent", Field: "throttledPercent", Of: Node, Unit: "%", Column: 89, Help: "share of the CPU quota's periods that were throttled; unknown without a quota", Over: overHighest,
+	{Name: "cpu_throttled_percent", Field: "throttledPercent", Of: Node, Unit: "%", Column: 89, Help: "share of the CPU quota's periods in which OpenSearch was throttled; unknown without a CPU quota", Over: overHighest,
 		Get: highestNode(func(n *record.Node) (float64, bool) { return optional(n.Throttled) })},
 	{Name: "probe_percent", Unit: "%", Column: 123, Help: "CPU of Knee's probe, in percent of one core", Over: overHighest, Get: highestNode(nonZero(func(n *record.Node) float64 { return n.Probe }))},
 }

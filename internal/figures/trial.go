@@ -36,18 +36,18 @@ var trialFigures = []Figure{
 	}))},
 	{Name: "driver_exit_code", Column: 63, Help: "exit code of the program that made the load", Get: ofRecord(always(func(r *record.Record) string { return strconv.Itoa(r.Driver.ExitCode) }))},
 	{Name: "osb_run_id", Column: 64, In: IndexLoads, Help: "opensearch-benchmark's own id of the run", Get: ofRecord(always(func(r *record.Record) string { return r.Driver.RunID }))},
-	{Name: "settle_seconds", Field: "settleSeconds", Unit: "s", Column: 56, Help: "time that the trial waited for the cluster to become idle before the load",
+	{Name: "settle_seconds", Field: "settleSeconds", Unit: "s", Column: 56, Help: "time that the trial waited for the OpenSearch cluster to become idle before the load",
 		Get: ofRecord(ofCluster(always(func(r *record.Record) float64 { return r.Settle.Seconds })))},
-	{Field: "settled", Help: "whether the cluster was idle before the load", Get: ofRecord(ofCluster(always(func(r *record.Record) bool { return r.Settle.Note == "" })))},
-	{Name: "settle_note", Column: 57, Help: "what was still active when the wait of settle_seconds ended; empty if the cluster was idle", Get: ofRecord(always(func(r *record.Record) string { return r.Settle.Note }))},
-	{Name: "wait_seconds", Column: 140, Unit: "s", Help: "pause after the cluster became idle and before the load (workload.waitSeconds); empty if the campaign sets no pause",
+	{Field: "settled", Help: "whether the OpenSearch cluster was idle before the load", Get: ofRecord(ofCluster(always(func(r *record.Record) bool { return r.Settle.Note == "" })))},
+	{Name: "settle_note", Column: 57, Help: "what was still active in the OpenSearch cluster when the wait of settle_seconds ended; empty if the cluster was idle", Get: ofRecord(always(func(r *record.Record) string { return r.Settle.Note }))},
+	{Name: "wait_seconds", Column: 140, Unit: "s", Help: "pause after the OpenSearch cluster became idle and before the load (workload.waitSeconds); empty if the campaign sets no pause",
 		Get: ofRecord(nonZero(func(r *record.Record) float64 {
 			if r.Ingest == nil && r.Load == nil {
 				return 0
 			}
 			return r.Settle.WaitSeconds
 		}))},
-	{Name: "dropped", Column: 74, Help: "parts that were left out of the record for lack of space", Get: ofRecord(always(func(r *record.Record) string { return r.DroppedNames() }))},
+	{Name: "dropped", Column: 74, Help: "parts that Knee left out of the trial's record for lack of space", Get: ofRecord(always(func(r *record.Record) string { return r.DroppedNames() }))},
 	{Name: "artifacts", Column: 75, Help: "folder of the raw files", Get: ofRecord(always(func(r *record.Record) string { return r.Artifacts }))},
 }
 

@@ -83,7 +83,7 @@ func (c Config) timeout() time.Duration {
 func (c Config) Validate() error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("url %q is not the URL of a cluster: it must have the form http://localhost:9200", c.URL)
+		return fmt.Errorf("url %q is not the URL of an OpenSearch cluster: use the form http://localhost:9200", c.URL)
 	}
 	if u.User != nil {
 		return errors.New("url contains a user name: remove the user name and password from url, and write them into the files username and password of the credentials folder")
@@ -91,11 +91,11 @@ func (c Config) Validate() error {
 	b := c.Bulk
 	switch {
 	case c.Index == "":
-		return errors.New("index is empty: name the index or data stream to write to")
+		return errors.New("index is not set: name the index or data stream to write to")
 	case c.Workers < 1 || c.Workers > maxWorkers:
-		return fmt.Errorf("workers is %d: it must be 1 to %d", c.Workers, maxWorkers)
+		return fmt.Errorf("workers is %d: the value must be from 1 to %d", c.Workers, maxWorkers)
 	case c.clients() > maxClients || c.FirstClient < 0 || c.FirstClient+c.Workers > c.clients():
-		return fmt.Errorf("firstClient and workers select clients %d to %d (counted from 0) of %d: firstClient must be at least 0, firstClient + workers at most clients, and clients at most %d", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
+		return fmt.Errorf("firstClient and workers select the clients %d to %d (counted from 0), and the load has %d clients: firstClient must be at least 0, firstClient + workers at most clients, and clients at most %d", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
 	case (b.Dataset == "") == (len(b.Files) == 0):
 		return errors.New("set either a dataset or files, not both")
 	case b.Documents < 0 || b.DurationSeconds < 0 || b.FlushBytes < 0 || b.FlushDocuments < 0:

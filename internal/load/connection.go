@@ -118,7 +118,7 @@ func (c *connection) open(ctx context.Context) error {
 		secured := tls.Client(conn, c.tls)
 		if err := secured.HandshakeContext(ctx); err != nil {
 			_ = conn.Close()
-			return fmt.Errorf("TLS handshake with %s: %w", c.address, err)
+			return fmt.Errorf("TLS handshake with %s failed: %w", c.address, err)
 		}
 		conn = secured
 	}
@@ -147,7 +147,7 @@ func (c *connection) close() {
 }
 
 // errUnsent is the error of a request that did not reach the server completely. Such a request had no effect.
-var errUnsent = errors.New("the request could not be sent")
+var errUnsent = errors.New("the bulk request could not be sent")
 
 // earlyReply is how long post waits for the reply of a server that stopped reading before the end of the request.
 const earlyReply = time.Second

@@ -93,9 +93,9 @@ func TestConfigValidate(t *testing.T) {
 	}{
 		{"url", func(c *Config) { c.URL = "localhost:9200" }},
 		{"url contains a user", func(c *Config) { c.URL = "http://a:b@localhost" }},
-		{"index is empty", func(c *Config) { c.Index = "" }},
+		{"index is not set", func(c *Config) { c.Index = "" }},
 		{"workers is 0", func(c *Config) { c.Workers = 0 }},
-		{"clients 3 to 4 (counted from 0) of 4", func(c *Config) { c.FirstClient, c.Clients = 3, 4 }},
+		{"the clients 3 to 4 (counted from 0), and the load has 4 clients", func(c *Config) { c.FirstClient, c.Clients = 3, 4 }},
 		{"either a dataset or files", func(c *Config) { c.Bulk.Dataset = "" }},
 		{"either a dataset or files", func(c *Config) { c.Bulk.Files = []string{"a"} }},
 		{"say how many documents", func(c *Config) { c.Bulk.DurationSeconds = 0 }},

@@ -56,7 +56,7 @@ func (l *Loader) dial(ctx context.Context) error {
 	}
 	for _, c := range l.dialled {
 		if err := c.open(ctx); err != nil {
-			return fmt.Errorf("cannot connect to %s: %w", l.endpoint.address, err)
+			return fmt.Errorf("cannot connect to server %s: %w", l.endpoint.address, err)
 		}
 	}
 	return nil

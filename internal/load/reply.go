@@ -105,10 +105,10 @@ func (r *replyReader) count(body io.Reader, n int, ended bool, documents int) er
 		taken += countTaken(r.chunk[:n])
 	}
 	if tail != [2]byte{']', '}'} {
-		return fmt.Errorf("%w: it is incomplete", errReply)
+		return fmt.Errorf("%w: the reply is incomplete", errReply)
 	}
 	if taken > documents {
-		return fmt.Errorf("%w: it has %d items for %d documents", errReply, taken, documents)
+		return fmt.Errorf("%w: the reply has %d items for %d documents", errReply, taken, documents)
 	}
 	r.reply.acknowledged, r.reply.silent = taken, documents-taken
 	return nil
@@ -135,7 +135,7 @@ func (r *replyReader) parse(documents int) error {
 		return fmt.Errorf("%w: %w", errReply, err)
 	}
 	if len(all.Items) > documents {
-		return fmt.Errorf("%w: it has %d items for %d documents", errReply, len(all.Items), documents)
+		return fmt.Errorf("%w: the reply has %d items for %d documents", errReply, len(all.Items), documents)
 	}
 	out := &r.reply
 	out.retry = slices.Grow(out.retry, documents)[:documents]

@@ -139,7 +139,7 @@ func encodeLatency(h *hdrhistogram.Histogram) ([]byte, error) {
 // lasts from the first start to the last end. So the times in the results must have the same origin.
 func Merge(results []Result) (Result, error) {
 	if len(results) == 0 {
-		return Result{}, errors.New("there is no result to merge")
+		return Result{}, errors.New("no loader process returned a result")
 	}
 	if len(results) == 1 {
 		_, err := results[0].Histogram()
@@ -153,7 +153,7 @@ func Merge(results []Result) (Result, error) {
 			return Result{}, err
 		}
 		if dropped := latency.Merge(h); dropped > 0 {
-			return Result{}, fmt.Errorf("%d latencies are outside the range of the histogram", dropped)
+			return Result{}, fmt.Errorf("cannot merge the latency histograms: %d latencies are outside their range", dropped)
 		}
 		out.From, out.To, out.FirstEnd = min(out.From, r.From), max(out.To, r.To), min(out.FirstEnd, r.FirstEnd)
 		out.Processes += r.Processes

@@ -88,7 +88,7 @@ func CountDocuments(body io.Reader, buffer []byte) (documents int, size int64, e
 		n, err := body.Read(buffer)
 		if n > 0 {
 			if size == 0 && !isBulkAction(buffer[:n]) {
-				return 0, int64(n), errors.New("the body does not begin with an action (index or create)")
+				return 0, int64(n), errors.New("the body of the bulk request does not begin with an action (index or create)")
 			}
 			lines += bytes.Count(buffer[:n], []byte{'\n'})
 			last = buffer[n-1]
@@ -102,7 +102,7 @@ func CountDocuments(body io.Reader, buffer []byte) (documents int, size int64, e
 		}
 	}
 	if last != '\n' || lines%2 != 0 {
-		return 0, size, fmt.Errorf("the body must consist of complete pairs of lines: %d lines, the last byte is %q", lines, last)
+		return 0, size, fmt.Errorf("the body of the bulk request must have two lines for each document and end with a line feed: it has %d lines, and the last byte is %q", lines, last)
 	}
 	return lines / 2, size, nil
 }

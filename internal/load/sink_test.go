@@ -31,9 +31,9 @@ func TestSink_refusesWhatIsNoBulkRequest(t *testing.T) {
 	}{
 		"a bulk request":           {http.MethodPost, "/a/_bulk", pair + pair, http.StatusOK, `"items":[]`},
 		"a document first":         {http.MethodPost, "/a/_bulk", `{"a":1}` + "\n" + pair, http.StatusBadRequest, "does not begin with an action"},
-		"half a pair":              {http.MethodPost, "/a/_bulk", pair + `{"index":{}}` + "\n", http.StatusBadRequest, "pairs of lines: 3 lines"},
-		"an end without a newline": {http.MethodPost, "/a/_bulk", strings.TrimSuffix(pair, "\n"), http.StatusBadRequest, "pairs of lines"},
-		"nothing":                  {http.MethodPost, "/a/_bulk", "", http.StatusBadRequest, "pairs of lines"},
+		"half a pair":              {http.MethodPost, "/a/_bulk", pair + `{"index":{}}` + "\n", http.StatusBadRequest, "must have two lines for each document and end with a line feed: it has 3 lines"},
+		"an end without a newline": {http.MethodPost, "/a/_bulk", strings.TrimSuffix(pair, "\n"), http.StatusBadRequest, "must have two lines for each document and end with a line feed: it has 1 lines"},
+		"nothing":                  {http.MethodPost, "/a/_bulk", "", http.StatusBadRequest, "must have two lines for each document and end with a line feed: it has 0 lines"},
 		"its name":                 {http.MethodGet, "/", "", http.StatusOK, "stores nothing"},
 		"its statistics":           {http.MethodGet, SinkStatsPath, "", http.StatusOK, `"stored":0`},
 		"health":                   {http.MethodGet, "/_cluster/health", "", http.StatusNotFound, "not OpenSearch: it has no index"},

@@ -108,7 +108,7 @@ func (w *worker) deliver(ctx, until context.Context, b documents.Bulk) error {
 				t.documents.Failed += int64(a.again - a.rejected)
 			})
 			if last && a.unsent {
-				return fmt.Errorf("%w: %s could not be reached%s: %s", errEnd, w.connection.address, timesInARow(attempt+1), a.refused[0].Reason)
+				return fmt.Errorf("%w: server %s could not be reached%s: %s", errEnd, w.connection.address, timesInARow(attempt+1), a.refused[0].Reason)
 			}
 			return a.end
 		}
@@ -227,7 +227,7 @@ func (w *worker) refuseAll(response *http.Response, documents int) answer {
 		out.again = documents
 	default:
 		out.documents.Failed = int64(documents)
-		out.end = fmt.Errorf("%w: the server answers %d %s to a bulk request: %s", errEnd, status, kind, reason)
+		out.end = fmt.Errorf("%w: the server answered a bulk request with status %d %s: %s", errEnd, status, kind, reason)
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func Analyze(rows []Row, has Columns, o Options) (Result, error) {
 		return Result{}, err
 	}
 	if variants := f.variants(); o.Baseline != "" && !slices.Contains(variants, o.Baseline) {
-		return Result{}, fmt.Errorf("the file has no variant %q for the baseline; it has %s", o.Baseline, strings.Join(variants, ", "))
+		return Result{}, fmt.Errorf("the file has no variant %q for --baseline: use one of %s", o.Baseline, strings.Join(variants, ", "))
 	}
 	design := campaign.Design{
 		PercentOfPeak: o.PercentOfPeak, SmallestDifferencePercent: o.SmallestDifference, Seed: o.Seed,
@@ -48,7 +48,7 @@ func Analyze(rows []Row, has Columns, o Options) (Result, error) {
 	out := FromAssessment(a, o)
 	out.Notes = findNotes(a, has, o)
 	if noIOWait {
-		out.Notes = append(out.Notes, "there is no column iowait_percent: --max-iowait is not applied to any row")
+		out.Notes = append(out.Notes, "the file has no column iowait_percent: --max-iowait is not applied to any row")
 	}
 	return out, nil
 }

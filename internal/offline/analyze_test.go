@@ -423,7 +423,7 @@ func TestOptionsValidate_invalid_fails(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := offline.Analyze([]offline.Row{{Variant: "a", Clients: 8}}, offline.Columns{}, offline.Options{PercentOfPeak: 97, Baseline: "b"})
-	if err == nil || !strings.Contains(err.Error(), `the file has no variant "b" for the baseline; it has a`) {
+	if err == nil || !strings.Contains(err.Error(), `the file has no variant "b" for --baseline: use one of a`) {
 		t.Errorf("a baseline that is not there: %v", err)
 	}
 }

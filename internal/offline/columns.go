@@ -154,7 +154,7 @@ func readDocs(r *Row, s string) error {
 		return err
 	}
 	if f := *r.DocsPerSecond; f > 0 && f < least {
-		return fmt.Errorf("%q is too small: docs/s of less than 0.001 is no measurement", s)
+		return fmt.Errorf("%q is too small: docs/s must be at least 0.001, or 0 if there is no measurement", s)
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func readLabel(s string) string {
 func readCount(s string) (int32, error) {
 	n, err := readWhole(s, math.MaxInt32)
 	if err == nil && n == 0 {
-		err = fmt.Errorf("%q: the count starts at 1", s)
+		err = fmt.Errorf("%q is too small: the count must be at least 1", s)
 	}
 	return int32(n), err
 }

@@ -82,7 +82,7 @@ func checkEndpoint(e *v1alpha1.Endpoint, path *field.Path) field.ErrorList {
 	at := path.Child("url")
 	switch u, err := url.Parse(e.URL); {
 	case err != nil:
-		errs = append(errs, field.Invalid(at, e.URL, "is not a URL"))
+		errs = append(errs, field.Invalid(at, e.URL, "is not a URL: use the form http://opensearch.example:9200"))
 	default:
 		if port := u.Port(); port != "" {
 			if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {

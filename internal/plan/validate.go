@@ -94,7 +94,7 @@ func checkCells(p Plan, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Required(path, "the matrix has no cell: add an entry to matrix.include, or remove an entry from matrix.exclude")}
 	case n > v1alpha1.MaxCells:
 		return field.ErrorList{field.Invalid(path, fmt.Sprintf("%d cells", n), fmt.Sprintf(
-			"a campaign may have at most %d cells: exclude more cells, or split the campaign", v1alpha1.MaxCells))}
+			"a campaign may have at most %d cells: exclude more cells (matrix.exclude), or split the campaign", v1alpha1.MaxCells))}
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func Encode(r Record) ([]byte, error) {
 	}
 	out, err := marshal(r)
 	if err == nil && len(out) > MaxBytes {
-		return nil, fmt.Errorf("the record is too large: it takes %d bytes without its optional parts, and the limit is %d bytes", len(out), MaxBytes)
+		return nil, fmt.Errorf("the trial's record is too large: it takes %d bytes without its optional parts, and the limit is %d bytes", len(out), MaxBytes)
 	}
 	return out, err
 }

@@ -113,7 +113,7 @@ func parse(certificate []byte) (*x509.Certificate, error) {
 func sign(certificate, by *x509.Certificate, key *ecdsa.PublicKey, with *ecdsa.PrivateKey) ([]byte, error) {
 	der, err := x509.CreateCertificate(rand.Reader, certificate, by, key, with)
 	if err != nil {
-		return nil, fmt.Errorf("cannot create the certificate of %s: %w", certificate.Subject.CommonName, err)
+		return nil, fmt.Errorf("cannot create the certificate with the common name %s: %w", certificate.Subject.CommonName, err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }

@@ -77,7 +77,7 @@ func (r *run) follow(spec v1alpha1.BenchmarkCampaignSpec) ([]Event, error) {
 				return nil, err
 			}
 		case r.results.done < r.results.planned:
-			return nil, fmt.Errorf("the simulated campaign stops after %d of %d trials: it waits for %q", r.results.done, r.results.planned, d.Waiting)
+			return nil, fmt.Errorf("the simulated campaign stops after %d of %d trials, with these reasons for waiting: %q", r.results.done, r.results.planned, d.Waiting)
 		default:
 			return r.events, nil
 		}

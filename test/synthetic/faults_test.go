@@ -52,7 +52,7 @@ func TestTrialFaults(t *testing.T) {
 		"a cluster that does not become green": {misfortune{then: func(s *opensearch.Server) { s.Lack("yellow", 1) }},
 			record.ReasonClusterNotReady, "not ready after 2m0s: health yellow, 1 nodes (1 required), 0 shards unassigned; the replica of shard i/0 is unassigned: above the low watermark"},
 		"a node less": {misfortune{faults: half(func(s *opensearch.Server) { s.Lack("green", 0) })},
-			record.ReasonClusterChanged, "the cluster had 0 nodes instead of 1 during the load"},
+			record.ReasonClusterChanged, "the OpenSearch cluster had 0 nodes instead of 1 during the load"},
 		"an index that is deleted": {misfortune{faults: half((*opensearch.Server).Forget)},
 			record.ReasonClusterChanged, "the index vanished during the load: "},
 		"an OpenSearch that answers nothing": {misfortune{faults: half((*opensearch.Server).Mute)},
@@ -92,7 +92,7 @@ func TestTrial_allRequestsRejected_isGated(t *testing.T) {
 		t.Errorf("%+v, %+v", in, r.Rejections)
 	}
 	for _, limit := range []int64{0, 1 << 40} {
-		if j := gates.Judge(r, v1alpha1.Gates{MaxRejections: &limit}); j.Verdict != verdict.Gated || !strings.Contains(j.Failures[0].Message, "all requests were rejected") {
+		if j := gates.Judge(r, v1alpha1.Gates{MaxRejections: &limit}); j.Verdict != verdict.Gated || !strings.Contains(j.Failures[0].Message, "OpenSearch rejected all requests") {
 			t.Errorf("up to %d rejections allowed: %+v", limit, j)
 		}
 	}

@@ -175,23 +175,23 @@ func TestLoaderPodFaults(t *testing.T) {
 		others string // message of the pods without a fault
 	}{
 		"one has no driver": {func(f *fleet) { f.change[2] = absent }, record.ReasonDriverFailed,
-			"loader pod 2: the loader's image has no no-such-program", "the coordinator ended the load: loader pod 2: the loader's image"},
+			"loader pod 2: the loader's image has no no-such-program", "loader pod 0 ended the load: loader pod 2: the loader's image"},
 		"index 0 has no driver": {func(f *fleet) { f.change[0] = absent }, record.ReasonDriverFailed,
 			"the loader's image has no no-such-program", ""},
 		"one is of another attempt": {func(f *fleet) {
 			f.change[3] = func(o *trial.Options) { o.Config.Attempt.N = 2 }
 			f.config.LoadersReadySeconds = 5
-		}, record.ReasonLoaderLost, "loader pod 3 did not join within 5s; the coordinator refused a pod that tried to join as loader pod 3", ""},
+		}, record.ReasonLoaderLost, "loader pod 3 did not join within 5s; loader pod 0 refused a pod that tried to join as loader pod 3", ""},
 		"one is ended from outside": {func(f *fleet) { atHalf(f, 1) }, record.ReasonInterrupted,
-			"loader pod 1: the pod was ended from outside: it was deleted or evicted", "the coordinator ended the load: loader pod 1: the pod was ended"},
+			"loader pod 1: the pod was ended from outside: it was deleted or evicted", "loader pod 0 ended the load: loader pod 1: the pod was ended"},
 		"index 0 is ended from outside": {func(f *fleet) { atHalf(f, 0) }, record.ReasonInterrupted,
-			"the pod was ended from outside: it was deleted or evicted", "the coordinator ended the load: load: "},
+			"the pod was ended from outside: it was deleted or evicted", "loader pod 0 ended the load: load: "},
 		"one hangs": {func(f *fleet) {
 			f.config.ActivitySeconds = 5 // the fake prints nothing during the load
 			f.change[1] = func(o *trial.Options) {
 				o.Programs = osb.Programs{Network: http.DefaultTransport, Corpus: f.corpus, HangAt: 200}
 			}
-		}, record.ReasonDriverHung, "loader pod 1: opensearch-benchmark showed no sign of life for ", "the coordinator ended the load: loader pod 1: opensearch-benchmark"},
+		}, record.ReasonDriverHung, "loader pod 1: opensearch-benchmark showed no sign of life for ", "loader pod 0 ended the load: loader pod 1: opensearch-benchmark"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +206,7 @@ func TestLoaderPodFaults(t *testing.T) {
 				if f.change[index] != nil || f.during[index] != nil || c.others == "" {
 					continue
 				}
-				if late := o.err != nil && strings.Contains(o.err.Error(), "the coordinator 127.0.0.1:"); late { // the pod did not reach the coordinator, or the coordinator refused it
+				if late := o.err != nil && strings.Contains(o.err.Error(), "loader pod 0 at 127.0.0.1:"); late { // the pod did not reach the coordinator, or the coordinator refused it
 					continue
 				}
 				if o.err != nil || !strings.Contains(o.did, knows+c.others) {

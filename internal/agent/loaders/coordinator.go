@@ -65,7 +65,7 @@ func Listen(ctx context.Context, address string, o Options) (*Coordinator, error
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen for the other loader pods: %w", err)
+		return nil, fmt.Errorf("loader pod 0 cannot listen for the other loader pods: %w", err)
 	}
 	c := &Coordinator{o: o.withDefaults(), address: listener.Addr(), changed: make(chan struct{}), members: map[int]*member{}}
 	c.ctx, c.fail = context.WithCancelCause(context.WithoutCancel(ctx))

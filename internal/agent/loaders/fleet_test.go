@@ -286,7 +286,7 @@ func TestJoin_wrongMember_isRefused(t *testing.T) {
 		"another attempt":   {2, func(o *Options) { o.Attempt.N = 7 }, "of attempt 7, not 2"},
 		"another trial":     {2, func(o *Options) { o.Attempt.Clients = 16 }, "Sweep 1 of cell abc with 16 clients (campaign c), not"},
 		"another campaign":  {2, func(o *Options) { o.Attempt.Campaign = "d" }, "(campaign d), not"},
-		"other loaders":     {2, func(o *Options) { o.Loaders = 4 }, "it expects 4 loader pods, but the coordinator expects 3"},
+		"other loaders":     {2, func(o *Options) { o.Loaders = 4 }, "the pod expects 4 loader pods, but loader pod 0 expects 3"},
 		"the coordinator's": {0, func(*Options) {}, "index 0 is not from 1 to 2"},
 		"out of range":      {3, func(*Options) {}, "index 3 is not from 1 to 2"},
 		"below":             {-1, func(*Options) {}, "index -1 is not from 1 to 2"},
@@ -323,14 +323,14 @@ func TestCoordinator_memberLostMidLoad_failsLoad(t *testing.T) {
 		lose  func(*Member)
 		words string
 	}{
-		"its connection is closed": {func(m *Member) { _ = m.link.conn.Close() }, "its connection was closed"},
+		"its connection is closed": {func(m *Member) { _ = m.link.conn.Close() }, "the connection was closed"},
 		"its connection is cut": {func(m *Member) {
 			_ = m.link.conn.(*net.TCPConn).SetLinger(0)
 			_ = m.link.conn.Close()
-		}, "its connection broke"},
+		}, "the connection broke: "},
 		"it falls silent":             {func(m *Member) { m.link.writing.Lock() }, "no sign of life for 2s"},
-		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `the loader pod sent the message "what", which the coordinator did not expect`},
-		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `the loader pod sent the message "ready", which the coordinator did not expect`},
+		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `the loader pod sent the message "what", which loader pod 0 did not expect`},
+		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `the loader pod sent the message "ready", which loader pod 0 did not expect`},
 		"it talks too much":           {func(m *Member) { _, _ = m.link.conn.Write([]byte{0xff, 0, 0, 0}) }, "message too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -401,7 +401,7 @@ func TestCoordinatorClose_withError_abortsAllMembers(t *testing.T) {
 }
 
 func TestMember_coordinatorLost_fails(t *testing.T) {
-	for name, words := range map[string]string{"dies": "connection", "falls silent": "no sign of life for 2s"} {
+	for name, words := range map[string]string{"dies": "the connection ", "falls silent": "no sign of life for 2s"} {
 		t.Run(name, func(t *testing.T) {
 			c := newCrew(t, Options{Loaders: 2, Silence: 2 * time.Second})
 			m := c.member(1)
@@ -415,7 +415,7 @@ func TestMember_coordinatorLost_fails(t *testing.T) {
 				l.writing.Lock()
 				defer l.writing.Unlock()
 			}
-			c.wantLost(m.Serve(c.soon(), nil), "the coordinator was lost", words)
+			c.wantLost(m.Serve(c.soon(), nil), "this loader pod lost its connection to loader pod 0, which coordinates the load: "+words)
 			if err := m.Fail(c.soon(), record.ReasonDriverFailed, "stopped"); err == nil {
 				t.Error("a coordinator that is lost took note of a failure")
 			}
@@ -565,7 +565,7 @@ func TestJoin_unreachableCoordinator_fails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := crew{T: t}
 			_, err := Join(t.Context(), address, 1, Options{Loaders: 2, Ready: 500 * time.Millisecond})
-			c.wantLost(err, "the coordinator "+address+" could not be reached within ")
+			c.wantLost(err, "this loader pod could not reach loader pod 0 at "+address+" within ")
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("the deadline passed"))
 			defer cancel()
 			if _, err := Join(ctx, address, 1, Options{Loaders: 2}); err == nil || !strings.Contains(err.Error(), "the deadline passed") {

@@ -20,7 +20,7 @@ func (c *Coordinator) join(w http.ResponseWriter, r *http.Request) {
 	}
 	m := &member{host: who.Host, stage: joined}
 	if status, why := c.admit(who, m); status != 0 {
-		c.o.Say("loader pod %d at %s is refused: %s", who.Index, r.RemoteAddr, why)
+		c.o.Say("loader pod 0 refuses loader pod %d at %s: %s", who.Index, r.RemoteAddr, why)
 		http.Error(w, why, status)
 		return
 	}
@@ -28,7 +28,7 @@ func (c *Coordinator) join(w http.ResponseWriter, r *http.Request) {
 	l, err := c.upgrade(w)
 	if err != nil {
 		c.update(func() { delete(c.members, who.Index) }) // a later attempt of the pod may succeed
-		c.o.Say("%s cannot be admitted: %v", memberName(who.Index, who.Host), err)
+		c.o.Say("loader pod 0 cannot accept the connection of %s: %v", memberName(who.Index, who.Host), err)
 		return
 	}
 	c.serve(who, m, l)
@@ -66,7 +66,7 @@ func (c *Coordinator) admit(who joining, m *member) (status int, why string) {
 	case who.Attempt != c.o.Attempt:
 		status, why = http.StatusConflict, "the pod does not belong to this attempt: "+describeDifference(who, c.o)
 	case who.Loaders != c.o.Loaders:
-		status, why = http.StatusConflict, fmt.Sprintf("it expects %d loader pods, but the coordinator expects %d", who.Loaders, c.o.Loaders)
+		status, why = http.StatusConflict, fmt.Sprintf("the pod expects %d loader pods, but loader pod 0 expects %d", who.Loaders, c.o.Loaders)
 	case who.Index < 1 || who.Index >= c.o.Loaders:
 		status, why = http.StatusBadRequest, fmt.Sprintf("index %d is not from 1 to %d", who.Index, c.o.Loaders-1)
 	case taken:
@@ -77,7 +77,7 @@ func (c *Coordinator) admit(who joining, m *member) (status int, why string) {
 		return 0, ""
 	}
 	if len(c.refused) < maxRefused {
-		c.refused = append(c.refused, fmt.Sprintf("the coordinator refused a pod that tried to join as %s: %s", memberName(who.Index, who.Host), why))
+		c.refused = append(c.refused, fmt.Sprintf("loader pod 0 refused a pod that tried to join as %s: %s", memberName(who.Index, who.Host), why))
 	}
 	return status, why
 }

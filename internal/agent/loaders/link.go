@@ -73,7 +73,7 @@ type link struct {
 // Errors that end a link or refuse a message.
 var (
 	errSilent  = errors.New("no sign of life")
-	errTurn    = errors.New("which the coordinator did not expect")
+	errTurn    = errors.New("which loader pod 0 did not expect")
 	errTooLong = errors.New("message too long")
 )
 
@@ -119,7 +119,7 @@ func (l *link) next() (message, error) {
 	}
 	length := binary.BigEndian.Uint32(size[:])
 	if length > maxMessage {
-		return message{}, fmt.Errorf("%w: %d bytes are more than the limit of %d", errTooLong, length, maxMessage)
+		return message{}, fmt.Errorf("%w: a received message has %d bytes, but the limit is %d bytes", errTooLong, length, maxMessage)
 	}
 	data := make([]byte, length)
 	if _, err := io.ReadFull(l.in, data); err != nil {
@@ -127,7 +127,7 @@ func (l *link) next() (message, error) {
 	}
 	var m message
 	if err := json.Unmarshal(data, &m); err != nil {
-		return message{}, fmt.Errorf("cannot decode a message: %w", err)
+		return message{}, fmt.Errorf("cannot decode a message between loader pods: %w", err)
 	}
 	return m, nil
 }
@@ -162,7 +162,7 @@ func describeEnd(err error) string {
 	case errors.Is(err, errSilent), errors.Is(err, errTooLong), errors.Is(err, errTurn):
 		return err.Error()
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "its connection was closed"
+		return "the connection was closed"
 	}
-	return fmt.Sprintf("its connection broke: %v", err)
+	return fmt.Sprintf("the connection broke: %v", err)
 }

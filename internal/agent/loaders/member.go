@@ -29,13 +29,13 @@ type Member struct {
 }
 
 // errEnded is the cause of the normal end of a member: the load is complete.
-var errEnded = errors.New("the coordinator does not need this loader pod any more")
+var errEnded = errors.New("loader pod 0 does not need this loader pod any more")
 
 // Aborted is the error of a member whose load the coordinator ended, because the load failed in the coordinator or in another
 // member.
 type Aborted struct{ Reason, Message string }
 
-func (a *Aborted) Error() string { return "the coordinator ended the load: " + a.Message }
+func (a *Aborted) Error() string { return "loader pod 0 ended the load: " + a.Message }
 
 // Refused is the error of a member that the coordinator did not admit.
 type Refused struct {
@@ -44,7 +44,7 @@ type Refused struct {
 }
 
 func (r *Refused) Error() string {
-	return fmt.Sprintf("the coordinator %s refuses this loader pod: %s", r.Address, r.Why)
+	return fmt.Sprintf("loader pod 0 at %s refuses this loader pod: %s", r.Address, r.Why)
 }
 
 // Join connects to the coordinator and joins it. It retries, because the coordinator may not exist yet or have no DNS entry
@@ -66,14 +66,14 @@ func Join(ctx context.Context, address string, index int, o Options) (*Member, e
 			return nil, err
 		}
 		if why := err.Error(); waiting.Err() == nil && why != said {
-			m.o.Say("cannot reach the coordinator %s yet: %s", address, why)
+			m.o.Say("cannot reach loader pod 0, which coordinates the load, at %s yet: %s", address, why)
 			said = why
 		}
 		select {
 		case <-time.After(wait/2 + rand.N(wait/2)):
 			wait = min(2*wait, lastWait)
 		case <-waiting.Done():
-			why := fmt.Sprintf("the coordinator %s could not be reached within %s: %v", address, time.Since(began).Round(time.Millisecond), err)
+			why := fmt.Sprintf("this loader pod could not reach loader pod 0 at %s within %s: %v", address, time.Since(began).Round(time.Millisecond), err)
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("%s: %w", why, context.Cause(ctx))
 			}
@@ -142,7 +142,7 @@ func handshake(l *link, request *http.Request, address string) error {
 	if answer.StatusCode/100 == 4 {
 		return &Refused{address, text}
 	}
-	return fmt.Errorf("the coordinator answers %s: %s", answer.Status, text)
+	return fmt.Errorf("loader pod 0 answers with the unexpected HTTP status %s: %s", answer.Status, text)
 }
 
 // run starts the goroutines that read messages and send signs of life.
@@ -155,7 +155,7 @@ func (m *Member) run() {
 			if err == nil {
 				err = m.handleMessage(said)
 			} else {
-				err = lostError("the coordinator was lost: %s", describeEnd(err))
+				err = lostError("this loader pod lost its connection to loader pod 0, which coordinates the load: %s", describeEnd(err))
 			}
 			if err != nil {
 				m.end(err)
@@ -172,7 +172,7 @@ func (m *Member) handleMessage(said message) error {
 	case kindStart:
 		select {
 		case <-m.started:
-			return lostError("the coordinator sent %q twice", said.Kind)
+			return lostError("loader pod 0 sent the message %q twice", said.Kind)
 		default:
 			close(m.started)
 		}
@@ -180,14 +180,14 @@ func (m *Member) handleMessage(said message) error {
 		select {
 		case m.questions <- said.Data:
 		default:
-			return lostError("the coordinator sent a second question before this pod answered the first question")
+			return lostError("loader pod 0 sent a second question before this loader pod answered the first question")
 		}
 	case kindEnd:
 		return errEnded
 	case kindAbort:
 		return &Aborted{said.Reason, said.Message}
 	default:
-		return lostError("the coordinator sent the message %q, which this agent does not know: check that all loader pods run the same version of Knee", said.Kind)
+		return lostError("loader pod 0 sent the message %q, which this loader pod does not know: check that all loader pods run the same version of Knee", said.Kind)
 	}
 	return nil
 }
@@ -224,7 +224,7 @@ func (m *Member) send(said message) error {
 	case <-m.ctx.Done(): // the member may have received the coordinator's last message, which gives the reason
 		return context.Cause(m.ctx)
 	case <-time.After(m.o.Silence):
-		return lostError("the coordinator was lost: %s", describeEnd(err))
+		return lostError("this loader pod lost its connection to loader pod 0, which coordinates the load: %s", describeEnd(err))
 	}
 }
 

@@ -89,7 +89,7 @@ func (p SeveralPods) Usage(ctx context.Context, load driver.Span, from, to time.
 	}
 	answers := p.Coordinator.Ask(ctx, question)
 	if len(answers) < p.Others {
-		return nil, record.Errorf(record.ReasonLoaderLost, "the resource usage of %d of %d other loader pods is missing: these pods were lost after the load", p.Others-len(answers), p.Others)
+		return nil, record.Errorf(record.ReasonLoaderLost, "the resource usage is missing for %d of %d other loader pods: loader pod 0 lost its connection to these pods after the load", p.Others-len(answers), p.Others)
 	}
 	var out []record.Loader
 	for _, s := range answers {
@@ -110,12 +110,12 @@ func (p SeveralPods) Close(why error) { p.Coordinator.Close(why) }
 func AnswerUsage(question json.RawMessage, load driver.Span, usage func(from, to time.Time) record.Loader) (json.RawMessage, error) {
 	var q usageQuestion
 	if err := json.Unmarshal(question, &q); err != nil {
-		return nil, fmt.Errorf("cannot decode the coordinator's request for the resource usage: %w", err)
+		return nil, fmt.Errorf("cannot decode the request of loader pod 0 for the resource usage: %w", err)
 	}
 	at := func(s float64) time.Time { return load.Began.Add(driver.Seconds(s)) }
 	data, err := json.Marshal(usage(at(q.From), at(q.To)))
 	if err != nil {
-		return nil, fmt.Errorf("cannot encode the resource usage: %w", err)
+		return nil, fmt.Errorf("cannot encode the resource usage of this loader pod: %w", err)
 	}
 	return data, nil
 }
@@ -145,7 +145,7 @@ var errNotCoordinator = errors.New("only the loader pod with index 0 can collect
 func ListenAddress(coordinator string) (string, error) {
 	_, port, err := net.SplitHostPort(coordinator)
 	if err != nil {
-		return "", fmt.Errorf("a trial of several loader pods needs the coordinator's host:port in its configuration: %w", err)
+		return "", fmt.Errorf("the configuration of the trial has no valid host:port of loader pod 0, which coordinates the load: %w", err)
 	}
 	return ":" + port, nil
 }

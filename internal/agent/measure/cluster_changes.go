@@ -42,7 +42,7 @@ func (r *Recorder) addHealth(h opensearch.Health) {
 		return
 	}
 	if h.Nodes < r.target.Nodes {
-		r.noteChange(fmt.Sprintf("the cluster had %d nodes instead of %d during the load", h.Nodes, r.target.Nodes))
+		r.noteChange(fmt.Sprintf("the OpenSearch cluster had %d nodes instead of %d during the load", h.Nodes, r.target.Nodes))
 	}
 	if r.target.Index == "" {
 		return

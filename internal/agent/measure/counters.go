@@ -50,7 +50,7 @@ func (t Target) readNodes(ctx context.Context) (Baseline, error) {
 		return Baseline{}, err
 	}
 	if missing > 0 {
-		return Baseline{}, fmt.Errorf("%d nodes do not answer", missing)
+		return Baseline{}, fmt.Errorf("%d OpenSearch nodes do not answer", missing)
 	}
 	infos, err := t.Cluster.NodeInfos(ctx)
 	return Baseline{nodes, infos}, err
@@ -61,14 +61,14 @@ func (t Target) readNodes(ctx context.Context) (Baseline, error) {
 func (t Target) CountBefore(ctx context.Context, known []opensearch.NodeInfo) (Baseline, error) {
 	h, err := t.Cluster.Health(ctx)
 	if err != nil {
-		return Baseline{}, record.Errorf(record.ReasonClusterNotReady, "cannot read the health of the cluster before the load: %v", err)
+		return Baseline{}, record.Errorf(record.ReasonClusterNotReady, "cannot read the health of the OpenSearch cluster before the load: %v", err)
 	}
 	if ready, state := t.IsReady(h); !ready {
-		return Baseline{}, record.Errorf(record.ReasonClusterNotReady, "the cluster is not ready before the load: %s%s", state, t.WhyUnassigned(ctx))
+		return Baseline{}, record.Errorf(record.ReasonClusterNotReady, "the OpenSearch cluster is not ready before the load: %s%s", state, t.WhyUnassigned(ctx))
 	}
 	before, err := t.readNodes(ctx)
 	if err != nil {
-		return Baseline{}, record.Errorf(record.ReasonCountersUnusable, "cannot read the counters of the nodes before the load: %v", err)
+		return Baseline{}, record.Errorf(record.ReasonCountersUnusable, "cannot read the counters of the OpenSearch nodes before the load: %v", err)
 	}
 	if why := differentNodes(known, before.Infos, "the wait before the load"); why != "" {
 		return Baseline{}, record.Errorf(record.ReasonClusterChanged, "%s", why)
@@ -80,7 +80,7 @@ func (t Target) CountBefore(ctx context.Context, known []opensearch.NodeInfo) (B
 func (t Target) CountAfter(ctx context.Context, before Baseline) (After, error) {
 	now, err := t.readNodes(ctx)
 	if err != nil {
-		return After{}, record.Errorf(record.ReasonCountersUnusable, "cannot read the counters of the nodes after the load: %v", err)
+		return After{}, record.Errorf(record.ReasonCountersUnusable, "cannot read the counters of the OpenSearch nodes after the load: %v", err)
 	}
 	return After{
 		Baseline:   now,
@@ -105,7 +105,7 @@ func (t Target) WaitForQuiet(ctx context.Context, r *Recorder, failures driver.F
 		return quiet, fmt.Sprintf("%d index operations are running", indexing)
 	})
 	if err != nil {
-		return record.Errorf(record.ReasonCountersUnusable, "the index still accepts documents %s after the driver ended: %v", Elapsed(started), err)
+		return record.Errorf(record.ReasonCountersUnusable, "the index still accepts documents %s after the load generator ended: %v", Elapsed(started), err)
 	}
 	if err := t.Cluster.Refresh(ctx, t.Index); err != nil {
 		return record.Errorf(record.ReasonCountersUnusable, "%v", err)
@@ -119,7 +119,7 @@ func (t Target) indexMissing(accepted int64, failures driver.Failures) error {
 	if accepted > 0 {
 		return record.Errorf(record.ReasonClusterChanged, "the index vanished during the load: %s", why)
 	}
-	return record.Errorf(record.ReasonIndexNotMade, "there is no index %s after the load: %s", t.Index, why)
+	return record.Errorf(record.ReasonIndexNotMade, "index %s does not exist after the load: %s", t.Index, why)
 }
 
 // Drain waits until the merges of the load have ended, and stops the recorder. It returns docs/s from the start of the load

@@ -68,7 +68,7 @@ func (e *Evidence) checkCounters() error {
 func (e *Evidence) checkRequests() error {
 	why := strings.Join(e.Outcome.Failures.Lines, "; ")
 	if e.Failed > 0 {
-		return record.Errorf(record.ReasonRequestsFailed, "%d index operations failed on the primaries: %s", e.Failed, why)
+		return record.Errorf(record.ReasonRequestsFailed, "%d index operations failed on the primary shards: %s", e.Failed, why)
 	}
 	if other := e.Outcome.Failures.Other; other > 0 {
 		return record.Errorf(record.ReasonRequestsFailed, "%d requests or documents failed for reasons other than rejection: %s", other, why)
@@ -78,10 +78,10 @@ func (e *Evidence) checkRequests() error {
 	}
 	for _, t := range e.Outcome.Tasks {
 		if t.ErrorRate > 0 && e.Rejections.Total() == 0 {
-			return record.Errorf(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, but no node counted a rejection: %s", 100*t.ErrorRate, t.Name, why)
+			return record.Errorf(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, but no OpenSearch node counted a rejection: %s", 100*t.ErrorRate, t.Name, why)
 		}
 		if failed := t.ErrorRate * e.requests(t.ErrorRate); failed > 1.05*float64(e.Rejections.Total())+1 {
-			return record.Errorf(record.ReasonRequestsFailed, "about %.0f requests of task %s failed, but only %d were rejected: %s", failed, t.Name, e.Rejections.Total(), why)
+			return record.Errorf(record.ReasonRequestsFailed, "about %.0f requests of task %s failed, but OpenSearch counted only %d rejections: %s", failed, t.Name, e.Rejections.Total(), why)
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func (e *Evidence) requests(errorRate float64) float64 {
 // that was not rejected.
 func (e *Evidence) checkCount() error {
 	if e.Count != e.Total {
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but its primaries indexed %d", e.Count, e.Total)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but its primary shards indexed %d", e.Count, e.Total)
 	}
 	if a := e.Outcome.Accepted; a != nil {
 		return e.checkAccepted(*a)
@@ -114,13 +114,13 @@ func (e *Evidence) checkCount() error {
 	}
 	missing := e.Outcome.Corpus - e.Count
 	if missing < 0 {
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are too many", e.Count, e.Outcome.Corpus, -missing)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are too many; check whether another program writes to the index", e.Count, e.Outcome.Corpus, -missing)
 	}
 	if e.Outcome.BulkSize <= 0 && e.Rejections.Total() > 0 {
 		return nil // a rejected request may hold any number of documents
 	}
 	if most := e.Rejections.Total() * e.Outcome.BulkSize; missing > most {
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are missing, and %d rejections explain at most %d of them", e.Count, e.Outcome.Corpus, missing, e.Rejections.Total(), most)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are missing, but %d rejections can explain at most %d missing documents", e.Count, e.Outcome.Corpus, missing, e.Rejections.Total(), most)
 	}
 	return nil
 }
@@ -131,11 +131,11 @@ func (e *Evidence) checkAccepted(a driver.Accepted) error {
 	case extra == 0:
 		return nil
 	case extra < 0:
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but %d were acknowledged", e.Count, a.Documents)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds only %d documents, but OpenSearch acknowledged %d", e.Count, a.Documents)
 	case extra <= a.SentAgain:
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, %d more than were acknowledged: %d were sent again after status 408 or 5xx, so some documents are in the index twice", e.Count, extra, a.SentAgain)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, %d more than OpenSearch acknowledged: the loader sent %d documents again after status 408 or 5xx, so some documents are in the index twice", e.Count, extra, a.SentAgain)
 	default:
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but only %d were acknowledged: check whether another client writes to the index", e.Count, a.Documents)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but OpenSearch acknowledged only %d: check whether another program writes to the index", e.Count, a.Documents)
 	}
 }
 

@@ -57,14 +57,14 @@ func (t Target) FillNodes(ctx context.Context, nodes []record.Node, ids map[stri
 	for _, p := range t.Probes {
 		w, err := t.Probe(p).Window(ctx, window.From, window.To)
 		if err != nil {
-			t.Say("cannot read the probe of node %s: %v", p.Node, err)
+			t.Say("cannot read the figures of Knee's probe for OpenSearch node %s: %v", p.Node, err)
 			continue
 		}
 		if ahead := time.UnixMilli(w.Clock).Sub(driver.WallClock()); w.Clock > 0 && ahead.Abs() > driver.MaxClockStep {
-			t.Say("the clock of node %s differs from the loader's clock by %+.1f s: the measured figures are not affected, but the times in the node's log are shifted", p.Node, ahead.Seconds())
+			t.Say("the clock of OpenSearch node %s differs from the loader's clock by %+.1f s: the measured figures are not affected, but the times in the node's log are shifted", p.Node, ahead.Seconds())
 		}
 		if w.PausesError != "" {
-			t.Say("garbage collector pauses of node %s are not available: %s", p.Node, w.PausesError)
+			t.Say("the garbage collector pauses of OpenSearch node %s are not available: %s", p.Node, w.PausesError)
 		}
 		for i := range nodes {
 			if nodes[i].Name == p.Node {

@@ -191,7 +191,7 @@ func (r *Recorder) add(at time.Time, s opensearch.Indexing) {
 		return
 	}
 	if s.Total < r.seen.Last.Total {
-		r.noteProblem(fmt.Sprintf("the primaries' index_total went down from %d to %d", r.seen.Last.Total, s.Total))
+		r.noteProblem(fmt.Sprintf("the counter index_total of the primary shards went down from %d to %d", r.seen.Last.Total, s.Total))
 		return
 	}
 	if s.Total > r.seen.Last.Total || r.changed.IsZero() {

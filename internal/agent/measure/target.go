@@ -47,7 +47,7 @@ func (t Target) WhyUnassigned(ctx context.Context) string {
 func (t Target) CheckSameNodes(ctx context.Context, before Baseline, during string) error {
 	infos, err := t.Cluster.NodeInfos(ctx)
 	if err != nil {
-		return record.Errorf(record.ReasonCountersUnusable, "cannot read the nodes after %s: %v", during, err)
+		return record.Errorf(record.ReasonCountersUnusable, "cannot read the list of OpenSearch nodes after %s: %v", during, err)
 	}
 	if why := differentNodes(before.Infos, infos, during); why != "" {
 		return record.Errorf(record.ReasonClusterChanged, "%s", why)

@@ -70,7 +70,7 @@ func ingestOf(window steady.Window, made driver.Outcome) record.Ingest {
 // unmeasured returns the error for a load in which no window can be measured, because the load failed or was too short.
 func unmeasured(why error, accepted int64, output string) error {
 	if accepted > 0 {
-		return record.Errorf(record.ReasonCountersUnusable, "%d documents were accepted, but %v: give the load more documents", accepted, why)
+		return record.Errorf(record.ReasonCountersUnusable, "OpenSearch accepted %d documents, but the load was too short to measure docs/s: give the load more documents", accepted)
 	}
 	return record.Errorf(record.ReasonRequestsFailed, "%v: %s", why, output)
 }
@@ -107,7 +107,7 @@ func (l loadFacts) choose(measure string) (w steady.Window, kind, note string) {
 		kind = record.WindowSteady
 		w, err = steady.Steady(l.samples, l.refresh)
 	default:
-		err = fmt.Errorf("the load has neither a duration nor a known number of documents")
+		err = fmt.Errorf("the load has neither a duration nor a known number of documents, so Knee measures the whole load")
 	}
 	if err != nil {
 		return l.whole, record.WindowWhole, err.Error()

@@ -34,12 +34,12 @@ func TestChooseWindow(t *testing.T) {
 		"whole":                          {"Whole", 100_000, false, "30s", samples[:102], 0, record.WindowWhole, ""},
 		"a full corpus":                  {"Window", 100_000, false, "30s", samples[:102], 97, record.WindowCorpus, ""},
 		"a client that ends early":       {"Window", 100_000, false, "30s", samples[:102], 80, record.WindowCorpus, "the window ends when the first client finishes, at 80.0 % of the corpus"},
-		"a client that ends at once":     {"Window", 100_000, false, "30s", samples[:102], 3, record.WindowWhole, "before 15 %"},
+		"a client that ends at once":     {"Window", 100_000, false, "30s", samples[:102], 3, record.WindowWhole, "finished before OpenSearch accepted 15 % of the corpus"},
 		"ends that are not known":        {"Window", 100_000, false, "30s", samples[:102], 0, record.WindowCorpus, "it is not known when the first client finished"},
 		"a timed load":                   {"Window", 0, true, "-1", samples[:102], 0, record.WindowSteady, ""},
 		"a short timed load":             {"Window", 0, true, "-1", samples[:20], 0, record.WindowWhole, "18 samples are too few for a steady window"},
-		"a refresh too long for it":      {"Window", 0, true, "5m", samples[:102], 0, record.WindowWhole, "whole refresh intervals of 5m0s: a steady window requires 10 batches"},
-		"half the corpus":                {"Window", 300_000, false, "", samples[:102], 0, record.WindowWhole, "of the 300000 documents of the corpus were accepted, less than 95 %"},
+		"a refresh too long for it":      {"Window", 0, true, "5m", samples[:102], 0, record.WindowWhole, "whole refresh intervals (of 5m0s each) cover only 0 s of the steady load of 99 s, but at least 50 s are required"},
+		"half the corpus":                {"Window", 300_000, false, "", samples[:102], 0, record.WindowWhole, "of the 300000 documents of the corpus, but the measurement needs at least 95 %"},
 		"nothing known of the documents": {"Window", 0, false, "", samples[:102], 0, record.WindowWhole, "neither a duration nor"},
 	} {
 		load := loadFacts{corpus: c.corpus, timed: c.timed, samples: c.samples, whole: whole,
@@ -55,7 +55,7 @@ func TestChooseWindow(t *testing.T) {
 }
 
 func TestUnmeasured(t *testing.T) {
-	none := errors.New("no document was accepted")
+	none := errors.New("OpenSearch accepted no document")
 	for name, c := range map[string]struct {
 		accepted   int64
 		failures   driver.Failures

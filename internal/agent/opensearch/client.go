@@ -37,7 +37,7 @@ func New(network http.RoundTripper, endpoint string) (*Client, error) {
 func Connect(network http.RoundTripper, endpoint string, with access.Access) (*Client, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
-		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)
+		return nil, fmt.Errorf("the endpoint %q is not a URL such as http://host:9200", endpoint)
 	}
 	if network == nil {
 		network = with.Network()
@@ -51,7 +51,7 @@ func Connect(network http.RoundTripper, endpoint string, with access.Access) (*C
 		Password:          with.Password,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot create a client for %s: %w", endpoint, err)
+		return nil, fmt.Errorf("cannot create an HTTP client for %s: %w", endpoint, err)
 	}
 	return &Client{transport: transport}, nil
 }

@@ -94,7 +94,7 @@ func (c *Client) CreateIndex(ctx context.Context, index string, body map[string]
 	}
 	err := c.call(ctx, http.MethodPut, "/"+url.PathEscape(index)+"?timeout=10s", body, &out)
 	if err == nil && !out.Acknowledged {
-		return fmt.Errorf("the creation of index %s was not acknowledged", index)
+		return fmt.Errorf("OpenSearch did not acknowledge the creation of index %s", index)
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func Policy(data []byte, index string) (map[string]any, error) {
 		policy = inner
 	}
 	if _, ok := policy["states"].([]any); !ok {
-		return nil, errors.New("the ISM policy has no states")
+		return nil, errors.New("the ISM policy has no array \"states\"")
 	}
 	// The plugin adds these fields to its answers, but rejects them in requests.
 	for _, own := range []string{"policy_id", "last_updated_time", "schema_version"} {

@@ -19,7 +19,7 @@ func RaiseMapCount(proc string) (string, error) {
 		return fmt.Sprintf("vm.max_map_count is %d, which is enough", is), nil
 	}
 	if err := os.WriteFile(path, []byte(strconv.Itoa(minMapCount)), 0o644); err != nil {
-		return "", fmt.Errorf("vm.max_map_count is %d, and this container cannot raise it: check that the container is privileged: %w", is, err)
+		return "", fmt.Errorf("vm.max_map_count is %d, but OpenSearch requires at least %d, and this container cannot raise the value: check that the container is privileged: %w", is, minMapCount, err)
 	}
 	return fmt.Sprintf("vm.max_map_count was %d and is %d now", is, minMapCount), nil
 }

@@ -117,7 +117,7 @@ func (c *Child) End(within time.Duration) (int, error) {
 	select {
 	case <-c.done:
 	case <-timer.C:
-		err = fmt.Errorf("%s (process %d) has not ended within %s", c.cmd.Path, c.cmd.Process.Pid, within)
+		err = fmt.Errorf("the program %s (process %d) has not ended within %s", c.cmd.Path, c.cmd.Process.Pid, within)
 	}
 	if err == nil {
 		select {

@@ -63,7 +63,7 @@ func (r Runner) Run(ctx context.Context, p Program) (exit int, err error) {
 	masked := r.Secrets.Writer(p.Output)
 	child, err := r.Programs.Start(p.Path, p.Args, append(Environment(), p.Env...), r.Dir, masked)
 	if err != nil {
-		return 0, record.Errorf(record.ReasonDriverFailed, "%s does not start: %v", p.Path, err)
+		return 0, record.Errorf(record.ReasonDriverFailed, "the program %s does not start: %v", p.Path, err)
 	}
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -57,7 +57,7 @@ func (a *attempt) repeat(ctx context.Context) (record.ClientCheck, error) {
 	none := record.ClientCheck{}
 	d, can := a.driver.(driver.Repeater)
 	if !can || a.session.Part.Of > 1 || a.record.Ingest == nil {
-		return none, fmt.Errorf("Knee's own loader cannot repeat a load of %s with %d loader pods", a.record.Driver.Name, a.session.Part.Of)
+		return none, fmt.Errorf("Knee's own loader can repeat only a load that opensearch-benchmark makes with 1 loader pod; the driver of this trial is %s, and the number of loader pods is %d", a.record.Driver.Name, a.session.Part.Of)
 	}
 	bulk, err := d.AsBulk(a.outcome, a.whole.To.Sub(a.whole.From))
 	if err != nil {
@@ -99,10 +99,10 @@ func (a *attempt) timeToRepeat(ctx context.Context) (context.Context, context.Ca
 	took := driver.Seconds(a.record.Settle.Seconds+a.record.Settle.WaitSeconds) + a.span.Duration()
 	left, need := time.Until(deadline)-checkReserve, time.Duration(checkFactor*float64(took))
 	if left < need {
-		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s for the client-bound check. The load and the waits before the load took %s, so the check requires at least %s",
+		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s for the client-bound check. The load and the waits before the load took %s, so the check requires at least %s: raise this deadline",
 			max(0, left).Round(time.Second), took.Round(time.Second), need.Round(time.Second))
 	}
-	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-checkReserve), errors.New("the trial's deadline (spec.timeouts.trialSeconds) left too little time for the client-bound check"))
+	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-checkReserve), errors.New("the trial's deadline (spec.timeouts.trialSeconds) left too little time for the client-bound check: raise this deadline"))
 	return ctx, cancel, nil
 }
 
@@ -130,17 +130,17 @@ func (a *attempt) repeatConfig(ctx context.Context, bulk record.DriverConfig, fo
 func compareLoads(first *record.Ingest, again record.Record) (record.ClientCheck, error) {
 	in, l := again.Ingest, again.Loader
 	if in == nil || in.DocsPerSecond <= 0 {
-		return record.ClientCheck{}, fmt.Errorf("no document was accepted (%d rejections)", again.Rejections.Total())
+		return record.ClientCheck{}, fmt.Errorf("in the repeated load, OpenSearch accepted no document (%d rejections)", again.Rejections.Total())
 	}
 	out := record.ClientCheck{DocsPerSecond: in.DocsPerSecond, WholeDocsPerSec: in.WholeDocsPerSec, Window: in.Window, Seconds: in.Seconds, Documents: in.Documents,
 		BulkSize: in.BulkSize, Rejections: again.Rejections.Total(), UtilizationOfTime: l.UtilizationOfTime}
 	out.CPUPerMillion = l.CPUCores / in.DocsPerSecond * 1e6
 	var notes []string
 	if first.SettingsDigest != in.SettingsDigest {
-		notes = append(notes, "the index of this check had other settings or another mapping than the driver's index")
+		notes = append(notes, "the index of the repeated load had other settings or another mapping than the index of the driver's load")
 	}
 	if again.Settle.Note != "" {
-		notes = append(notes, "the cluster was not at rest before the check: "+again.Settle.Note)
+		notes = append(notes, "the OpenSearch cluster was not at rest before the client-bound check: "+again.Settle.Note)
 	}
 	out.Note = strings.Join(notes, "; ")
 	return out, nil

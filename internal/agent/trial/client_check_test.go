@@ -67,11 +67,11 @@ func TestCompareLoads(t *testing.T) {
 		t.Errorf("%+v, %v", check, err)
 	}
 	again.Ingest.SettingsDigest, again.Settle.Note = "b", "os-0 runs 3 merges"
-	if check, err = compareLoads(first, again); err != nil || check.Note != "the index of this check had other settings or another mapping than the driver's index; the cluster was not at rest before the check: os-0 runs 3 merges" {
+	if check, err = compareLoads(first, again); err != nil || check.Note != "the index of the repeated load had other settings or another mapping than the index of the driver's load; the OpenSearch cluster was not at rest before the client-bound check: os-0 runs 3 merges" {
 		t.Errorf("%q, %v", check.Note, err)
 	}
 	again.Ingest.DocsPerSecond = 0
-	if _, err = compareLoads(first, again); err == nil || !strings.Contains(err.Error(), "no document was accepted (2 rejections)") {
+	if _, err = compareLoads(first, again); err == nil || !strings.Contains(err.Error(), "in the repeated load, OpenSearch accepted no document (2 rejections)") {
 		t.Error(err)
 	}
 }

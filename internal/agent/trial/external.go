@@ -53,7 +53,7 @@ func (a *attempt) clearIndex(ctx context.Context) error {
 	index := a.Config.Index.Name
 	if a.mayDeleteIndex() {
 		if err := a.deleteIndex(ctx); err != nil {
-			return record.Errorf(record.ReasonIndexNotMade, "the old index could not be deleted: %v", err)
+			return record.Errorf(record.ReasonIndexNotMade, "the agent could not delete the old index or data stream: %v", err)
 		}
 		return nil
 	}

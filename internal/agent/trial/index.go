@@ -48,7 +48,7 @@ func (a *attempt) awaitCluster(ctx context.Context) error {
 		return refused
 	}
 	if err != nil {
-		return record.Errorf(record.ReasonClusterNotReady, "%s is not ready after %s: %v", a.Config.Endpoint, measure.Elapsed(started), err)
+		return record.Errorf(record.ReasonClusterNotReady, "OpenSearch at %s is not ready after %s: %v", a.Config.Endpoint, measure.Elapsed(started), err)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (a *attempt) indexBody() (body []byte, from string, err error) {
 func (a *attempt) createIndex(ctx context.Context, data []byte, from string) error {
 	name := a.Config.Index.Name
 	if err := a.session.Cluster.PutTemplate(ctx, name, a.topology()); err != nil {
-		return record.Errorf(record.ReasonIndexNotMade, "cannot store the index template: %v", err)
+		return record.Errorf(record.ReasonIndexNotMade, "cannot store the index template in OpenSearch: %v", err)
 	}
 	if data == nil {
 		return nil
@@ -151,7 +151,7 @@ func (a *attempt) createDataStream(ctx context.Context, data []byte, from string
 		return record.Errorf(record.ReasonIndexNotMade, "%s: %v", from, err)
 	}
 	if err := a.session.Cluster.PutStreamTemplate(ctx, name, template); err != nil {
-		return record.Errorf(record.ReasonIndexNotMade, "cannot store the index template of the data stream: %v", err)
+		return record.Errorf(record.ReasonIndexNotMade, "cannot store the index template of the data stream in OpenSearch: %v", err)
 	}
 	if err := a.session.Cluster.CreateDataStream(ctx, name); err != nil {
 		return record.Errorf(record.ReasonIndexNotMade, "%v", err)
@@ -175,10 +175,10 @@ func (a *attempt) applyPolicy(ctx context.Context) error {
 	}
 	switch err := a.session.Cluster.PutPolicy(ctx, name, policy); {
 	case opensearch.LacksPlugin(err):
-		return record.Errorf(record.ReasonPluginMissing, "the cluster lacks the plugin opensearch-index-management, which spec.topologies[].ismPolicyFrom needs: "+
-			"set spec.opensearch.image to an OpenSearch image with this plugin, or remove ismPolicyFrom: %v", err)
+		return record.Errorf(record.ReasonPluginMissing, "OpenSearch lacks the plugin opensearch-index-management, which spec.topologies[].ismPolicyFrom needs: "+
+			"set spec.opensearch.image to an OpenSearch image with this plugin (at an endpoint: install the plugin there), or remove ismPolicyFrom: %v", err)
 	case err != nil:
-		return record.Errorf(record.ReasonIndexNotMade, "cannot store the ISM policy of spec.topologies[].ismPolicyFrom: %v", err)
+		return record.Errorf(record.ReasonIndexNotMade, "cannot store the ISM policy of spec.topologies[].ismPolicyFrom in OpenSearch: %v", err)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (a *attempt) awaitGreen(ctx context.Context) error {
 		return a.target().IsReady(h)
 	})
 	if err != nil {
-		return record.Errorf(record.ReasonClusterNotReady, "the cluster is not ready after %s: %v%s", measure.Elapsed(started), err, a.target().WhyUnassigned(ctx))
+		return record.Errorf(record.ReasonClusterNotReady, "the OpenSearch cluster is not ready after %s: %v%s", measure.Elapsed(started), err, a.target().WhyUnassigned(ctx))
 	}
 	return nil
 }

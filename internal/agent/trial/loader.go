@@ -28,7 +28,7 @@ func RunLoader(outside context.Context, o Options, index int32) (did string, err
 	defer m.Close()
 	ctx, cancel := a.untilDeadline(outside, a.readyWithin()) // later than the deadline in the pod with index 0: the time of that deadline counts from the moment when the last pod has joined
 	defer cancel()
-	a.say("joined the coordinator %s", o.Config.Coordinator)
+	a.say("joined loader pod 0, which coordinates the load, at %s", o.Config.Coordinator)
 	a.pods = loaders.MemberPod{Member: m}
 	loading, end := m.Context(ctx)
 	defer end()
@@ -110,7 +110,7 @@ func (a *attempt) reportFailure(outside, ctx context.Context, end, failed error,
 	why.Message = a.secrets.Hide(why.Message)
 	failure = why
 	if err := m.Fail(context.WithoutCancel(ctx), why.Reason, why.Message); err != nil {
-		return nil, fmt.Errorf("%w; this loader pod could not report its failure to the coordinator: %w", failure, err)
+		return nil, fmt.Errorf("%w; this loader pod could not report its failure to the loader pod that coordinates the load: %w", failure, err)
 	}
 	return failure, nil
 }

@@ -96,7 +96,7 @@ func (a *attempt) assemble(ctx context.Context) (context.Context, context.Cancel
 	}
 	a.pods = loaders.SeveralPods{Coordinator: c, Others: int(part.Of) - 1, IsTimed: a.isTimed, Say: a.say}
 	ctx, cancel := c.Context(ctx)
-	a.say("wait for the other loader pods")
+	a.say("waiting for the other loader pods")
 	return ctx, cancel, c.Assemble(ctx)
 }
 

@@ -55,7 +55,7 @@ var seriesColumns = []struct {
 	{"old_gen_bytes", "read every 5 s", ofVital(func(v measure.Vital) int64 { return v.OldGen })},
 	{"direct_bytes", "direct buffers, read every 5 s", ofVital(func(v measure.Vital) int64 { return v.Direct })},
 	{"write_active", "threads of the write pool at work, read every 5 s", ofVital(func(v measure.Vital) int64 { return v.Active })},
-	{"write_queue", "requests waiting for the write pool, read every 5 s", ofVital(func(v measure.Vital) int64 { return v.Queue })},
+	{"write_queue", "requests in the queue of the write pool, read every 5 s", ofVital(func(v measure.Vital) int64 { return v.Queue })},
 	{"quota_periods", "periods of the CPU quota so far; empty without a quota", ofQuota(func(q probe.Quota) float64 { return q.Periods }, func(v measure.Vital) int64 { return v.Periods })},
 	{"quota_periods_throttled", "throttled periods of the CPU quota so far", ofQuota(func(q probe.Quota) float64 { return q.Throttled }, func(v measure.Vital) int64 { return v.Throttled })},
 }
@@ -128,10 +128,10 @@ func (a *attempt) readSeries(ctx context.Context) (from time.Time, err error) {
 	series := map[string]probe.Series{}
 	for _, p := range a.Config.Probes {
 		if series[p.Node], err = a.target().Probe(p).Series(ctx, from, to); err != nil {
-			return from, fmt.Errorf("cannot read the probe of node %s: %w", p.Node, err)
+			return from, fmt.Errorf("cannot read the probe of OpenSearch node %s: %w", p.Node, err)
 		}
 		if problem := series[p.Node].PausesError; problem != "" {
-			a.say("garbage collector pauses of node %s are not available: %s", p.Node, problem)
+			a.say("garbage collector pauses of OpenSearch node %s are not available: %s", p.Node, problem)
 		}
 	}
 	a.series = series

@@ -76,10 +76,10 @@ func TestStreamTrial_failures(t *testing.T) {
 		"the regular transport is used instead": {func(c *benchmarkapi.Cluster) { c.Stream, c.Silent = 0, true }, nil, record.ReasonPluginMissing,
 			[]string{"this cluster has no stream transport", "arrow-flight-rpc"}},
 		"a request fails":        {func(c *benchmarkapi.Cluster) { c.FailEvery = 10 }, nil, record.ReasonRequestsFailed, []string{"status 500", "request 10 of 40"}},
-		"requests are left out":  {func(c *benchmarkapi.Cluster) { c.FailEvery, c.Silent = 10, true }, nil, record.ReasonRequestsFailed, []string{"total_rows is 36000, not 1000 rows x 40 requests"}},
+		"requests are left out":  {func(c *benchmarkapi.Cluster) { c.FailEvery, c.Silent = 10, true }, nil, record.ReasonRequestsFailed, []string{"total_rows is 36000, but Knee requested 1000 rows in each of 40 requests"}},
 		"all requests are":       {func(c *benchmarkapi.Cluster) { c.FailEvery, c.Silent = 1, true }, nil, record.ReasonRequestsFailed, []string{"total_rows is 0"}},
 		"a parameter that is no": {func(*benchmarkapi.Cluster) {}, map[string]string{"rows": "many"}, record.ReasonDriverFailed, []string{"spec.workload.stream.params.rows"}},
-		"the deadline passes":    {func(c *benchmarkapi.Cluster) { c.Stream = time.Minute }, nil, record.ReasonDeadline, []string{"the trial's deadline of 1 s passed"}},
+		"the deadline passes":    {func(c *benchmarkapi.Cluster) { c.Stream = time.Minute }, nil, record.ReasonDeadline, []string{"the trial's deadline of 1 s passed (spec.timeouts.trialSeconds)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake := twoNodes()
@@ -130,7 +130,7 @@ func TestStreamTrial_callNeverReturns_fails(t *testing.T) {
 		reason, words string
 	}{
 		"no node answers":      {true, record.ReasonClusterChanged, "OpenSearch has answered nothing for "},
-		"the call alone hangs": {false, record.ReasonDeadline, "the trial's deadline of 8 s passed, during: load"},
+		"the call alone hangs": {false, record.ReasonDeadline, "the trial's deadline of 8 s passed (spec.timeouts.trialSeconds), during: load"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -134,7 +134,7 @@ func (a *attempt) untilDeadline(ctx context.Context, delay time.Duration) (conte
 		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, delay+time.Duration(a.Config.DeadlineSeconds)*time.Second,
-		fmt.Errorf("the trial's deadline of %d s passed", a.Config.DeadlineSeconds))
+		fmt.Errorf("the trial's deadline of %d s passed (spec.timeouts.trialSeconds)", a.Config.DeadlineSeconds))
 }
 
 // Run makes the attempt. It always returns a record. If the context ends or the trial's deadline passes, Run stops the

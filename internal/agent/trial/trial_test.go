@@ -31,7 +31,7 @@ func TestRun_failures_giveRecord(t *testing.T) {
 		"no such program":           {func(o *Options) { o.Program = "no-such-program" }, record.ReasonDriverFailed, "the loader's image has no no-such-program"},
 		"an endpoint that is none":  {func(o *Options) { o.Config.Endpoint = "nowhere" }, record.ReasonAgentFailed, "not a URL"},
 		"a workload that is absent": {func(o *Options) { driverconfig.Change(&o.Config, func(c *osbconfig.Config) { c.Path = "/nowhere" }) }, record.ReasonDriverFailed, "cannot prepare the files of workload w"},
-		"the deadline passes":       {func(o *Options) { o.Config.DeadlineSeconds = 1 }, record.ReasonDeadline, "the trial's deadline of 1 s passed"},
+		"the deadline passes":       {func(o *Options) { o.Config.DeadlineSeconds = 1 }, record.ReasonDeadline, "the trial's deadline of 1 s passed (spec.timeouts.trialSeconds)"},
 	} {
 		t.Run(name, func(t *testing.T) { // not in parallel: a trial ends all child processes of this process, even those of other trials
 			o := options(t)

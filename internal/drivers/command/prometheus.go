@@ -88,7 +88,7 @@ func oneSample(status int, data []byte) (float64, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return 0, fmt.Errorf("status %d, and the answer does not have the format of Prometheus: %.100q", status, data)
+		return 0, fmt.Errorf("HTTP status %d, and the answer does not have the format of Prometheus (check spec.workload.command.prometheus.url): %.100q", status, data)
 	}
 	if answer.Status != "success" {
 		return 0, fmt.Errorf("status %d: %s", status, answer.Error)

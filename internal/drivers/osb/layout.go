@@ -102,7 +102,7 @@ func dropUnfinished(folder string) error {
 func hasDownloads(folder string) (downloads bool, err error) {
 	if _, err := os.Stat(filepath.Join(folder, "workload.json")); err != nil {
 		if _, py := os.Stat(filepath.Join(folder, "workload.py")); py != nil {
-			return false, fmt.Errorf("%s has no workload.json and no workload.py", folder)
+			return false, fmt.Errorf("the folder %s has no workload.json and no workload.py", folder)
 		}
 	}
 	err = filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {

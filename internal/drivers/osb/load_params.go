@@ -37,7 +37,7 @@ func loadParams(c osbconfig.Config, t record.Trial, p driver.Part) (map[string]s
 // four decimals.
 func targetRequests(c osbconfig.Config, t record.Trial, p driver.Part) (float64, error) {
 	if c.TargetThroughputParam == "" {
-		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial needs spec.workload.osb.targetThroughputParam: set it to the name of the workload's parameter for the ingest task's target-throughput")
+		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial needs spec.workload.osb.targetThroughputParam: set this field to the name of the workload parameter that sets the target-throughput of the ingest task")
 	}
 	size, err := strconv.ParseFloat(c.Params[bulkSizeParam], 64)
 	if err != nil || !(size >= 1) {
@@ -68,7 +68,7 @@ func checkTarget(c osbconfig.Config, t record.Trial, p driver.Part, tasks []stri
 			if got.Value > 0 {
 				ran = fmt.Sprintf("at a target throughput of %g %s", got.Value, got.Unit)
 			}
-			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s %s instead of %g ops/s: spec.workload.osb.targetThroughputParam (%s) must name the parameter for this task's target-throughput; the workload must use the value without a unit",
+			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s %s instead of %g ops/s: spec.workload.osb.targetThroughputParam (%s) must name the workload parameter that sets the target-throughput of this task; the workload must use the value without a unit",
 				name, ran, want, c.TargetThroughputParam)
 		}
 	}

@@ -87,7 +87,7 @@ func shareOf(in osbtool.Ingest, targets map[string]osbtool.Target, o osbCall) os
 func checkClients(in osbtool.Ingest, want int32) error {
 	for i, clients := range in.Clients {
 		if clients != int64(want) {
-			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s with %d clients instead of %d: spec.workload.osb.clientsParam must name the workload's parameter for this task's clients", in.Tasks[i], clients, want)
+			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s with %d clients instead of %d: spec.workload.osb.clientsParam must name the workload parameter that sets the clients of this task", in.Tasks[i], clients, want)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func (d *Driver) searchRun() osbtool.Run {
 // checkSearch returns an error if a search task has no figures or failed requests.
 func checkSearch(o osbCall) error {
 	if len(o.result.Tasks) == 0 {
-		return record.Errorf(record.ReasonDriverIncomplete, "opensearch-benchmark measured no search task")
+		return record.Errorf(record.ReasonDriverIncomplete, "opensearch-benchmark measured no search task: check spec.workload.osb.searchTasks")
 	}
 	for _, t := range o.result.Tasks {
 		if t.ErrorRate > 0 {

@@ -53,7 +53,7 @@ func (d *Driver) Prepare(context.Context) (err error) {
 }
 
 func tooFewNodes(nodes int) error {
-	return record.Errorf(record.ReasonDriverFailed, "the Benchmark API measures the transport between nodes, and the cluster has %d node(s): spec.topologies[].nodes must be at least %d", nodes, minNodes)
+	return record.Errorf(record.ReasonDriverFailed, "the Benchmark API measures the transport between OpenSearch nodes, and the cluster has %d node(s): spec.topologies[].nodes must be at least %d", nodes, minNodes)
 }
 
 // Load calls the API once. It never retries, because a call without an answer may still have made its load.
@@ -100,7 +100,7 @@ func (d *Driver) Outcome(shares []json.RawMessage) (driver.Outcome, error) {
 	}
 	switch err := reply.Check(d.params); {
 	case errors.Is(err, streamapi.ErrTransport):
-		return driver.Outcome{}, record.Errorf(record.ReasonPluginMissing, "%v; the cluster needs %s", err, streamapi.Needs)
+		return driver.Outcome{}, record.Errorf(record.ReasonPluginMissing, "%v; OpenSearch needs %s", err, streamapi.Needs)
 	case errors.Is(err, streamapi.ErrRequests):
 		return driver.Outcome{}, record.Errorf(record.ReasonRequestsFailed, "%v", err)
 	case err != nil:

@@ -87,10 +87,10 @@ func (l *lines) next() ([]byte, error) {
 			continue
 		}
 		if line[0] != '{' {
-			return nil, fmt.Errorf("%s: a line is not a JSON object: %.60s", l.files[l.at-1], line)
+			return nil, fmt.Errorf("file %s: a line is not a JSON object: %.60s", l.files[l.at-1], line)
 		}
 		if l.begins && isAction(line) {
-			return nil, fmt.Errorf("%s is in the format of bulk requests: remove its action lines, such as %.60s", l.files[l.at-1], line)
+			return nil, fmt.Errorf("file %s is in the format of bulk requests: remove the action lines, such as %.60s", l.files[l.at-1], line)
 		}
 		l.begins = false
 		return line, nil

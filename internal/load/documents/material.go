@@ -43,4 +43,4 @@ func (m Material) Open(c Config) (sources []Source, stop func(), err error) {
 }
 
 // errEmpty returns the error for files without documents.
-func errEmpty(names []string) error { return fmt.Errorf("there is no document in %v", names) }
+func errEmpty(names []string) error { return fmt.Errorf("there is no document in the files %v", names) }

@@ -49,7 +49,7 @@ different machines and days, and lists the differences between what the nodes re
 				}
 			}
 			if a, b := sides[0].in.Assessment.Unit, sides[1].in.Assessment.Unit; a != b {
-				return fmt.Errorf("%s measures %s and %s measures %s: only campaigns with the same unit can be compared", args[0], a, args[1], b)
+				return fmt.Errorf("the unit of %s is %s, but the unit of %s is %s: only campaigns with the same unit can be compared", args[0], a, args[1], b)
 			}
 			result := compare(sides[0], sides[1])
 			if output == "json" {

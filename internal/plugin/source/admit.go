@@ -66,7 +66,7 @@ func newAdmission() (*admission, error) {
 		}
 		return &admission{structural, validator, cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 	}
-	return nil, fmt.Errorf("the CRD has no version %s", kind.Version)
+	return nil, fmt.Errorf("the BenchmarkCampaign CRD has no version %s", kind.Version)
 }
 
 // ReadCampaigns reads the campaigns of a file with one or more YAML or JSON documents. It skips documents of other kinds and
@@ -108,7 +108,7 @@ func ReadCampaigns(ctx context.Context, in io.Reader) (campaigns []*v1alpha1.Ben
 		campaigns = append(campaigns, c)
 	}
 	if len(campaigns) == 0 {
-		return nil, others, fmt.Errorf("the file has no %s of %s", kind.Kind, v1alpha1.GroupVersion)
+		return nil, others, fmt.Errorf("the file has no %s of API version %s", kind.Kind, v1alpha1.GroupVersion)
 	}
 	return campaigns, others, nil
 }

@@ -48,14 +48,14 @@ campaign.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if timeout > 0 {
-				limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the campaign was not over within %s", timeout))
+				limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("the campaign did not end within %s (--timeout)", timeout))
 				defer cancel()
 				ctx = limited
 			}
 			return w.watch(ctx, args[0])
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "give up after this time; 0: wait without limit")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "stop watching after this time; 0: wait without limit")
 	return cmd
 }
 

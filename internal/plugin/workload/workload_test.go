@@ -82,7 +82,7 @@ func TestWorkload_severalIndices(t *testing.T) {
 	}
 	for _, want := range []string{
 		"test procedure plain (available: plain, empty)", `index: {name: "days-*"}`, "ingestTasks: [append]", "Documents of a load: 1500",
-		`setupTasks: ["type:delete-index", "type:create-index"]`, "the workload also makes copy, ", "sets index.refresh_interval to 30s",
+		`setupTasks: ["type:delete-index", "type:create-index"]`, "the workload also creates the indices copy, ", "sets index.refresh_interval to 30s",
 		"the workload does not use the parameter refresh_interval",
 	} {
 		if !strings.Contains(printed, want) {

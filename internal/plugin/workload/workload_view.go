@@ -136,7 +136,7 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 	case len(targets) == 0:
 		problem("the ingest tasks name no index: set spec.workload.index.name to the index that these tasks fill")
 	default:
-		problem("the load fills %s, but spec.workload.index.name can only name one index or a common prefix: choose ingest tasks that fill fewer indices", strings.Join(targets, ", "))
+		problem("the load fills the indices or data streams %s, but spec.workload.index.name can only name one index or a common prefix: choose ingest tasks that fill fewer indices", strings.Join(targets, ", "))
 	}
 	for _, task := range d.Tasks {
 		if task.Use == osbtool.UseIngest {
@@ -158,10 +158,10 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 		note("no setup task creates the index: set the index body with spec.workload.index.bodyFrom, or use --setup-task to name the task that creates the index")
 	}
 	if left := unfilledIndices(d, index); index != "" && len(left) > 0 {
-		note("the workload also makes %s, which this load does not fill: use the setupTasks from the lines above, so that each trial deletes these indices first", strings.Join(left, ", "))
+		note("the workload also creates the indices %s, which this load does not fill: use the setupTasks from the lines above, so that each trial deletes these indices first", strings.Join(left, ", "))
 	}
 	if len(d.Streams) > 0 {
-		note("the workload makes the data streams %s: set spec.workload.index.dataStream to true", strings.Join(d.Streams, ", "))
+		note("the workload creates the data streams %s: set spec.workload.index.dataStream to true", strings.Join(d.Streams, ", "))
 	}
 	for _, name := range w.unused {
 		note("the workload does not use the parameter %s: Knee sets the topology's value with an index template; the workload's index body or create-index task may override the template", name)

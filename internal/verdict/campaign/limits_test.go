@@ -74,7 +74,7 @@ func TestMemoryNotLocked(t *testing.T) {
 		if (len(found) > 0) != tt.doubt {
 			t.Errorf("%s: %+v, want a doubt: %t", tt.name, found, tt.doubt)
 		}
-		if tt.doubt && (!strings.Contains(found[0].Message, "OpenSearch of a, b did not lock") || !strings.Contains(found[0].Message, "LimitMEMLOCK=infinity")) {
+		if tt.doubt && (!strings.Contains(found[0].Message, "OpenSearch did not lock its memory in these cells: a, b; ") || !strings.Contains(found[0].Message, "LimitMEMLOCK=infinity")) {
 			t.Errorf("%s: %q", tt.name, found[0].Message)
 		}
 	}

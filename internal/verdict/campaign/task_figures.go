@@ -68,9 +68,9 @@ const farAbove = 2
 func taskNote(f taskFigure, r Ratio, x, y [][]record.Task) string {
 	var notes []string
 	if one, other := targetThroughput(x), targetThroughput(y); one != other {
-		notes = append(notes, fmt.Sprintf("the target throughputs differ: %s and %s", gates.Number(one), gates.Number(other)))
+		notes = append(notes, fmt.Sprintf("the target throughputs of the compared cells differ: %s and %s", gates.Number(one), gates.Number(other)))
 	} else if one == 0 && strings.HasPrefix(f.name, "service_time") {
-		notes = append(notes, "closed loop: service time is on average the reciprocal of throughput, so service time adds no information")
+		notes = append(notes, "closed loop: the mean service time follows from the throughput and the number of clients, so service time adds little information")
 	}
 	if percentile, is := strings.CutPrefix(f.name, "latency_"); is {
 		for _, side := range []struct {
@@ -80,7 +80,7 @@ func taskNote(f taskFigure, r Ratio, x, y [][]record.Task) string {
 			latency := stats.Median(slices.Concat(valuesByPlacement(side.tasks, f)...))
 			service := stats.Median(slices.Concat(valuesByPlacement(side.tasks, figureNamed("service_time_"+percentile))...))
 			if latency >= farAbove*service {
-				notes = append(notes, fmt.Sprintf("latency is %.1f times the service time on %s: requests waited before they were sent, so the target throughput is near or above the capacity",
+				notes = append(notes, fmt.Sprintf("latency is %.1f times the service time on variant %s: requests waited before they were sent, so the target throughput is near or above the capacity",
 					latency/service, side.variant))
 			}
 		}

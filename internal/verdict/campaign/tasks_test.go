@@ -74,10 +74,10 @@ func TestTaskRatios(t *testing.T) {
 	if r := found["range throughput"]; !r.Distinguishable || r.AdjustedP < r.P || r.Note != "" || r.OpenLoop {
 		t.Errorf("%+v, want it told from noise", r)
 	}
-	if r := found["range service_time_p50"]; !strings.Contains(r.Note, "reciprocal of throughput") {
+	if r := found["range service_time_p50"]; !strings.Contains(r.Note, "closed loop: the mean service time follows from the throughput") {
 		t.Errorf("%+v, want a note that it is no evidence of its own", r)
 	}
-	if r := found["agg latency_p99"]; !strings.Contains(r.Note, "latency is 5.0 times the service time on b") {
+	if r := found["agg latency_p99"]; !strings.Contains(r.Note, "latency is 5.0 times the service time on variant b") {
 		t.Errorf("%+v, want a note of latency far above service time", r)
 	}
 	if r := found["agg service_time_p50"]; r.Note != "" {

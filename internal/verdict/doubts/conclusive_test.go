@@ -54,7 +54,7 @@ func TestConclusive(t *testing.T) {
 		{"a failed Warmup changes no figure", setup{nil, fail(func(t record.Trial) bool { return t.Phase == record.Warmup })},
 			v1alpha1.ReasonConclusive, ""},
 		{"no knee", setup{nil, fail(func(t record.Trial) bool { return t.Variant == "b" })},
-			v1alpha1.ReasonKneeNotFound, "no client count of b was Measured"},
+			v1alpha1.ReasonKneeNotFound, "no client count of b has the verdict Measured"},
 		{"no shared clients", setup{nil, with(func(t record.Trial, r *record.Record) {
 			if t.Variant == "b" && t.Phase == record.Sweep {
 				set(t, r, map[int32]float64{1: 100, 2: 70, 4: 60}[t.Clients])
@@ -72,10 +72,10 @@ func TestConclusive(t *testing.T) {
 			}
 		})}, v1alpha1.ReasonPeakAtRangeEdge, "the peak of b (4 clients)"},
 		{"a failed point", setup{nil, fail(func(t record.Trial) bool { return t.Variant == "a" && t.Clients == 1 && t.Phase == record.Sweep })},
-			v1alpha1.ReasonTrialsFailed, "no valid measurement of a Sweep 1 clients"},
+			v1alpha1.ReasonTrialsFailed, "these trials have no valid measurement: a Sweep 1 clients; fix the cause"},
 		{"a failed Final", setup{func(c *v1alpha1.BenchmarkCampaign) { repetitions(6)(c) },
 			fail(func(t record.Trial) bool { return t.Phase == record.Final && t.Variant == "b" && t.Repetition == 3 })},
-			v1alpha1.ReasonTrialsFailed, "no valid measurement of b Final 3"},
+			v1alpha1.ReasonTrialsFailed, "these trials have no valid measurement: b Final 3; fix the cause"},
 		{"a gated Final", setup{func(c *v1alpha1.BenchmarkCampaign) { repetitions(6)(c) }, with(func(t record.Trial, r *record.Record) {
 			if t.Phase == record.Final && t.Repetition == 2 {
 				r.Nodes[0].CPU.IOWait = 40
@@ -95,7 +95,7 @@ func TestConclusive(t *testing.T) {
 				noise = 1.04 - float64(t.Repetition)/125
 			}
 			set(t, r, curve[t.Clients]*noise)
-		})}, v1alpha1.ReasonNotDistinguishable, "repetitions), neither a difference (5 % level) nor equivalence within spec.final.smallestDifferencePercent was shown"},
+		})}, v1alpha1.ReasonNotDistinguishable, "repetitions): the measurements are too noisy to show a difference (5 % level) or equivalence within spec.final.smallestDifferencePercent: "},
 		{"docs/s that falls with the order of the runs", setup{repetitions(8), with(func(t record.Trial, r *record.Record) {
 			if t.Phase == record.Final {
 				set(t, r, r.Ingest.DocsPerSecond*(1-float64(t.Repetition)/50))
@@ -119,17 +119,17 @@ func TestConclusive(t *testing.T) {
 			if t.Phase == record.Final && t.Variant == "a" && t.Repetition < 3 {
 				r.Ingest.WindowNote = "the warm-up would take more than half of the load"
 			}
-		})}, v1alpha1.ReasonNotSteady, "no steady window was found in a (Final 1: the warm-up would take more than half of the load; 1 more), so docs/s covers the whole load"},
+		})}, v1alpha1.ReasonNotSteady, "a (Final 1: the warm-up would take more than half of the load; 1 more): no steady window was found, so docs/s covers the whole load"},
 		{"a failed OpenLoop", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
 			c.Spec.Workload.OSB.TargetThroughputParam = "rate"
 		}, fail(func(t record.Trial) bool { return t.Phase == record.OpenLoop && t.Variant == "b" })},
-			v1alpha1.ReasonTrialsFailed, "no valid measurement of b OpenLoop"},
+			v1alpha1.ReasonTrialsFailed, "these trials have no valid measurement: b OpenLoop; fix the cause"},
 		{"too few placements", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			three := int32(3)
 			c.Spec.Final.Placements = &three
 		}, plain}, v1alpha1.ReasonTooFewRepetitions,
-			"too few Measured placements of b against a (3 and 3) to distinguish any difference from noise: set spec.final.placements to at least 4"},
+			"too few placements with the verdict Measured in b against a (3 and 3) to distinguish any difference from noise: set spec.final.placements to at least 4"},
 		{"placements that share a machine", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			four := int32(4)
 			c.Spec.Final.Placements = &four
@@ -137,12 +137,12 @@ func TestConclusive(t *testing.T) {
 			if len(r.Nodes) > 0 && t.Variant == "b" && t.Placement == 4 {
 				r.Nodes[0].Environment.Host = "node-b"
 			}
-		})}, v1alpha1.ReasonPlacementsShared, "share machines in b (4 placements on 3 machines)"},
+		})}, v1alpha1.ReasonPlacementsShared, "b (4 placements on 3 machines): placements share machines"},
 		{"placements that all are on one machine", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			four := int32(4)
 			c.Spec.Final.Placements = &four
 		}, with(func(_ record.Trial, r *record.Record) { r.Nodes[0].Environment.Host = "alone" })},
-			v1alpha1.ReasonPlacementsShared, "share machines in a (4 placements on 1 machine), b (4 placements on 1 machine)"},
+			v1alpha1.ReasonPlacementsShared, "a (4 placements on 1 machine), b (4 placements on 1 machine): placements share machines"},
 		{"placements on machines of their own", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			four := int32(4)
 			c.Spec.Final.Placements = &four

@@ -65,7 +65,7 @@ func TestDoubts_differentPartsOfCorpus_areReported(t *testing.T) {
 		want  string
 	}{
 		{0.80, 0.785, false, ""},
-		{0.80, 0.60, false, "in b against a (60.0 % to 80.0 %)"},
+		{0.80, 0.60, false, "b against a (60.0 % to 80.0 %): the compared trials measured different shares of the corpus"},
 		{0.50, 0.80, true, "b against a at 1 clients (50.0 % to 80.0 %), b against a at 2 clients"},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
@@ -180,7 +180,7 @@ func TestDoubts_tooFewMeasuredRepetitions_adviceFitsCause(t *testing.T) {
 			return r
 		})
 		message := doubt(a, v1alpha1.ReasonTooFewRepetitions)
-		says(t, message, "too few Measured repetitions of b against a", tt.says)
+		says(t, message, "too few repetitions with the verdict Measured in b against a", tt.says)
 		if strings.Contains(message, tt.not) || tt.spoil != nil && strings.Contains(message, "set spec.final") {
 			t.Errorf("%s: %q", tt.name, message)
 		}

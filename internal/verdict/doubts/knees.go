@@ -41,7 +41,7 @@ func repeatsMissing(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonRepeatsMissing, points,
-		"repeats at the knee or the peak have no valid measurement in %s: fix the cause that the report names; then raise spec.retries, or add the client count to spec.sweep.rerun")
+		"%s: some repeats at the knee or the peak have no valid measurement: fix the cause that the report names; then raise spec.retries, or add the client count to spec.sweep.rerun")
 }
 
 // kneesUnstable finds knees whose stability is known and below leastStability.
@@ -53,7 +53,7 @@ func kneesUnstable(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonKneeUnstable, cells, fmt.Sprintf(
-		"the stability of the knee is below %.0f %%%% in %%s, so another client count is more likely the knee: raise spec.sweep.repetitions with spec.sweep.strategy Full, or remove some client counts close to the knee", 100*leastStability))
+		"the stability of the knee is below %.0f %%%% in %%s, so the knee is more likely at another client count: raise spec.sweep.repetitions with spec.sweep.strategy Full, or remove some client counts close to the knee", 100*leastStability))
 }
 
 func hasStability(c campaign.Cell) bool { return c.Curve.Knee != nil && !math.IsNaN(c.Stability) }

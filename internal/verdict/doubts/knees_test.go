@@ -21,8 +21,8 @@ func TestTruth_M1_erroredRepeatsAtKneeOrPeak_areReported(t *testing.T) {
 		clients int32
 		want    string
 	}{
-		{"knee", 2, "in b (2 of 3 at 2 clients): fix the cause"},
-		{"peak", 4, "in b (2 of 3 at 4 clients): fix the cause"},
+		{"knee", 2, "b (2 of 3 at 2 clients): some repeats at the knee or the peak have no valid measurement: fix the cause"},
+		{"peak", 4, "b (2 of 3 at 4 clients): some repeats at the knee or the peak have no valid measurement: fix the cause"},
 		{"beside them", 1, ""},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8)

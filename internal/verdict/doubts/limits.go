@@ -22,7 +22,7 @@ func clientChecks(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonClientBound, cells,
-		"the load generator was the limit in %s: Knee's own loader reached more docs/s with the same load. The docs/s at these client counts are the limit of opensearch-benchmark and not of OpenSearch. "+
+		"%s: opensearch-benchmark was the limit and not OpenSearch, because Knee's own loader reached more docs/s with the same load. "+
 			"Give opensearch-benchmark more CPU (spec.loader), or measure with Knee's own loader (workload.bulk). Or remove clientBoundCheck and spread the clients over several loader pods (workload.clientsPerPod)")
 }
 
@@ -33,12 +33,12 @@ func unitOf(a campaign.Assessment) string {
 
 func clientBounds(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonClientBound, boundCells(a, a.ClientBound),
-		"the loader was the limit in %s, so "+unitOf(a)+" is the limit of the loader and not of OpenSearch: give the loader more CPU (spec.loader.resources) or a machine with more CPU (spec.loader.nodePool)")
+		"%s: the loader was the limit, so "+unitOf(a)+" is the limit of the loader and not of OpenSearch: give the loader more CPU (spec.loader.resources) or a machine with more CPU (spec.loader.nodePool)")
 }
 
 func diskBounds(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonDiskBound, boundCells(a, a.DiskBound),
-		"the disk may have been the limit in %s: provision a faster disk (spec.opensearch.storage), or correct diskLimits, which Knee compares with the traffic of all disks of the machine")
+		"%s: the disk may have been the limit: provision a faster disk (spec.opensearch.storage), or correct diskLimits, which Knee compares with the traffic of all disks of the machine")
 }
 
 // boundCells describes each cell that has bounds: its name, the places of its bounds and the message of the first bound.
@@ -72,7 +72,7 @@ func boundCells(a campaign.Assessment, bounds []campaign.Bound) []string {
 
 func cpuThrottled(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonCPUThrottled, boundCells(a, a.CPULimited),
-		"the CPU limit slowed down OpenSearch in %s: raise spec.opensearch.resources.cpu, or set resources.limits to Memory, so that OpenSearch may use every core of its node")
+		"%s: the CPU limit slowed down OpenSearch: raise spec.opensearch.resources.cpu, or set resources.limits to Memory, so that OpenSearch may use every core of the Kubernetes node")
 }
 
 func memoryLocks(a campaign.Assessment) []Doubt {
@@ -81,5 +81,5 @@ func memoryLocks(a campaign.Assessment) []Doubt {
 		cells = append(cells, a.CellName(c.Variant, c.Topology))
 	}
 	return doubtAbout(v1alpha1.ReasonMemoryNotLocked, cells,
-		v1alpha1.MemoryLockSetting+" is true, but OpenSearch of %s did not lock its memory: set LimitMEMLOCK=infinity for the container runtime on the Kubernetes nodes, or remove bootstrap.memory_lock from spec.opensearch.settings")
+		v1alpha1.MemoryLockSetting+" is true, but OpenSearch did not lock its memory in these cells: %s; set LimitMEMLOCK=infinity for the container runtime on the Kubernetes nodes, or remove bootstrap.memory_lock from spec.opensearch.settings")
 }

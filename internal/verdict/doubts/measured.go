@@ -27,9 +27,9 @@ func kneesNotFound(a campaign.Assessment) []Doubt {
 		}
 	}
 	return append(doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
-		"no client count of %s was Measured: see why in the report, then fix the cause or loosen spec.gates"),
+		"no client count of %s has the verdict Measured: see why in the report, then fix the cause or loosen spec.gates"),
 		doubtAbout(v1alpha1.ReasonKneeNotFound, leftOut,
-			"no client count of %s was Measured, so the comparisons leave these cells out: see why in the report, then fix the cause or loosen spec.gates, or exclude the cells with spec.matrix")...)
+			"no client count of %s has the verdict Measured, so the comparisons leave these cells out: see why in the report, then fix the cause or loosen spec.gates, or exclude the cells with spec.matrix")...)
 }
 
 func notShared(a campaign.Assessment) []Doubt {
@@ -86,7 +86,7 @@ func trialsFailed(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonTrialsFailed, failed,
-		"no valid measurement of %s: fix the cause that the report names, then set a new spec.rerun or raise spec.retries")
+		"these trials have no valid measurement: %s; fix the cause that the report names, then set a new spec.rerun or raise spec.retries")
 }
 
 // trialsGated finds Gated Finals and Gated OpenLoop trials, because ratios do not include them. A Gated sweep point is not a doubt
@@ -124,7 +124,7 @@ func sharedLoader(a campaign.Assessment) []Doubt {
 		return nil
 	}
 	return []Doubt{{v1alpha1.ReasonLoaderShared,
-		"the loader may share a node with OpenSearch and take CPU time from OpenSearch: set spec.loader.placement to Dedicated"}}
+		"the loader may share a Kubernetes node with OpenSearch and take CPU time from OpenSearch: set spec.loader.placement to Dedicated"}}
 }
 
 // jvmStartsNotMeasured finds compared cells whose repetitions shared a JVM, although Knee could have restarted it. The JVM of an
@@ -145,5 +145,5 @@ func jvmStartsNotMeasured(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonJVMStartsNotMeasured, cells,
-		"repetitions ran in the same JVM in %s, so that no interval covers the variation between starts of the JVM: set spec.final.freshJVM to true and a new spec.rerun")
+		"%s: repetitions ran in the same JVM, so that no interval covers the variation between starts of the JVM: set spec.final.freshJVM to true, and set a new spec.rerun")
 }

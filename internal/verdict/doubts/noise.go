@@ -27,7 +27,7 @@ func noiseUnequal(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonNoiseUnequal, ratios,
-		"the noise of the Finals differs too much between the cells of %s: find what disturbs the noisier cell, or raise spec.final.repetitions in a new spec.rerun")
+		"%s: the noise of the Finals differs too much between the two cells: find what disturbs the noisier cell, or raise spec.final.repetitions and set a new spec.rerun")
 }
 
 // finalNoise returns the noise of a cell's Finals at a client count, pooled within placements.

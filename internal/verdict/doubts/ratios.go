@@ -41,7 +41,7 @@ func fewRepetitions(a campaign.Assessment) []Doubt {
 		advice = adviceForLostFinals(a, short)
 	}
 	return doubtAbout(v1alpha1.ReasonTooFewRepetitions, pairs, fmt.Sprintf(
-		"too few Measured %s of %%s to distinguish any difference from noise: %s", what, advice))
+		"too few %s with the verdict Measured in %%s to distinguish any difference from noise: %s", what, advice))
 }
 
 // wasLookedAt reports whether the data of a ratio was compared before it had its present repetitions.
@@ -115,7 +115,7 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 	}
 	advice = append(advice, "or raise spec.final.smallestDifferencePercent if small differences do not matter")
 	return doubtAbout(v1alpha1.ReasonNotDistinguishable, pairs, fmt.Sprintf(
-		"the measurements are too noisy: in %%s, neither a difference (5 %%%% level) nor equivalence within spec.final.smallestDifferencePercent was shown: %s",
+		"%%s: the measurements are too noisy to show a difference (5 %%%% level) or equivalence within spec.final.smallestDifferencePercent: %s",
 		strings.Join(advice, ", ")))
 }
 
@@ -177,5 +177,5 @@ func placementsShared(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonPlacementsShared, cells,
-		"placements share machines in %s, so the intervals do not cover the variation from machine to machine: add nodes to the pool (spec.variants[].nodePool), or set spec.final.placements to the number of machines in the pool")
+		"%s: placements share machines, so the intervals do not cover the variation from machine to machine: add Kubernetes nodes to the pool (spec.variants[].nodePool), or set spec.final.placements to the number of machines in the pool")
 }

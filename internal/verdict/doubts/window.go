@@ -33,7 +33,7 @@ func notSteady(a campaign.Assessment) []Doubt {
 		}
 	}
 	return append(doubtAbout(v1alpha1.ReasonNotSteady, cells,
-		"no steady window was found in %s, so docs/s covers the whole load: make the load longer, or set spec.workload.measure to Whole"),
+		"%s: no steady window was found, so docs/s covers the whole load: make the load longer, or set spec.workload.measure to Whole"),
 		otherStretches(a)...)
 }
 
@@ -66,5 +66,5 @@ func otherStretches(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonNotSteady, ratios,
-		"the trials measured different shares of the corpus in %s, because a window ends when the first client finishes: try client counts that divide the corpus evenly, or set spec.workload.measure to Whole")
+		"%s: the compared trials measured different shares of the corpus, because a window ends when the first client finishes: try client counts that divide the corpus evenly, or set spec.workload.measure to Whole")
 }

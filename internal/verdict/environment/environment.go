@@ -98,7 +98,7 @@ func (e environments) difference(f environmentFact) (Difference, bool) {
 	}
 	for i, values := range shown {
 		if len(values) > 1 && !suspect {
-			note("differs among the runs of " + e.name(i))
+			note("differs among the runs of cell " + e.name(i))
 		}
 	}
 	d.Declared = declared && !suspect

@@ -186,7 +186,7 @@ func TestDifferences_diskChangesWithinCell_isNoted(t *testing.T) {
 		return r
 	}
 	_, a := campaigntest.Assess(campaigntest.OnOnePool(), measure)
-	if got := list(a.Differences); !slices.Equal(got, []string{"disk noted"}) || a.Differences[0].Note != "differs among the runs of b" {
+	if got := list(a.Differences); !slices.Equal(got, []string{"disk noted"}) || a.Differences[0].Note != "differs among the runs of cell b" {
 		t.Errorf("%v %+v, want a note", got, a.Differences)
 	}
 	_, a = campaigntest.Assess(campaigntest.OnOnePool(), func(t record.Trial) record.Record {
@@ -221,8 +221,8 @@ func TestDifferences_nodesReplacedWithinCell(t *testing.T) {
 		note     string
 	}{
 		{"a node replaced in one cell", pools, []string{"b"}, "cpuModel suspect", ""},
-		{"nodes replaced in both", pools, []string{"a", "b"}, "cpuModel noted", "differs among the runs of a; differs among the runs of b"},
-		{"of the only variant", campaigntest.Campaign([]string{"a"}, []string{"t"}, 1, 2, 4), []string{"a"}, "cpuModel noted", "differs among the runs of a"},
+		{"nodes replaced in both", pools, []string{"a", "b"}, "cpuModel noted", "differs among the runs of cell a; differs among the runs of cell b"},
+		{"of the only variant", campaigntest.Campaign([]string{"a"}, []string{"t"}, 1, 2, 4), []string{"a"}, "cpuModel noted", "differs among the runs of cell a"},
 	} {
 		_, a := campaigntest.Assess(tt.campaign, replaced(tt.replaced...))
 		if got := list(a.Differences); !slices.Equal(got, []string{tt.expected}) || a.Differences[0].Note != tt.note {

@@ -19,7 +19,7 @@ func Judge(r record.Record, g v1alpha1.Gates) verdict.Judgement {
 	}
 	failures, blind := judgeGates(r, g)
 	if wasRefused(r) { // Gated for any value of maxRejections
-		failures = append([]verdict.Failure{{Gate: "maxRejections", Message: fmt.Sprintf("0 docs/s: all requests were rejected (%d rejections)", r.Rejections.Total())}}, failures...)
+		failures = append([]verdict.Failure{{Gate: "maxRejections", Message: fmt.Sprintf("0 docs/s: OpenSearch rejected all requests (%d rejections)", r.Rejections.Total())}}, failures...)
 	}
 	if len(failures) > 0 {
 		return verdict.Judgement{Verdict: verdict.Gated, Failures: failures, NotEvaluable: blind}

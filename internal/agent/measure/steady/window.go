@@ -42,7 +42,7 @@ func Whole(samples []Sample) (Window, error) {
 		}
 	}
 	if first < 0 {
-		return Window{}, fmt.Errorf("no document was accepted")
+		return Window{}, fmt.Errorf("OpenSearch accepted no document")
 	}
 	w := Window{From: samples[first-1].At, To: samples[last].At,
 		Documents: float64(samples[last].Count - samples[first-1].Count)}
@@ -74,7 +74,7 @@ func Steady(samples []Sample, refresh time.Duration) (Window, error) {
 	}
 	n := int(whole.Seconds()) - 1
 	if n < 1 {
-		return Window{}, fmt.Errorf("the load of %.1f s is too short for a steady window", whole.Seconds())
+		return Window{}, fmt.Errorf("the load of %.1f s is too short for a steady window: increase the duration of the load", whole.Seconds())
 	}
 	counts := make([]float64, n+1)
 	for i := range counts {
@@ -92,7 +92,7 @@ func Steady(samples []Sample, refresh time.Duration) (Window, error) {
 	if refresh > 0 {
 		length := w.To.Sub(w.From).Truncate(refresh)
 		if length < minBatches*batch*time.Second {
-			return Window{}, fmt.Errorf("the steady part of %.0f s contains only %.0f s of whole refresh intervals of %s: a steady window requires %d batches of %d s", w.Seconds(), length.Seconds(), refresh, minBatches, batch)
+			return Window{}, fmt.Errorf("whole refresh intervals (of %s each) cover only %.0f s of the steady load of %.0f s, but at least %d s are required: increase the duration of the load", refresh, length.Seconds(), w.Seconds(), minBatches*batch)
 		}
 		w.From = w.To.Add(-length)
 	}
@@ -118,12 +118,12 @@ func Corpus(samples []Sample, corpus int64, firstEnd time.Time) (Window, error) 
 	from, ok := timeAt(samples, float64(base)+lower)
 	to, ok2 := timeAt(samples, float64(base)+upper)
 	if !ok || !ok2 {
-		return Window{}, fmt.Errorf("only %d of the %d documents of the corpus were accepted, less than %.0f %%", samples[len(samples)-1].Count-base, corpus, 100*corpusTo)
+		return Window{}, fmt.Errorf("OpenSearch accepted only %d of the %d documents of the corpus, but the measurement needs at least %.0f %%", samples[len(samples)-1].Count-base, corpus, 100*corpusTo)
 	}
 	w := Window{From: from, To: to, Documents: upper - lower}
 	if !firstEnd.IsZero() && firstEnd.Before(to) {
 		if !firstEnd.After(from) {
-			return Window{}, fmt.Errorf("the first client finished before %.0f %% of the corpus were accepted", 100*corpusFrom)
+			return Window{}, fmt.Errorf("the first client of the load finished before OpenSearch accepted %.0f %% of the corpus", 100*corpusFrom)
 		}
 		w = Part(samples, from, firstEnd)
 	}

@@ -81,7 +81,7 @@ func parseEndpoint(endpoint string) (*url.URL, error) {
 		return nil, fmt.Errorf("the endpoint's URL must not contain a user name")
 	}
 	if u.Port() == "" {
-		return nil, fmt.Errorf("the endpoint %q has no port", endpoint)
+		return nil, fmt.Errorf("the endpoint %q has no port: add the port to the URL", endpoint)
 	}
 	return u, nil
 }

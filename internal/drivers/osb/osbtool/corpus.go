@@ -97,7 +97,7 @@ func onlyFile(all []corpus, t task) (Corpus, error) {
 			continue
 		}
 		if c.Streaming != nil && c.Streaming != "" {
-			return Corpus{}, fmt.Errorf("corpus %s is made while it is sent, because the corpus sets streaming-ingestion: Knee's loader has no file to send again", c.Name)
+			return Corpus{}, fmt.Errorf("corpus %s sets streaming-ingestion, so there is no file that Knee's loader could send again", c.Name)
 		}
 		for _, d := range c.Documents {
 			if !wanted(t.operation["indices"], d.Index, c.Index) || !wanted(t.operation["data-streams"], d.Stream, c.Stream) {

@@ -47,7 +47,7 @@ func TestParseCorpus(t *testing.T) {
 		"with actions":                         {corpora: `[{"name":"c","documents":[{"source-file":"a","includes-action-and-meta-data":true}]}]`, refused: "file a of corpus c holds action and meta-data lines, but Knee's loader can send only documents"},
 		"with actions, says the corpus":        {corpora: `[{"name":"c","includes-action-and-meta-data":true,"documents":[{"source-file":"a"}]}]`, refused: "holds action"},
 		"with actions, but for the file":       {corpora: `[{"name":"c","includes-action-and-meta-data":true,"documents":[{"source-file":"a","includes-action-and-meta-data":false}]}]`, want: "a"},
-		"made while it is sent":                {corpora: `[{"name":"c","streaming-ingestion":"aws","documents":[{"source-file":"a"}]}]`, refused: "made while it is sent"},
+		"made while it is sent":                {corpora: `[{"name":"c","streaming-ingestion":"aws","documents":[{"source-file":"a"}]}]`, refused: "sets streaming-ingestion, so there is no file"},
 		"a file somewhere else":                {corpora: `[{"name":"c","documents":[{"source-file":"../a"}]}]`, refused: "is outside the workload's folder"},
 		"through a pipeline":                   {corpora: one, operation: `,"pipeline":"p"`, refused: "task load sets pipeline"},
 		"through no pipeline":                  {corpora: one, operation: `,"pipeline":"","request-params":{}`, want: "d.json"},

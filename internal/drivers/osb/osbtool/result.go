@@ -63,7 +63,7 @@ func ParseResult(data []byte) (Result, error) {
 		} `json:"results"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return Result{}, fmt.Errorf("the result of opensearch-benchmark is incomplete: %w", err)
+		return Result{}, fmt.Errorf("cannot decode the result of opensearch-benchmark: %w", err)
 	}
 	out := Result{Version: file.Version}
 	for _, m := range file.Results.OpMetrics {

@@ -45,7 +45,7 @@ func ParseIngest(rendered []byte, procedure string, patterns []string) (Ingest, 
 		out.Clients = append(out.Clients, t.clients())
 	}
 	if len(out.Tasks) == 0 {
-		return out, fmt.Errorf("the workload's test procedure %q has no task %s", procedure, strings.Join(patterns, " or "))
+		return out, fmt.Errorf("the workload's test procedure %q has no task %s: check spec.workload.osb.testProcedure and ingestTasks", procedure, strings.Join(patterns, " or "))
 	}
 	return out, nil
 }
@@ -76,7 +76,7 @@ func (w renderedWorkload) schedule(name string) ([]map[string]any, error) {
 	if name == "" && w.Schedule != nil {
 		return w.Schedule, nil
 	}
-	return nil, fmt.Errorf("the workload has no test procedure %q", name)
+	return nil, fmt.Errorf("the workload has no test procedure %q: check spec.workload.osb.testProcedure (kubectl knee workload: --test-procedure)", name)
 }
 
 // task is one task of a schedule, with its operation. A parallel element of a schedule is not a task, but contains tasks.

@@ -79,7 +79,7 @@ func (o osb) validateTargetThroughput(s v1alpha1.BenchmarkCampaignSpec) field.Er
 	})
 	if param == o.ClientsParam || slices.Contains(topologyParams, param) {
 		errs = append(errs, field.Invalid(drivers.Path("osb", "targetThroughputParam"), param,
-			"must not be a parameter that Knee sets from the topology or the client count: name the parameter for the ingest task's target-throughput"))
+			"must not be a parameter that Knee sets from the topology or the client count: name the workload parameter that sets the target-throughput of the ingest task"))
 	}
 	return errs
 }

@@ -195,9 +195,9 @@ func (r Reply) Check(p Params) error {
 	case r.Parallel != p.Parallel:
 		return fmt.Errorf("parallel_requests of the reply is %d, not %d as in the request", r.Parallel, p.Parallel)
 	case r.TotalRows < want:
-		return fmt.Errorf("%w: total_rows is %d, not %d rows x %d requests; see OpenSearch's log for the cause", ErrRequests, r.TotalRows, p.Rows, p.Requests())
+		return fmt.Errorf("%w: total_rows is %d, but Knee requested %d rows in each of %d requests; see OpenSearch's log for the cause", ErrRequests, r.TotalRows, p.Rows, p.Requests())
 	case r.TotalRows > want:
-		return fmt.Errorf("total_rows is %d, not %d rows x %d requests", r.TotalRows, p.Rows, p.Requests())
+		return fmt.Errorf("total_rows is %d, but Knee requested %d rows in each of %d requests", r.TotalRows, p.Rows, p.Requests())
 	case r.DurationMillis == 0:
 		return errors.New("duration_ms is 0: the load is too short for a rate; raise total_requests or rows")
 	}
@@ -222,13 +222,13 @@ func (r Reply) Load(p Params) *record.Load {
 	const rounding = 0.0051 // rounding error of two decimals
 	note := func(format string, args ...any) { load.Notes = append(load.Notes, fmt.Sprintf(format, args...)) }
 	if math.Abs(r.PrintedRows-load.Rate) > rounding {
-		note("throughput_rows_per_sec is %.2f, but total_rows / duration_ms is %.2f", r.PrintedRows, load.Rate)
+		note("the Benchmark API reported throughput_rows_per_sec %.2f, but total_rows / duration_ms is %.2f", r.PrintedRows, load.Rate)
 	}
 	if math.Abs(r.PrintedMiBs-load.MiBs) > rounding {
-		note("throughput_mb_per_sec is %.2f, but total_bytes / duration_ms is %.2f MiB/s", r.PrintedMiBs, load.MiBs)
+		note("the Benchmark API reported throughput_mb_per_sec %.2f, but total_bytes / duration_ms is %.2f MiB/s", r.PrintedMiBs, load.MiBs)
 	}
 	if r.SizeBytes != r.TotalBytes {
-		note("total_size_bytes is %d, but total_bytes is %d", r.SizeBytes, r.TotalBytes)
+		note("the Benchmark API reported total_size_bytes %d, but total_bytes %d", r.SizeBytes, r.TotalBytes)
 	}
 	if little := r.Concurrency(p).Note(); little != "" {
 		load.Notes = append(load.Notes, little)

@@ -70,8 +70,8 @@ func TestStreamReply_documentedExamples(t *testing.T) {
 		t.Error(err)
 	}
 	load = r.Load(p)
-	if len(load.Notes) != 2 || load.Notes[0] != "throughput_rows_per_sec is 1151632.57, but total_rows / duration_ms is 1151631.48" ||
-		load.Notes[1] != "throughput_mb_per_sec is 1061.45, but total_bytes / duration_ms is 1061.12 MiB/s" {
+	if len(load.Notes) != 2 || load.Notes[0] != "the Benchmark API reported throughput_rows_per_sec 1151632.57, but total_rows / duration_ms is 1151631.48" ||
+		load.Notes[1] != "the Benchmark API reported throughput_mb_per_sec 1061.45, but total_bytes / duration_ms is 1061.12 MiB/s" {
 		t.Errorf("%q", load.Notes)
 	}
 }
@@ -124,10 +124,10 @@ func TestStreamCheck(t *testing.T) {
 	}{
 		"no stream transport": {nil, func(r *Reply) { r.UsedStream = false }, ErrTransport, "this cluster has no stream transport"},
 		"not the regular one": {map[string]string{"use_stream_transport": "false"}, func(*Reply) {}, nil, "used_stream_transport of the reply is true, not false"},
-		"requests failed":     {nil, func(r *Reply) { r.TotalRows -= 300_000 }, ErrRequests, "total_rows is 59700000, not 100000 rows x 600 requests"},
+		"requests failed":     {nil, func(r *Reply) { r.TotalRows -= 300_000 }, ErrRequests, "total_rows is 59700000, but Knee requested 100000 rows in each of 600 requests"},
 		"too many rows":       {nil, func(r *Reply) { r.TotalRows++ }, nil, "total_rows is 60000001"},
 		"other clients":       {nil, func(r *Reply) { r.Parallel = 1 }, nil, "parallel_requests of the reply is 1, not 10"},
-		"as many as parallel": {map[string]string{"total_requests": "0"}, func(*Reply) {}, nil, "x 10 requests"},
+		"as many as parallel": {map[string]string{"total_requests": "0"}, func(*Reply) {}, nil, "100000 rows in each of 10 requests"},
 		"in no time":          {nil, func(r *Reply) { r.DurationMillis = 0 }, nil, "too short"},
 	} {
 		t.Run(name, func(t *testing.T) {
