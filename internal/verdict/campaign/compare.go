@@ -159,7 +159,7 @@ func CompareCells(a Assessment) []Ratio {
 			}
 			earlier := earlierLooks(a.Design, *x, *y, at)
 			r.Placements, r.Estimate = EstimateRatio(a.Design, x.FinalsAt(at[0]), y.FinalsAt(at[1]), earlier, confidence)
-			r.AdjustedP, r.Distinguishable = r.Estimate.AdjustP(a.Comparisons), r.Estimate.Distinguishable(a.Comparisons)
+			r.AdjustedP, r.Distinguishable = r.AdjustP(a.Comparisons), r.Estimate.Distinguishable(a.Comparisons)
 			r.Verdict, r.Need = stats.JudgeRatio(r.Estimate, r.Distinguishable, a.SmallestDifferencePercent, noise, a.Comparisons)
 			out = append(out, r)
 		}

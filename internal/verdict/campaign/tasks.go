@@ -94,7 +94,7 @@ func compareTasks(d Design, samples []taskSample) []TaskRatio {
 		if !t.Tested() {
 			t.P = math.NaN()
 		}
-		t.AdjustedP, t.Distinguishable = t.Estimate.AdjustP(tested), t.Estimate.Distinguishable(tested)
+		t.AdjustedP, t.Distinguishable = t.AdjustP(tested), t.Estimate.Distinguishable(tested)
 		out[i] = t
 	}
 	return out
