@@ -90,7 +90,8 @@ func cellTable(d *document.Document, in view.Input) {
 		if peak != nil {
 			row[4], row[5] = format.IntText(peak.Clients), format.Rounded(peak.DocsPerSecond)
 		}
-		if shared := in.Assessment.Shared[c.Topology].Clients; shared > 0 {
+		leftOut := in.Assessment.IsLeftOut(campaign.CellKey{Variant: c.Variant, Topology: c.Topology})
+		if shared := in.Assessment.Shared[c.Topology].Clients; shared > 0 && !leftOut {
 			row[6] = format.IntText(shared)
 		}
 		if values := c.FinalDocsPerSecond(); len(c.Finals) > 0 {

@@ -132,5 +132,5 @@ func TestAnchor_failed_isReported(t *testing.T) {
 		}
 		return campaigntest.Measured(trial, 1000)
 	})
-	says(t, doubt(a, v1alpha1.ReasonTrialsFailed), "no valid measurement of b Anchor:")
+	says(t, doubt(a, v1alpha1.ReasonTrialsFailed), "these trials have no valid measurement: b Anchor")
 }

@@ -2,6 +2,7 @@ package doubts
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/verdict"
@@ -15,21 +16,28 @@ func kneesNotFound(a campaign.Assessment) []Doubt {
 	if a.Fixed {
 		return nil
 	}
-	var cells, leftOut []string
+	var cells, leftOut, nothingLeft []string
 	for _, c := range a.Cells {
 		name := a.CellName(c.Variant, c.Topology)
 		switch {
 		case c.Curve.Knee != nil:
 		case a.IsLeftOut(campaign.CellKey{Variant: c.Variant, Topology: c.Topology}):
-			leftOut = append(leftOut, name)
+			if slices.ContainsFunc(a.Pairs, func(p campaign.Pair) bool { return p.Cell.Topology == c.Topology }) {
+				leftOut = append(leftOut, name)
+			} else {
+				nothingLeft = append(nothingLeft, name)
+			}
 		default:
 			cells = append(cells, name)
 		}
 	}
-	return append(doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
-		"no client count of %s has the verdict Measured: see why in the report, then fix the cause or loosen spec.gates"),
+	return slices.Concat(
+		doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
+			"no client count of %s has the verdict Measured: see why in the report, then fix the cause or loosen spec.gates"),
+		doubtAbout(v1alpha1.ReasonKneeNotFound, nothingLeft,
+			"no client count of %s has the verdict Measured, and the other cells of the topology are compared only with these cells: see why in the report, then fix the cause or loosen spec.gates, or set spec.baseline to another variant"),
 		doubtAbout(v1alpha1.ReasonKneeNotFound, leftOut,
-			"no client count of %s has the verdict Measured, so the comparisons leave these cells out: see why in the report, then fix the cause or loosen spec.gates, or exclude the cells with spec.matrix")...)
+			"no client count of %s has the verdict Measured, so the comparisons leave these cells out: see why in the report, then fix the cause or loosen spec.gates, or exclude the cells with spec.matrix"))
 }
 
 func notShared(a campaign.Assessment) []Doubt {
