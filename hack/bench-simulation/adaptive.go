@@ -24,10 +24,12 @@ func benchAdaptive(curves int, seed uint64) error {
 	}
 	mixed := measureAll(curves, seed, 0)
 	fixed := measureAll(curves, seed, 0.015)
+	little, much := measureAll(curves, seed, 0.003), measureAll(curves, seed, 0.06)
+	published := measurePublished(curves, seed)
 	for _, part := range []struct {
 		title string
 		rows  []row
-	}{{"CV 0.5 to 3 %", mixed}, {"CV 1.5 %", fixed}} {
+	}{{"CV 0.5 to 3 %", mixed}, {"CV 1.5 %", fixed}, {"CV 0.3 %", little}, {"CV 6 %", much}} {
 		fmt.Printf("%d curves, %s: trials, %% exact / %% within one step\n", curves*len(synthetic.Shapes), part.title)
 		if err := printRows(part.rows); err != nil {
 			return err
@@ -35,9 +37,12 @@ func benchAdaptive(curves int, seed uint64) error {
 	}
 	fmt.Println("The knee of a campaign is read by the literal rule, adaptive or not. rising: off an isotonic fit; fit: off the")
 	fmt.Println("rise-and-fall fit that the knee's stability is drawn around.")
+	if err := printPublished(published); err != nil {
+		return err
+	}
 	err := json.NewEncoder(os.Stdout).Encode(map[string]any{
 		"benchmark": "adaptive", "seed": seed, "curves": curves * len(synthetic.Shapes), "grid": synthetic.Clients,
-		"percentOfPeak": synthetic.PercentOfPeak, "estimator": "literal", "cv0.5to3": mixed, "cv1.5": fixed,
+		"percentOfPeak": synthetic.PercentOfPeak, "estimator": "literal", "cv0.5to3": mixed, "cv1.5": fixed, "cv0.3": little, "cv6": much, "published": published,
 	})
 	return errors.Join(err, requireWorth(mixed), requireWorth(fixed))
 }
