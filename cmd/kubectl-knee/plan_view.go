@@ -17,7 +17,7 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 	if f.Namespace != "" {
 		name = f.Namespace + "/" + f.Name
 	}
-	fmt.Fprintf(t, "%s: %s in %s, and %s\n", name, terminal.FormatCount(f.Trials, "trial"), terminal.FormatCount(len(f.Cells), "cell"), terminal.FormatCount(f.Warmups, "Warmup"))
+	fmt.Fprintf(t, "%s: %s in %s, plus %s\n", name, terminal.FormatCount(f.Trials, "trial"), terminal.FormatCount(len(f.Cells), "cell"), terminal.FormatCount(f.Warmups, "Warmup"))
 	if f.Between != nil {
 		fmt.Fprintln(t, betweenText(*f.Between))
 	} else {

@@ -43,7 +43,7 @@ func (t Target) Settle(ctx context.Context, limit time.Duration) (record.Settle,
 	out := record.Settle{Seconds: time.Since(started).Seconds()}
 	if err != nil && ctx.Err() == nil {
 		out.Note = err.Error()
-		t.Say("the OpenSearch cluster is still busy after a wait of %s, but the trial continues: %v", Elapsed(started), err)
+		t.Say("the trial continues, although the OpenSearch cluster is still busy after a wait of %s: %v", Elapsed(started), err)
 	}
 	return out, ctx.Err()
 }

@@ -23,7 +23,7 @@ func clientChecks(a campaign.Assessment) []Doubt {
 	}
 	return doubtAbout(v1alpha1.ReasonClientBound, cells,
 		"%s: opensearch-benchmark was the limit and not OpenSearch, because Knee's own loader reached more docs/s with the same load. "+
-			"Give opensearch-benchmark more CPU (spec.loader), or measure with Knee's own loader (workload.bulk). Or remove clientBoundCheck and spread the clients over several loader pods (workload.clientsPerPod)")
+			"Give opensearch-benchmark more CPU (spec.loader), or measure with Knee's own loader (workload.bulk), or spread the clients over several loader pods (workload.clientsPerPod, which requires that clientBoundCheck is removed)")
 }
 
 // unitOf returns the unit of rates, escaped for use in a format string.

@@ -191,7 +191,7 @@ func (r Reply) Check(p Params) error {
 	case p.Stream && !r.UsedStream:
 		return ErrTransport
 	case r.UsedStream != p.Stream:
-		return fmt.Errorf("used_stream_transport of the reply is %t, not %t as in spec.workload.stream.params", r.UsedStream, p.Stream)
+		return fmt.Errorf("the reply of the Benchmark API has used_stream_transport %t, but spec.workload.stream.params requests %t", r.UsedStream, p.Stream)
 	case r.Parallel != p.Parallel:
 		return fmt.Errorf("parallel_requests of the reply is %d, not %d as in the request", r.Parallel, p.Parallel)
 	case r.TotalRows < want:

@@ -123,7 +123,7 @@ func TestStreamCheck(t *testing.T) {
 		want   string
 	}{
 		"no stream transport": {nil, func(r *Reply) { r.UsedStream = false }, ErrTransport, "this cluster has no stream transport"},
-		"not the regular one": {map[string]string{"use_stream_transport": "false"}, func(*Reply) {}, nil, "used_stream_transport of the reply is true, not false"},
+		"not the regular one": {map[string]string{"use_stream_transport": "false"}, func(*Reply) {}, nil, "used_stream_transport true, but spec.workload.stream.params requests false"},
 		"requests failed":     {nil, func(r *Reply) { r.TotalRows -= 300_000 }, ErrRequests, "total_rows is 59700000, but Knee requested 100000 rows in each of 600 requests"},
 		"too many rows":       {nil, func(r *Reply) { r.TotalRows++ }, nil, "total_rows is 60000001"},
 		"other clients":       {nil, func(r *Reply) { r.Parallel = 1 }, nil, "parallel_requests of the reply is 1, not 10"},
