@@ -45,6 +45,9 @@ func run(only string, list bool, workers int) error {
 	}
 	all := len(mutants)
 	mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return !pattern.MatchString(m.id) })
+	if len(mutants) == 0 {
+		return fmt.Errorf("no mutant has an id that matches %q: -list prints the ids", pattern)
+	}
 	if list {
 		for _, m := range mutants {
 			fmt.Println(m)

@@ -91,3 +91,16 @@ func TestFindKiller(t *testing.T) {
 		}
 	}
 }
+
+// TestChanges_textBefore_occursOnce finds mutants by hand whose code has changed.
+func TestChanges_textBefore_occursOnce(t *testing.T) {
+	for _, c := range changes {
+		source, err := os.ReadFile(filepath.Join("..", "..", c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(source), c.before); n != 1 {
+			t.Errorf("%s: %q occurs %d times in %s: change the entry in by_hand.go", c.id, c.before, n, c.file)
+		}
+	}
+}
