@@ -10,20 +10,6 @@ import (
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-// stored encodes and decodes a record. It returns the record as the controller reads it.
-func stored(t *testing.T, r record.Record) record.Record {
-	t.Helper()
-	data, err := record.Encode(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := record.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // TestCPUFigures_manyNodes_coverAll checks that CPU figures cover all nodes, although a record has space for only a
 // few nodes.
 func TestCPUFigures_manyNodes_coverAll(t *testing.T) {
@@ -39,7 +25,7 @@ func TestCPUFigures_manyNodes_coverAll(t *testing.T) {
 			r.Nodes = append(r.Nodes, n)
 			cores, busy = cores+16*float64(15+i)/100, busy+float64(15+i)/float64(nodes)
 		}
-		got := stored(t, r)
+		got := campaigntest.Stored(t, r)
 		if left := len(got.Nodes) < nodes; left != (nodes >= 40) && nodes != 13 {
 			t.Fatalf("of %d nodes %d stay", nodes, len(got.Nodes))
 		}

@@ -12,21 +12,8 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/report"
+	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
-
-// stored encodes and decodes a record. It returns what a ConfigMap would hold, without the parts that do not fit.
-func stored(t *testing.T, r record.Record) record.Record {
-	t.Helper()
-	data, err := record.Encode(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := record.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
 
 // TestFiles_droppedCollections_areEmpty checks that garbage collections dropped from a record are shown as unknown, and
 // never as 0.
@@ -212,7 +199,7 @@ func TestFiles_foreignTexts_areEscaped(t *testing.T) {
 func TestShowcaseRecords_areAsStored(t *testing.T) {
 	dropped := 0
 	for _, r := range finished(showcase(), showcaseRecords()).Records {
-		again := stored(t, r)
+		again := campaigntest.Stored(t, r)
 		if r.Ingest != nil && math.Abs(again.Ingest.DocsPerSecond-r.Ingest.DocsPerSecond) > 0 {
 			t.Fatalf("docs/s of %v became %v: the showcase is not made of stored records", r.Ingest.DocsPerSecond, again.Ingest.DocsPerSecond)
 		}
@@ -245,7 +232,7 @@ func TestFiles_figuresOfAllNodes_coverAllOrAreEmpty(t *testing.T) {
 				n.Pressure = &record.Pressure{CPU: 20, Memory: float64(i), IO: 7}
 				r.Nodes = append(r.Nodes, n)
 			}
-			r = stored(t, r)
+			r = campaigntest.Stored(t, r)
 			left = min(left, len(r.Nodes))
 			return r
 		})

@@ -134,7 +134,7 @@ func TestReadOpenSearchCluster(t *testing.T) {
 		"not green":        {with("health", "yellow"), resources.OpenSearchClusterState{Nodes: 3, Says: "OpenSearchCluster o: phase RUNNING, health yellow"}},
 		"complains": {map[string]any{"phase": "PENDING", "componentsStatus": []any{map[string]any{"component": "Scaler", "status": "Failed", "description": "no quorum"}}},
 			resources.OpenSearchClusterState{Says: "OpenSearchCluster o: phase PENDING, not initialized yet, Scaler Failed no quorum"}},
-		"nobody looks at it": {nil, resources.OpenSearchClusterState{Says: "OpenSearchCluster o: it has no status yet: check that the opensearch-k8s-operator runs and watches this namespace"}},
+		"no operator runs": {nil, resources.OpenSearchClusterState{Says: "OpenSearchCluster o: it has no status yet: check that the opensearch-k8s-operator runs and watches this namespace"}},
 	} {
 		o := &unstructured.Unstructured{Object: map[string]any{
 			"metadata": map[string]any{"name": "o"}, "spec": map[string]any{"nodePools": []any{map[string]any{"replicas": int64(3)}}},

@@ -81,7 +81,7 @@ func TestCommandTrial_bytesPerSecond_utilizationFromOperations(t *testing.T) {
 	}
 	r = Run(t.Context(), options(func(f *commandconfig.JSONFigures) { f.Operations = "" }))
 	if r.Error != nil || len(r.Load.Notes) != 0 || r.Loader.UtilizationOfTime != 0 {
-		t.Errorf("without operations, nobody knows: %+v, %+v, %+v", r.Error, r.Load, r.Loader)
+		t.Errorf("without operations, the rate is unknown: %+v, %+v, %+v", r.Error, r.Load, r.Loader)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestBulkOutcome_asEvidence(t *testing.T) {
 		"all rejected": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Rejected, r.Refused = 0, 10_000, refusal(429, 10_000)
 		}, func(f *measure.Evidence) { f.Count, f.Total, f.Rejections.WritePool = 0, 0, 100 }, "", ""},
-		"rejected by nobody": {func(r *load.Result) { r.Documents.Retried, r.Refused = 300, refusal(429, 300) },
+		"rejected, no counter": {func(r *load.Result) { r.Documents.Retried, r.Refused = 300, refusal(429, 300) },
 			nil, record.ReasonRequestsFailed, "300 documents were refused with status 429, but no OpenSearch node counted a rejection"},
 		"a document of another shape": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Failed, r.Refused = 9_999, 1, refusal(400, 1)

@@ -109,7 +109,7 @@ func TestPrometheus_evaluate(t *testing.T) {
 	}
 	config = commandconfig.Prometheus{URL: "http://127.0.0.1:1", Queries: []commandconfig.PrometheusQuery{{Name: "cpu", Query: "up"}}}
 	if m := a.evaluate(t.Context(), config, map[string]string{}, time.Now(), time.Second); len(m) != 1 || m[0].Value != nil || !strings.Contains(m[0].Note, "refused") {
-		t.Errorf("nobody answers: %+v", m)
+		t.Errorf("no server answers: %+v", m)
 	}
 }
 

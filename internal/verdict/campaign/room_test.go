@@ -8,20 +8,6 @@ import (
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-// stored encodes and decodes a record. It returns the record as the controller reads it.
-func stored(t *testing.T, r record.Record) record.Record {
-	t.Helper()
-	data, err := record.Encode(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := record.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // TestDifferences_droppedPartsOfRecord_areIgnored checks that dropped parts of a record do not count as a difference of the
 // environments. The image digest, which is longer than other texts, stays the same.
 func TestDifferences_droppedPartsOfRecord_areIgnored(t *testing.T) {
@@ -39,7 +25,7 @@ func TestDifferences_droppedPartsOfRecord_areIgnored(t *testing.T) {
 				r.Nodes = append(r.Nodes, n)
 			}
 		}
-		return stored(t, r)
+		return campaigntest.Stored(t, r)
 	})
 	for _, d := range a.Differences {
 		if d.Suspect() {

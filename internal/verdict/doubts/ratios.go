@@ -120,8 +120,8 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 }
 
 // adviceForMore returns advice on how to measure n values per cell without more false verdicts. Raised repetitions of a finished
-// campaign are another look at the same data, whose interval is wider (stats.CompareLooks). A second stage does not raise it, because the noise of the first stage fixes the number of its repetitions. New trials that replace
-// all earlier ones do not raise it either.
+// campaign are another look at the same data, whose interval is wider (stats.CompareLooks). A second stage and new trials that replace
+// all earlier ones are not such a look: the noise of the first stage alone fixes the number of repetitions of the second.
 func adviceForMore(a campaign.Assessment, n int) string {
 	lookedBefore := slices.ContainsFunc(a.Ratios, wasLookedAt)
 	switch {

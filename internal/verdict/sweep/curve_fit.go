@@ -32,14 +32,14 @@ func kneeIndex(logDocs []float64, logShare float64) int {
 	return slices.IndexFunc(logDocs, func(v float64) bool { return v >= peak+logShare })
 }
 
-// Fitted returns the Measured points of a curve with docs/s of the fit that KneeStability uses. The result is for plots and for
-// comparing methods. The peak and the knee of a campaign do not come from a fit.
+// Fitted returns the Measured points of a curve with docs/s of the fit that KneeStability uses. The result is for comparing
+// methods by simulation. The peak and the knee of a campaign do not come from a fit.
 func (c Curve) Fitted(noise stats.Noise) []Point {
 	return c.refit(func(docs, weights []float64) []float64 { return curveFit(docs, weights, noise.CV) })
 }
 
-// Rising returns the Measured points of a curve with docs/s of a fit that only rises. The result is for plots and for comparing
-// methods.
+// Rising returns the Measured points of a curve with docs/s of a fit that only rises. The result is for comparing methods by
+// simulation.
 func (c Curve) Rising() []Point {
 	return c.refit(func(docs, weights []float64) []float64 { fit, _ := stats.Isotonic(docs, weights); return fit })
 }
