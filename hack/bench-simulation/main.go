@@ -33,7 +33,7 @@ func run(args []string) error {
 	seed := flags.Uint64("seed", 20260701, "of all random numbers; nothing was tuned on the default")
 	switch name {
 	case "adaptive":
-		curves := flags.Int("curves", 1000, "curves of each shape")
+		curves := flags.Int("curves", 500, "curves of each shape")
 		_ = flags.Parse(args) // exits on errors
 		return benchAdaptive(*curves, *seed)
 	case "coverage":
