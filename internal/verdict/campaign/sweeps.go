@@ -266,7 +266,7 @@ func judgeCurves(d Design, cells []Cell) {
 			continue
 		}
 		c.Drift = driftOf(cells, i)
-		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
+		if share, ok := sweep.KneeStability(c.Curve, c.Skipped, d.PercentOfPeak, noise); ok {
 			c.Stability = share
 		}
 	}
