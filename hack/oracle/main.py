@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 import campaigns
+import knees
 import ranks
 import shapes
 import sweeps
@@ -22,9 +23,9 @@ def vectors() -> dict[str, dict]:
     return {
         "stats": {
             "compare": ranks.compares(), "welch": ranks.welches(), "repetitions": ranks.repetitions(),
-            "fits": shapes.fits(), "noise": shapes.noises(), "medians": shapes.medians(),
+            "noise": shapes.noises(), "medians": shapes.medians(),
         },
-        "sweep": {"curves": sweeps.curves(), "shared": sweeps.shares(), "usl": shapes.usls()},
+        "sweep": {"curves": sweeps.curves(), "shared": sweeps.shares(), "usl": shapes.usls(), "knees": knees.probabilities()},
         "campaign": {"drift": campaigns.drifts(), "cost": campaigns.costs()},
     }
 

@@ -1,9 +1,11 @@
 package sweep
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/knee-bench/knee/internal/verdict/stats"
@@ -128,6 +130,40 @@ func TestCurvePosterior_extremeFigures_isFinite(t *testing.T) {
 		}
 		if math.Abs(sum-1) > 1e-9 {
 			t.Errorf("%s: probabilities %v", tt.name, p.share)
+		}
+	}
+}
+
+// TestOracle_knees compares probabilities of the knee with those of random curves that hack/oracle weighted. The tolerance is four
+// standard errors of the draws, and 2 points for the grid.
+func TestOracle_knees(t *testing.T) {
+	var oracle struct {
+		Knees []struct {
+			Clients           []int32
+			Docs              []float64
+			Trials            []int
+			CV, PercentOfPeak float64
+			Freedom           int
+			Probability       []float64
+		}
+	}
+	text, err := os.ReadFile("testdata/oracle.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &oracle); err != nil || len(oracle.Knees) == 0 {
+		t.Fatal(len(oracle.Knees), err)
+	}
+	for i, want := range oracle.Knees {
+		c := countedCurve{clients: want.Clients, trials: want.Trials}
+		for _, d := range want.Docs {
+			c.logs = append(c.logs, math.Log(d))
+		}
+		got := newCurvePosterior(c, stats.Noise{CV: want.CV, Freedom: want.Freedom}, math.Log(want.PercentOfPeak/100)).share
+		for k, p := range want.Probability {
+			if off := math.Abs(got[k] - p); off > 4*math.Sqrt(p*(1-p)/posteriorDraws)+0.02 {
+				t.Errorf("case %d, %d clients: got %.3f, the oracle has %.3f", i, want.Clients[k], got[k], p)
+			}
 		}
 	}
 }
