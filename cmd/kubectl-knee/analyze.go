@@ -194,8 +194,5 @@ func campaignRules(spec v1alpha1.BenchmarkCampaignSpec) offline.Options {
 	o.PercentOfPeak = spec.Knee.PercentOfPeak.Float(o.PercentOfPeak)
 	o.SmallestDifference = spec.Final.SmallestDifferencePercent.Float(o.SmallestDifference)
 	o.Gates, o.Baseline = spec.Gates, spec.Baseline
-	if spec.Seed != nil {
-		o.Seed = uint64(*spec.Seed)
-	}
 	return o
 }

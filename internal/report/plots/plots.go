@@ -163,7 +163,7 @@ func curveText(in view.Input, c campaign.Cell) string {
 	if c.Curve.Knee != nil {
 		s += fmt.Sprintf(" knee at %d clients with %s %s", c.Curve.Knee.Clients, format.Rounded(c.Curve.Knee.DocsPerSecond), view.Unit(in))
 		if share := view.Stability(in, c); !math.IsNaN(share) {
-			s += fmt.Sprintf(", stable in %s of resamples", format.Percent(share, 0))
+			s += fmt.Sprintf(" (stability %s)", format.Percent(share, 0))
 		}
 		s += fmt.Sprintf("; peak %s at %d.", format.Rounded(c.Curve.Peak.DocsPerSecond), c.Curve.Peak.Clients)
 	}

@@ -103,8 +103,8 @@ func cellTable(d *document.Document, in view.Input) {
 		t.RemoveColumns("CPU s per million docs")
 	}
 	if noise := in.Assessment.Noise; noise.Freedom > 0 {
-		d.Para("Stability is the share of 2,000 seeded resamples of the sweep that give the same knee, drawn around an isotonic fit with the noise of "+
-			"the cell. Pooled over all cells, the noise has a coefficient of variation of %s %% (%d degrees of freedom).", format.Fixed(100*noise.CV, 2), noise.Freedom)
+		d.Para("Stability is the probability that the knee of the true curve is at this client count, computed from the sweep and the noise of the "+
+			"cell. Pooled over all cells, the noise has a coefficient of variation of %s %% (%d degrees of freedom).", format.Fixed(100*noise.CV, 2), noise.Freedom)
 	} else {
 		d.Para("The stability of the knee is unknown, because no point was measured more than once. To measure the noise, set spec.sweep.repetitions to 2 or more.")
 	}

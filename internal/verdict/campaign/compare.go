@@ -129,7 +129,7 @@ func countComparisons(d Design, shared map[string]sweep.Shared) int {
 	for _, pair := range withoutReversals(d.Pairs) {
 		switch {
 		case d.Fixed:
-			n += d.ClientCounts
+			n += len(d.Clients)
 		case mayHaveFinals(pair.Cell.Topology) && mayHaveFinals(pair.Baseline.Topology):
 			n++
 		}
