@@ -102,11 +102,11 @@ func (c Claimant) hint() string {
 	case "", v1alpha1.ReasonProgressing, v1alpha1.ReasonQueued, ReasonDeleted:
 		return ""
 	case v1alpha1.ReasonSuspended:
-		return ": resume or delete that campaign, or set its whenSuspended to ReleaseNodes"
+		return ": resume or delete that campaign, or set its spec.whenSuspended to ReleaseNodes"
 	case v1alpha1.ReasonInvalidSpec:
 		return ": fix or delete that campaign"
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing:
-		return ": delete that campaign, or release its clusters with retain or ttlSecondsAfterFinished"
+		return ": delete that campaign, or set its spec.retain to Never, so that Knee deletes its OpenSearch clusters"
 	}
 	return ": fix, suspend or delete that campaign"
 }

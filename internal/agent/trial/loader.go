@@ -110,7 +110,7 @@ func (a *attempt) reportFailure(outside, ctx context.Context, end, failed error,
 	why.Message = a.secrets.Hide(why.Message)
 	failure = why
 	if err := m.Fail(context.WithoutCancel(ctx), why.Reason, why.Message); err != nil {
-		return nil, fmt.Errorf("%w; this loader pod could not report its failure to the loader pod that coordinates the load: %w", failure, err)
+		return nil, fmt.Errorf("%w; this loader pod could not report its failure to loader pod 0, which coordinates the load: %w", failure, err)
 	}
 	return failure, nil
 }
