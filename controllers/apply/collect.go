@@ -33,7 +33,7 @@ func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, ac
 	return err
 }
 
-// recordOf returns the record of an attempt. The pod of index 0 has the record of all pods. If that pod left no record,
+// recordOf returns the record of an attempt. Loader pod 0 has the record of all pods. If that pod left no record,
 // recordOf returns a record with an error that describes how the pods ended.
 func recordOf(pods []corev1.Pod, attempt record.Attempt, now int64) record.Record {
 	failed := func(reason, message string) record.Record {
@@ -69,7 +69,7 @@ func terminationMessage(pod corev1.Pod) string {
 	return ""
 }
 
-// noRecordReason returns why the pod of index 0 left no record. pods are sorted by index. A failed pod of another index may be
+// noRecordReason returns why loader pod 0 left no record. pods are sorted by index. Another loader pod that failed may be
 // the cause: the Job's controller then deletes the pods that still run.
 func noRecordReason(pods []corev1.Pod) (reason, message string) {
 	if len(pods) == 0 {

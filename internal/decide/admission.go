@@ -89,11 +89,11 @@ func (c Claimant) obstacle() string {
 	}
 	switch {
 	case !c.holdsAny():
-		return who + ", which has priority for nodes that both campaigns may use" + c.hint()
+		return who + ", which has priority for Kubernetes nodes that both campaigns may use" + c.hint()
 	case len(c.Wants) == 0:
-		return who + ", which still has nodes that both campaigns may use" + c.hint()
+		return who + ", which still has Kubernetes nodes that both campaigns may use" + c.hint()
 	}
-	return who + ", which has nodes that both campaigns may use" + c.hint()
+	return who + ", which has Kubernetes nodes that both campaigns may use" + c.hint()
 }
 
 // hint describes what a user can do about a campaign that does not end without help.

@@ -126,7 +126,7 @@ func variation(r *record.Record) (float64, string) {
 func ofNodeCPU(of func(*record.CPU) float64) func(*record.Record, *record.Node) (float64, string) {
 	return func(_ *record.Record, n *record.Node) (float64, string) {
 		if n.CPU == nil || math.IsNaN(of(n.CPU)) {
-			return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
+			return 0, fmt.Sprintf("the CPU of OpenSearch node %s was not measured", n.Name)
 		}
 		return of(n.CPU), ""
 	}
@@ -137,14 +137,14 @@ func ofNodeCPU(of func(*record.CPU) float64) func(*record.Record, *record.Node) 
 func busyCPU(_ *record.Record, n *record.Node) (float64, string) {
 	busy, known := n.BusyCPU()
 	if !known || math.IsNaN(busy) {
-		return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
+		return 0, fmt.Sprintf("the CPU of OpenSearch node %s was not measured", n.Name)
 	}
 	return busy, ""
 }
 
 func ioPressure(_ *record.Record, n *record.Node) (float64, string) {
 	if n.Pressure == nil || math.IsNaN(n.Pressure.IO) {
-		return 0, fmt.Sprintf("the io pressure of node %s was not measured (its kernel may not report it)", n.Name)
+		return 0, fmt.Sprintf("the io pressure of OpenSearch node %s was not measured (the kernel may not report this value)", n.Name)
 	}
 	return n.Pressure.IO, ""
 }
@@ -159,7 +159,7 @@ func throttled(r *record.Record, n *record.Node) (float64, string) {
 	processors := n.Environment.Processors
 	for _, other := range r.Nodes { // the nodes of a cell have the same quota
 		if other.Throttled != nil {
-			return 0, fmt.Sprintf("the throttling of node %s was not measured", n.Name)
+			return 0, fmt.Sprintf("the throttling of OpenSearch node %s was not measured", n.Name)
 		}
 		if processors == 0 {
 			processors = other.Environment.Processors
@@ -167,11 +167,11 @@ func throttled(r *record.Record, n *record.Node) (float64, string) {
 	}
 	switch {
 	case n.CPU == nil:
-		return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
+		return 0, fmt.Sprintf("the CPU of OpenSearch node %s was not measured", n.Name)
 	case processors == 0 || n.CPU.Cores == 0:
-		return 0, fmt.Sprintf("it is not known whether node %s has a CPU quota", n.Name)
+		return 0, fmt.Sprintf("it is not known whether OpenSearch node %s has a CPU quota", n.Name)
 	case processors < n.CPU.Cores:
-		return 0, fmt.Sprintf("node %s has %d of %d processors, but their throttling was not measured", n.Name, processors, n.CPU.Cores)
+		return 0, fmt.Sprintf("OpenSearch node %s has %d of %d processors, but their throttling was not measured", n.Name, processors, n.CPU.Cores)
 	}
 	return 0, ""
 }

@@ -139,7 +139,7 @@ func TestTrial_severalLoaderPods_mergesFigures(t *testing.T) {
 	}
 	for index, clients := range map[int32]string{1: "2 of 7", 2: "2 of 7", 3: "1 of 7"} {
 		want := fmt.Sprintf("loader pod %d of 4 made its part of the load, %s clients, in ", index, clients)
-		if o := others[index]; o.err != nil || !strings.HasPrefix(o.did, want) || !strings.HasSuffix(o.did, "; the pod of index 0 writes the record") {
+		if o := others[index]; o.err != nil || !strings.HasPrefix(o.did, want) || !strings.HasSuffix(o.did, "; loader pod 0 writes the record") {
 			t.Errorf("%q, %v, want %q", o.did, o.err, want)
 		}
 	}
@@ -161,7 +161,7 @@ func TestTrial_severalLoaderPods_mergesFigures(t *testing.T) {
 
 func TestLoaderPodFaults(t *testing.T) {
 	t.Parallel()
-	const knows = "failed and reported it to the pod of index 0: "
+	const knows = "failed and reported it to loader pod 0: "
 	absent := func(o *trial.Options) { o.Program = "no-such-program" }
 	atHalf := func(f *fleet, index int32) {
 		f.during[index] = func(end context.CancelFunc) {

@@ -21,7 +21,7 @@ func telemetry(d *document.Document, in view.Input) {
 		return // Knee does not observe the system under test
 	}
 	d.Section("CPU and iowait")
-	d.Para("The figures are in percent of all cores, for each client count. They are means over all OpenSearch nodes and over the load window, which is the time over which docs/s is measured. The gate maxIOWaitPercent uses the OpenSearch node with the highest iowait, not the mean of the nodes.")
+	d.Para("The figures are in percent of all cores, for each client count. They are means over all OpenSearch nodes and over the load window, which is the time over which %s is measured. The gate maxIOWaitPercent uses the OpenSearch node with the highest iowait, not the mean of the nodes.", view.Unit(in))
 	var charts []*document.ChartFigure
 	for _, topology := range in.Assessment.Topologies() {
 		charts = append(charts, plots.CPU(d, in, topology), plots.Iowait(d, in, topology))
