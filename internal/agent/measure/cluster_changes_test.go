@@ -77,8 +77,8 @@ func TestMovedShards(t *testing.T) {
 		want  string
 	}{
 		"nothing":             {base, ""},
-		"a primary":           {opensearch.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "x/3"}, Replicas: base.Replicas}, "primary i/1 moved"},
-		"a replica":           {opensearch.Allocations{Primaries: base.Primaries, Replicas: map[string]string{"z/4": "i/0"}}, "a replica of i/0 was lost or moved"},
+		"a primary":           {opensearch.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "x/3"}, Replicas: base.Replicas}, "primary shard i/1 moved"},
+		"a replica":           {opensearch.Allocations{Primaries: base.Primaries, Replicas: map[string]string{"z/4": "i/0"}}, "a replica of shard i/0 was lost or moved"},
 		"a rollover":          {opensearch.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "y/2", "j/0": "x/9"}, Replicas: base.Replicas}, ""},
 		"a replica that came": {opensearch.Allocations{Primaries: base.Primaries, Replicas: map[string]string{"y/3": "i/0", "x/5": "i/1"}}, ""},
 	} {

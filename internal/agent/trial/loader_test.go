@@ -92,7 +92,7 @@ func TestTrial_loaderPodNeverJoins_fails(t *testing.T) {
 	o := options(t)
 	o.Config.Loaders, o.Config.Coordinator, o.Config.DeadlineSeconds, o.Config.LoadersReadySeconds = 2, "127.0.0.1:0", 1, 2
 	r := Run(t.Context(), o)
-	if r.Error == nil || r.Error.Reason != record.ReasonLoaderLost || !strings.Contains(r.Error.Message, "loader pod 1 did not join within 2s") {
+	if r.Error == nil || r.Error.Reason != record.ReasonLoaderLost || !strings.Contains(r.Error.Message, "loader pod 1 did not connect to loader pod 0 within 2s") {
 		t.Errorf("%+v", r.Error)
 	}
 }

@@ -114,10 +114,10 @@ func oneSample(status int, data []byte) (float64, error) {
 		return 0, fmt.Errorf("cannot decode the answer of Prometheus: %w", err)
 	}
 	if len(samples) != 1 {
-		return 0, fmt.Errorf("the query gives %d series, not one", len(samples))
+		return 0, fmt.Errorf("the query returned %d series, but must return one", len(samples))
 	}
 	if v := float64(samples[0]); math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("the query gives %v, which is not a finite number", v)
+		return 0, fmt.Errorf("the query returned %v, which is not a finite number", v)
 	}
 	return float64(samples[0]), nil
 }

@@ -92,7 +92,7 @@ func (r *reading) any(field, path string, to *float64) bool {
 	}
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(value, 0) || math.IsNaN(value) || strings.ContainsAny(text, "xXpP_") {
-		r.fail(field, "%s is %.60q, which is no number", path, text)
+		r.fail(field, "the value at path %s is %.60q, which is no number", path, text)
 		return false
 	}
 	*to = value
@@ -102,7 +102,7 @@ func (r *reading) any(field, path string, to *float64) bool {
 // number reads a number that must be at least 0.
 func (r *reading) number(field, path string, to *float64) {
 	if r.any(field, path, to) && *to < 0 {
-		r.fail(field, "%s is %v, which is below 0", path, *to)
+		r.fail(field, "the value at path %s is %v, which is below 0", path, *to)
 	}
 }
 
@@ -111,7 +111,7 @@ func (r *reading) count(field, path string, to *int64) {
 	var value float64
 	r.number(field, path, &value)
 	if value != math.Trunc(value) || value > 1<<53 {
-		r.fail(field, "%s is %v, which is no whole number", path, value)
+		r.fail(field, "the value at path %s is %v, which is no whole number", path, value)
 		return
 	}
 	*to = int64(value)
