@@ -151,7 +151,7 @@ func TestTrial_severalLoaderPods_mergesFigures(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(f.config.Artifacts, "loader-1/record.json")); err == nil {
 		t.Error("a loader pod without a record left one")
 	}
-	if said := f.output[0].String(); !strings.Contains(said, "4 loader pods begin, within ") {
+	if said := f.output[0].String(); !strings.Contains(said, "4 loader pods started the load within ") {
 		t.Errorf("the start was not measured:\n%s", said)
 	}
 	if unknown := f.server.Unknown(); len(unknown) > 0 {
@@ -181,7 +181,7 @@ func TestLoaderPodFaults(t *testing.T) {
 		"one is of another attempt": {func(f *fleet) {
 			f.change[3] = func(o *trial.Options) { o.Config.Attempt.N = 2 }
 			f.config.LoadersReadySeconds = 5
-		}, record.ReasonLoaderLost, "loader pod 3 did not join within 5s; loader pod 0 refused a pod that tried to join as loader pod 3", ""},
+		}, record.ReasonLoaderLost, "loader pod 3 did not connect to loader pod 0 within 5s; loader pod 0 refused a pod that tried to join as loader pod 3", ""},
 		"one is ended from outside": {func(f *fleet) { atHalf(f, 1) }, record.ReasonInterrupted,
 			"loader pod 1: the pod was ended from outside: it was deleted or evicted", "loader pod 0 ended the load: loader pod 1: the pod was ended"},
 		"index 0 is ended from outside": {func(f *fleet) { atHalf(f, 0) }, record.ReasonInterrupted,
@@ -191,7 +191,7 @@ func TestLoaderPodFaults(t *testing.T) {
 			f.change[1] = func(o *trial.Options) {
 				o.Programs = osb.Programs{Network: http.DefaultTransport, Corpus: f.corpus, HangAt: 200}
 			}
-		}, record.ReasonDriverHung, "loader pod 1: opensearch-benchmark showed no sign of life for ", "loader pod 0 ended the load: loader pod 1: opensearch-benchmark"},
+		}, record.ReasonDriverHung, "loader pod 1: opensearch-benchmark showed no activity for ", "loader pod 0 ended the load: loader pod 1: opensearch-benchmark"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
