@@ -51,7 +51,7 @@ func (r Runner) watchForHang(ctx context.Context, p Program) <-chan error {
 	return why
 }
 
-// checkHang returns an error if the program or its cluster has shown no sign of life for too long.
+// checkHang returns an error if the program or its cluster has shown no activity for too long.
 func (r Runner) checkHang(ctx context.Context, s *signsOfLife) error {
 	s.look(time.Now())
 	if err := s.checkCluster(); err != nil {
