@@ -43,7 +43,7 @@ func TestRunLoader_missingProgram_isReported(t *testing.T) {
 	o, c := loaderOptions(t, 2)
 	o.Program = "no-such-program"
 	did, err := RunLoader(t.Context(), o, 1)
-	if want := "loader pod 1 of 2 failed and reported it to the pod of index 0: DriverFailed: the loader's image has no no-such-program"; err != nil || !strings.HasPrefix(did, want) {
+	if want := "loader pod 1 of 2 failed and reported it to loader pod 0: DriverFailed: the loader's image has no no-such-program"; err != nil || !strings.HasPrefix(did, want) {
 		t.Errorf("%q, %v, want %q", did, err, want)
 	}
 	if f := c.Failed(); f == nil || f.Reason != record.ReasonDriverFailed || !strings.HasPrefix(f.Message, "loader pod 1: the loader's image") {
