@@ -188,7 +188,7 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 				t.Errorf("exit code %d, %v, %+v, want %s with %q", code, err, r.Error, c.reason, c.words)
 			}
 			code, message = pods[1].end(t)
-			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed and reported it to the pod of index 0: loader pod 0 ended the load: "+c.words) {
+			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed and reported it to loader pod 0: loader pod 0 ended the load: "+c.words) {
 				t.Errorf("exit code %d, message %q", code, message)
 			}
 			pods[2].end(t)

@@ -99,7 +99,7 @@ func TestLoadFlags(t *testing.T) {
 		{[]string{"-o", "yaml"}, "table or json"},
 		{[]string{"--runs", "0"}, "--runs must be at least 1"},
 		{[]string{"--body", "x.json"}, "--create-index"},
-		{[]string{"--mock", "--create-index"}, "the mock has no index"},
+		{[]string{"--mock", "--create-index"}, "because the mock server has no index"},
 		{[]string{"--shards", "0"}, "--shards must be at least 1"},
 	} {
 		if _, err := optionsOf(t, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {

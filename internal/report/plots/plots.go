@@ -92,7 +92,7 @@ func kneeChart(d *document.Document, in view.Input, topology string) *document.C
 		{"target", document.Key{SVG: chart.DotKey(), Text: format.Figure(in.Plan.PercentOfPeak) + " % of the peak"}},
 		{string(verdict.Gated), document.Key{SVG: chart.MarkKey(chart.Gated), Text: "a gate failed"}},
 		{string(verdict.Errored), document.Key{SVG: chart.MarkKey(chart.Failed), Text: "failed, no figure"}},
-		{view.Skipped, document.Key{SVG: chart.MarkKey(chart.Skipped), Text: "skipped by the adaptive sweep"}},
+		{view.Skipped, document.Key{SVG: chart.MarkKey(chart.Skipped), Text: "not measured (skipped by the adaptive sweep)"}},
 	} {
 		if seen[k.name] {
 			keys = append(keys, k.key)

@@ -92,7 +92,7 @@ func runs(d *document.Document, in view.Input, topology string, outcomes []campa
 }
 
 func trendText(t campaign.Trend, unit string) string {
-	order := "The cells alternated in blocks: all runs of a block started before the next block started."
+	order := "The cells alternated in blocks. A block has one repetition of each cell, and all runs of a block started before the next block started."
 	if !t.Interleaved {
 		order = "The cells did not alternate in blocks."
 	}
