@@ -184,3 +184,11 @@ func BenchmarkCurvePosterior(b *testing.B) {
 		})
 	}
 }
+
+// mutation: kneeIndex excludes the threshold.
+func TestKneeIndex_rateAtThreshold_passes(t *testing.T) {
+	share := math.Log(0.97)
+	if got := kneeIndex([]float64{2 * share, share, 0}, share); got != 1 {
+		t.Errorf("knee at index %d, want 1: the threshold is inclusive", got)
+	}
+}
