@@ -172,7 +172,7 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 		reason string
 		words  string
 	}{
-		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost in mid-load: the connection "},
+		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost during the load: the connection "},
 		"ended from outside": {syscall.SIGTERM, record.ReasonInterrupted, "loader pod 2 on node-2: the pod was ended from outside"},
 	} {
 		t.Run(name, func(t *testing.T) {
