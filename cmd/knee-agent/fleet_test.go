@@ -172,13 +172,13 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 		reason string
 		words  string
 	}{
-		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost in mid-load: the connection "},
+		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost during the load: the connection "},
 		"ended from outside": {syscall.SIGTERM, record.ReasonInterrupted, "loader pod 2 on node-2: the pod was ended from outside"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := endless(t, 3, 6)
 			pods := startPods(t, config)
-			pods[0].await(t, "3 loader pods begin, within ")
+			pods[0].await(t, "3 loader pods started the load within ")
 			if err := pods[2].cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
@@ -201,7 +201,7 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 func TestTrial_coordinatorLostMidLoad_otherPodsFail(t *testing.T) {
 	config := endless(t, 3, 6)
 	pods := startPods(t, config)
-	pods[0].await(t, "3 loader pods begin, within ")
+	pods[0].await(t, "3 loader pods started the load within ")
 	if err := pods[0].cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
