@@ -45,7 +45,7 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	}
 	for _, s := range stability {
 		if !s.AsExpected {
-			broken = append(broken, "stability, "+s.Sweep)
+			broken = append(broken, fmt.Sprintf("stability, %v beside %g %%, %s", s.Setting, 100*s.OtherCV, s.Sweep))
 		}
 	}
 	err := json.NewEncoder(os.Stdout).Encode(map[string]any{
@@ -72,24 +72,6 @@ func printCoverage(rows []coverage) error {
 			width = fmt.Sprintf("%.2f", c.HalfWidth)
 		}
 		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%s\t%s: %s\t\n", c.Name, c.Stated, c.Found, c.Bound, width, c.Expected, ok)
-	}
-	return w.Flush()
-}
-
-func printStability(rows []stability) error {
-	fmt.Printf("Stability of knees: stated, how often the knee is the true one, in percent; within %d points over all shapes.\n", stabilityBound)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "sweep\tstated\tright\tstated below 50\tright\t50 to 90\tright\tabove 90\tright\tby shape: stated/right\t")
-	for _, s := range rows {
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t", s.Sweep, s.Stated, s.Right)
-		for _, b := range s.Bins {
-			fmt.Fprintf(w, "%.0f\t%.0f\t", b.Stated, b.Right)
-		}
-		var shapes []string
-		for _, shape := range s.Shapes {
-			shapes = append(shapes, fmt.Sprintf("%s %.0f/%.0f", shape.Name, shape.Stated, shape.Right))
-		}
-		fmt.Fprintf(w, "%s\t\n", strings.Join(shapes, ", "))
 	}
 	return w.Flush()
 }
