@@ -16,10 +16,21 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	if rounds < 1000 || curves < 100 {
 		return errors.New("-rounds must be at least 1000 and -curves at least 100: with fewer the bounds are too wide")
 	}
-	coverage := coverages(rounds, seed)
-	stability := stabilities(curves, seed)
-	methods := compareMethods(rounds/2, seed)
-	drifts := driftsFound(rounds/20, seed)
+	var coverage []coverage
+	var stability []stability
+	var methods []methodsAt
+	var drifts []foundDrifts
+	parts := []func(){
+		func() { coverage = coverages(rounds, seed) },
+		func() { methods = compareMethods(rounds/2, seed) },
+		func() { stability = stabilities(curves, seed) },
+		func() { drifts = driftsFound(rounds/50, seed) },
+	}
+	progress := newProgress("parts", len(parts))
+	inParallel(len(parts), func(i int) {
+		parts[i]()
+		progress.add()
+	})
 	if err := printCoverage(coverage); err != nil {
 		return err
 	}

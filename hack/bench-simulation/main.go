@@ -32,7 +32,7 @@ func run(args []string) error {
 		return benchAdaptive(*curves, *seed)
 	case "coverage":
 		rounds := flags.Int("rounds", 20_000, "simulated campaigns for each row")
-		curves := flags.Int("curves", 250, "curves of each shape, for the stability of knees")
+		curves := flags.Int("curves", 150, "curves of each shape, for the stability of knees")
 		_ = flags.Parse(args) // exits on errors
 		return benchCoverage(*rounds, *curves, *seed)
 	}

@@ -185,7 +185,7 @@ func missingPoints(p plan.Plan, sweeps []*cellSweep) []missingPoint {
 
 // MissingForSharing returns the lowest client count that may pass in every cell, and the indices of the curves that have no point
 // there. It returns no indices if the shared client count is known. Curves without a knee are left out: see shareClients.
-func MissingForSharing(clients []int32, curves []sweep.Curve) (count int32, missing []int) {
+func MissingForSharing(clients []int32, curves []sweep.Curve) (int32, []int) {
 	from := int32(0)
 	for _, c := range curves {
 		if c.Knee != nil {
