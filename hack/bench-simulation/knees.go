@@ -102,7 +102,7 @@ func (s *stability) simulate(curves int, seed uint64) {
 			noise := stats.PooledNoise(own).ShrinkTowards(stats.PooledNoise(other))
 			curve := newCurve(points)
 			skipped := slices.DeleteFunc(slices.Clone(c.clients), func(n int32) bool { return curve.At(n) != nil })
-			stated, ok := sweep.KneeStability(curve, skipped, synthetic.PercentOfPeak, noise, seed)
+			stated, ok := sweep.KneeStability(curve, skipped, synthetic.PercentOfPeak, noise)
 			if !ok {
 				continue
 			}

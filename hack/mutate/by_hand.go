@@ -37,7 +37,7 @@ var changes = []change{
 		"if cell.Topology() != topology {", "if false {",
 		"second-stage noise over all topologies"},
 	{"H12", "internal/verdict/campaign/sweeps.go",
-		"sweep.KneeStability(c.Curve, d.PercentOfPeak,", "sweep.KneeStability(c.Curve, 97,",
+		"sweep.KneeStability(c.Curve, c.Skipped, d.PercentOfPeak,", "sweep.KneeStability(c.Curve, c.Skipped, 97,",
 		"stability at 97 % whatever percentOfPeak"},
 	{"H13", "internal/verdict/campaign/tasks.go",
 		"stats.FamilyConfidence(tested)", "stats.FamilyConfidence(1)",

@@ -278,7 +278,7 @@ func judgeCurves(d Design, cells []Cell) {
 			continue
 		}
 		c.Drift = driftOf(cells, i)
-		if share, ok := sweep.KneeStability(c.Curve, c.Skipped, d.PercentOfPeak, noise, d.Seed); ok {
+		if share, ok := sweep.KneeStability(c.Curve, c.Skipped, d.PercentOfPeak, noise); ok {
 			c.Stability = share
 		}
 	}

@@ -11,18 +11,20 @@ import (
 // Parameters of an adaptive sweep. They were tuned by simulation. make bench-adaptive measures their quality on curves with other
 // seeds.
 const (
-	adaptiveRepeats = 6    // highest number of trials of one client count
-	x               = 0.97 // probability of the knee at which the sweep ends
-	y               = .002 // a further trial must raise the probability of the right knee by at least this
-	literalMargin   = 0.1  // see contradiction
-	together        = 3    // highest number of trials of a count that mostInformative considers together
-	adaptiveSeed    = 1    // of the random numbers of the posterior; the same in all campaigns, so that a seed changes no trial
+	adaptiveRepeats = 6     // highest number of trials of one client count
+	sureEnough      = 0.96  // probability of the knee at which the sweep ends
+	worthTrial      = 0.002 // a further trial must raise the probability of the right knee by at least this
+	literalMargin   = 0.1   // see contradiction
+	together        = 3     // highest number of trials of a count that mostInformative considers together
 
+	// Prior for the noise: a coefficient of variation of 1 %, worth two degrees of freedom.
+	priorCV      = 0.01
+	priorFreedom = 2
 )
 
 // AdaptiveNext returns the client count that an adaptive sweep measures next, based on the points measured so far. Repeats of a
 // count are separate points, including Errored points. The result depends only on the arguments, not on the order of the points.
-// done is true if the knee is known with a probability of 97 %, or if no further trial is worth its price. Each count has at most six
+// done is true if the knee is known with a probability of 96 %, or if no further trial is worth its price. Each count has at most six
 // trials. clients must be ascending.
 //
 // The highest count that passes the gates comes first. The next count is the one whose measurement is expected to raise the
@@ -37,10 +39,23 @@ func AdaptiveNext(clients []int32, points []Point, percentOfPeak float64) (next 
 	if i := findMissingTop(tried); i >= 0 {
 		return tried[i].clients, false
 	}
-	if next = adaptiveAnswers.find(tried, percentOfPeak, chooseNext); next == 0 {
-		return 0, true
+	next = nextCounts.find(keyOf(tried, percentOfPeak), func() int32 { return chooseNext(tried, percentOfPeak) })
+	return next, next == 0
+}
+
+func keyOf(tried []triedCount, percentOfPeak float64) (k answerKey) {
+	k = k.addFloat(percentOfPeak)
+	for _, t := range tried {
+		gated := 0
+		if t.gated {
+			gated = 1
+		}
+		k = k.addInt(int(t.clients)).addInt(t.trials).addInt(gated).addInt(len(t.logs))
+		for _, v := range t.logs {
+			k = k.addFloat(v)
+		}
 	}
-	return next, false
+	return k
 }
 
 // triedCount holds the trials of one client count.
@@ -121,7 +136,7 @@ func lastUsable(tried []triedCount) int {
 
 // steering chooses the next count of an adaptive sweep.
 type steering struct {
-	measuredCounts
+	countedCurve
 	posterior  curvePosterior
 	attempts   []int // trials of each count, including Errored trials
 	knee, peak int   // indices of the measured knee and peak
@@ -144,12 +159,9 @@ func chooseNext(tried []triedCount, percentOfPeak float64) int32 {
 		return 0
 	}
 	logShare := math.Log(percentOfPeak / 100)
-	s.knee, s.peak = s.measuredCounts.knee(logShare)
-	s.posterior = newCurvePosterior(s.measuredCounts, noise, logShare, adaptiveSeed)
+	s.knee, s.peak = s.countedCurve.knee(logShare)
+	s.posterior = newCurvePosterior(s.countedCurve, noise, logShare)
 	s.likeliest = slices.Index(s.posterior.share, slices.Max(s.posterior.share))
-	if i := s.mayMatter(); i >= 0 {
-		return s.clients[i]
-	}
 	if i := s.worthMeasuring(); i >= 0 {
 		return s.clients[i]
 	}
@@ -224,30 +236,4 @@ func (s steering) contradiction() int {
 		}
 	}
 	return best
-}
-
-var sureEnough, worthTrial, priorCV, priorFreedom = env("SURE", 0.97), env("WORTH", 0.002), env("PCV", 0.015), int(env("PF", 2))
-
-var must = env("MUST", 0.03)
-
-// mayMatter returns the unmeasured count that is most probably the peak or the knee.
-func (s steering) mayMatter() int {
-	best, highest := -1, must
-	peaks := s.posterior.peaks()
-	for i, n := range s.trials {
-		if p := s.posterior.share[i] + peaks[i]; n == 0 && p > highest {
-			best, highest = i, p
-		}
-	}
-	return best
-}
-
-// peaks returns the probability of each count to be the peak.
-func (p curvePosterior) peaks() []float64 {
-	out := make([]float64, p.counts)
-	for d := range p.knees {
-		logs := p.logs[d*p.counts : (d+1)*p.counts]
-		out[slices.Index(logs, slices.Max(logs))] += 1.0 / posteriorDraws
-	}
-	return out
 }

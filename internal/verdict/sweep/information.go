@@ -18,7 +18,7 @@ func (p curvePosterior) groupByKnee() []kneeGroup {
 	for d, knee := range p.knees {
 		g := &groups[knee]
 		g.draws++
-		for i, v := range p.logs[d*p.counts : (d+1)*p.counts] {
+		for i, v := range p.draw(d) {
 			off := v - g.mean[i]
 			g.mean[i] += off / g.draws
 			g.sumOfSquare[i] += off * (v - g.mean[i])
@@ -31,7 +31,7 @@ func (p curvePosterior) groupByKnee() []kneeGroup {
 func (p curvePosterior) expected(i int) float64 {
 	sum := 0.0
 	for d := range p.knees {
-		sum += p.logs[d*p.counts+i]
+		sum += p.draw(d)[i]
 	}
 	return sum / float64(len(p.knees))
 }
@@ -41,7 +41,9 @@ func (p curvePosterior) expected(i int) float64 {
 // normal in each group, with a common variance: the gain is that of the linear discriminant (Anderson 1958, section 6.4).
 func expectedGain(a, b kneeGroup, count int, variance float64) float64 {
 	within := (a.sumOfSquare[count] + b.sumOfSquare[count]) / (a.draws + b.draws)
-	distance := math.Abs(a.mean[count]-b.mean[count]) / math.Sqrt(within+variance)
+	off := a.mean[count] - b.mean[count]
+	chance := within * (1/a.draws + 1/b.draws) // expected square of the difference of means of random draws
+	distance := math.Sqrt(max(off*off-chance, 0) / (within + variance))
 	if !(distance > 1e-9) {
 		return 0
 	}

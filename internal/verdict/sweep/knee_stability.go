@@ -10,27 +10,41 @@ import (
 
 // KneeStability returns the probability that the knee of a curve is the knee of the true curve, from 0 to 1: the share of true curves,
 // drawn from their posterior, that have their knee at the same client count (see newCurvePosterior). noise is the noise of one trial
-// of this cell. skipped holds the client counts that an adaptive sweep did not measure. They may also be the true knee.
+// of this cell. skipped holds the client counts that an adaptive sweep did not measure, ascending. Those below the highest Measured
+// count may also be the true knee or peak. The counts above it have no part in the knee: the sweep skipped them because a gate failed
+// above it.
 //
 // The function returns false if the noise is unknown or there is no knee. It also returns false for a single count, which has only
 // one possible knee.
-func KneeStability(c Curve, skipped []int32, percentOfPeak float64, noise stats.Noise, seed uint64) (share float64, ok bool) {
-	var m measuredCounts
-	points := slices.Clone(c.Points)
-	for _, n := range skipped {
-		points = append(points, Point{Clients: n, DocsPerSecond: 1, Verdict: verdict.Measured})
-	}
-	slices.SortFunc(points, func(a, b Point) int { return int(a.Clients - b.Clients) })
-	for _, p := range points {
-		if p.Verdict == verdict.Measured && stats.Positive(p.DocsPerSecond) {
-			m.clients = append(m.clients, p.Clients)
-			m.logs = append(m.logs, math.Log(p.DocsPerSecond))
-			m.trials = append(m.trials, p.Repeats)
-		}
-	}
-	if c.Knee == nil || len(m.clients) < 2 || noise.Freedom == 0 || math.IsNaN(noise.CV) {
+func KneeStability(c Curve, skipped []int32, percentOfPeak float64, noise stats.Noise) (share float64, ok bool) {
+	if c.Knee == nil || noise.Freedom == 0 || math.IsNaN(noise.CV) {
 		return 0, false
 	}
-	knee := slices.Index(m.clients, c.Knee.Clients)
-	return min(newCurvePosterior(m, noise, math.Log(percentOfPeak/100), seed).share[knee], 1), true
+	var counted countedCurve
+	add := func(clients int32, log float64, trials int) {
+		counted.clients = append(counted.clients, clients)
+		counted.logs = append(counted.logs, log)
+		counted.trials = append(counted.trials, trials)
+	}
+	for _, p := range c.Points {
+		if p.Verdict != verdict.Measured || !stats.Positive(p.DocsPerSecond) {
+			continue
+		}
+		for len(skipped) > 0 && skipped[0] < p.Clients {
+			add(skipped[0], 0, 0)
+			skipped = skipped[1:]
+		}
+		add(p.Clients, math.Log(p.DocsPerSecond), max(p.Repeats, 1))
+	}
+	if len(counted.clients) < 2 {
+		return 0, false
+	}
+	key := answerKey{}.addFloat(percentOfPeak).addFloat(noise.CV).addInt(noise.Freedom)
+	for i, n := range counted.clients {
+		key = key.addInt(int(n)).addFloat(counted.logs[i]).addInt(counted.trials[i])
+	}
+	return stabilities.find(key, func() float64 {
+		knee := slices.Index(counted.clients, c.Knee.Clients)
+		return min(newCurvePosterior(counted, noise, math.Log(percentOfPeak/100)).share[knee], 1)
+	}), true
 }
