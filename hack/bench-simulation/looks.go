@@ -1,8 +1,6 @@
 package main
 
 import (
-	"hash/fnv"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/knee-bench/knee/internal/verdict/stats"
@@ -107,9 +105,7 @@ func secondStage(draw func(int) (x, y []float64), x, y []float64) stats.Estimate
 func falseVerdicts(rounds int, seed uint64) []coverage {
 	var out []coverage
 	for _, f := range followUps {
-		stream := fnv.New64()
-		_, _ = stream.Write([]byte(f.name))
-		rng := rand.New(rand.NewPCG(seed, stream.Sum64()))
+		rng := newRand(seed, f.name)
 		draw := func(n int) (x, y []float64) {
 			return scaled(1, independent(looksCV)(rng, n)), scaled(1, independent(looksCV)(rng, n))
 		}

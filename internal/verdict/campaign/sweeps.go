@@ -170,36 +170,48 @@ type missingPoint struct {
 
 // missingPoints returns the missing points at the lowest client count that may pass in every cell that has a knee. These points
 // decide whether the count passes in each of these cells.
-func missingPoints(p plan.Plan, all []*cellSweep) []missingPoint {
-	var sweeps []*cellSweep
+func missingPoints(p plan.Plan, sweeps []*cellSweep) []missingPoint {
 	var curves []sweep.Curve
-	from := int32(0)
-	for _, s := range all {
-		c := sweep.NewCurve(s.points, p.PercentOfPeak)
-		if c.Knee == nil {
-			continue // the cell is left out: see shareClients
-		}
-		sweeps, curves = append(sweeps, s), append(curves, c)
-		from = max(from, c.Knee.Clients)
+	for _, s := range sweeps {
+		curves = append(curves, sweep.NewCurve(s.points, p.PercentOfPeak))
 	}
-	for _, clients := range p.Clients {
-		if clients < from {
+	var missing []missingPoint
+	clients, cells := MissingForSharing(p.Clients, curves)
+	for _, i := range cells {
+		missing = append(missing, missingPoint{sweeps[i], clients})
+	}
+	return missing
+}
+
+// MissingForSharing returns the lowest client count that may pass in every cell, and the indices of the curves that have no point
+// there. It returns no indices if the shared client count is known. Curves without a knee are left out: see shareClients.
+func MissingForSharing(clients []int32, curves []sweep.Curve) (int32, []int) {
+	from := int32(0)
+	for _, c := range curves {
+		if c.Knee != nil {
+			from = max(from, c.Knee.Clients)
+		}
+	}
+	for _, count := range clients {
+		if count < from {
 			continue
 		}
-		var missing []missingPoint
+		var missing []int
 		failed := false
 		for i, c := range curves {
-			if c.At(clients) == nil {
-				missing = append(missing, missingPoint{sweeps[i], clients})
-			} else if !slices.Contains(c.Passing, clients) {
+			switch {
+			case c.Knee == nil:
+			case c.At(count) == nil:
+				missing = append(missing, i)
+			case !slices.Contains(c.Passing, count):
 				failed = true
 			}
 		}
 		if !failed {
-			return missing // empty: the count passes in every cell
+			return count, missing
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // shareClients returns the shared client count of every topology whose sweeps are done. It also returns the cells that are left
