@@ -23,11 +23,12 @@ func TestMissingForSharing(t *testing.T) {
 		count   int32
 		missing []int
 	}{
-		"highest knee is missing":          {[]sweep.Curve{knee4, curve(map[int32]float64{4: 50, 8: 100, 16: 100})}, 8, []int{0}},
-		"count that failed is passed over": {[]sweep.Curve{knee4, curve(map[int32]float64{2: 100, 4: 90, 16: 100})}, 8, []int{0, 1}},
-		"count passes in both":             {[]sweep.Curve{knee4, knee4}, 4, nil},
-		"curve without a knee":             {[]sweep.Curve{curve(nil), knee4}, 4, nil},
-		"no count can pass":                {[]sweep.Curve{curve(map[int32]float64{2: 50, 4: 50, 8: 50, 16: 100}), curve(map[int32]float64{2: 100, 16: 50})}, 0, nil},
+		"highest knee is missing":                                    {[]sweep.Curve{knee4, curve(map[int32]float64{4: 50, 8: 100, 16: 100})}, 8, []int{0}},
+		"count that failed is passed over":                           {[]sweep.Curve{knee4, curve(map[int32]float64{2: 100, 4: 90, 16: 100})}, 8, []int{0, 1}},
+		"count passes in both":                                       {[]sweep.Curve{knee4, knee4}, 4, nil},
+		"curve without a knee":                                       {[]sweep.Curve{curve(nil), knee4}, 4, nil},
+		"no count can pass: compromise between the knees is missing": {[]sweep.Curve{curve(map[int32]float64{2: 50, 4: 50, 8: 50, 16: 100}), curve(map[int32]float64{2: 100, 4: 90, 16: 50})}, 8, []int{1}},
+		"no count can pass, all are measured":                        {[]sweep.Curve{curve(map[int32]float64{2: 50, 4: 50, 8: 50, 16: 100}), curve(map[int32]float64{2: 100, 4: 90, 8: 70, 16: 50})}, 0, nil},
 	} {
 		count, missing := campaign.MissingForSharing([]int32{2, 4, 8, 16}, test.curves)
 		if count != test.count || !slices.Equal(missing, test.missing) {

@@ -135,7 +135,8 @@ func (s *cellSweep) addAnchor(p plan.Plan, l *ledger) {
 
 // completeForSharing adds points to the adaptive sweeps of a topology until the shared client count is known. Each sweep
 // determines only its own knee, so it may have skipped a count at which another sweep passes. The search starts at the highest
-// knee. Each count that did not fail in any cell is measured in all cells, up to the first count that passes in every cell. A new
+// knee. Each count that did not fail in any cell is measured in all cells, up to the first count that passes in every cell. If
+// there is none, the counts between the lowest and the highest knee are measured in all cells. A new
 // point may raise the peak of its cell, so the search starts again after each round. The new trials run after the anchors.
 func completeForSharing(p plan.Plan, sweeps []*cellSweep, l *ledger) {
 	if slices.ContainsFunc(sweeps, func(s *cellSweep) bool { return !s.done }) {
@@ -183,21 +184,18 @@ func missingPoints(p plan.Plan, sweeps []*cellSweep) []missingPoint {
 	return missing
 }
 
-// MissingForSharing returns the lowest client count that may pass in every cell, and the indices of the curves that have no point
-// there. It returns no indices if the shared client count is known. Curves without a knee are left out: see shareClients.
+// MissingForSharing returns a client count that decides the shared client count, and the indices of the curves that have no point
+// there. It is the lowest count that may pass in every cell. If no count may, it is the lowest incomplete count between the knees: the
+// best compromise lies there (see sweep.SharedClients). It returns no indices if the shared client count is known. Curves without a
+// knee are left out: see shareClients.
 func MissingForSharing(clients []int32, curves []sweep.Curve) (int32, []int) {
-	from := int32(0)
+	lowest, highest := int32(math.MaxInt32), int32(0)
 	for _, c := range curves {
 		if c.Knee != nil {
-			from = max(from, c.Knee.Clients)
+			lowest, highest = min(lowest, c.Knee.Clients), max(highest, c.Knee.Clients)
 		}
 	}
-	for _, count := range clients {
-		if count < from {
-			continue
-		}
-		var missing []int
-		failed := false
+	missingAt := func(count int32) (missing []int, failed bool) {
 		for i, c := range curves {
 			switch {
 			case c.Knee == nil:
@@ -207,7 +205,15 @@ func MissingForSharing(clients []int32, curves []sweep.Curve) (int32, []int) {
 				failed = true
 			}
 		}
-		if !failed {
+		return missing, failed
+	}
+	for _, count := range clients {
+		if missing, failed := missingAt(count); count >= highest && !failed {
+			return count, missing
+		}
+	}
+	for _, count := range clients {
+		if missing, _ := missingAt(count); len(missing) > 0 && count >= lowest && count <= highest {
 			return count, missing
 		}
 	}
