@@ -106,7 +106,7 @@ func (c Claimant) hint() string {
 	case v1alpha1.ReasonInvalidSpec:
 		return ": fix or delete that campaign"
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing:
-		return ": delete that campaign, or set its spec.retain to Never, so that Knee deletes its OpenSearch clusters"
+		return ": delete that campaign, or set its spec.retain to Never or its spec.ttlSecondsAfterFinished, so that Knee deletes its OpenSearch clusters"
 	}
 	return ": fix, suspend or delete that campaign"
 }
