@@ -107,7 +107,7 @@ func trialsText(s forecast.Step) string {
 		text = fmt.Sprintf("%d Warmups, then %s", s.Warmups, s.Phase)
 	}
 	if len(s.Clients) == 0 {
-		return text + " at the shared client count"
+		return text + " at the client count that is fair to all variants"
 	}
 	numbers := make([]string, len(s.Clients))
 	for i, n := range s.Clients {

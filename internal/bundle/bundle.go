@@ -83,7 +83,7 @@ func (b *Bundle) Decoded() ([]record.Record, error) {
 // files returns the contents of all files that the bundle generates. Artifacts and checksums are not included.
 func (b *Bundle) files() (map[string][]byte, error) {
 	if b.Campaign == nil {
-		return nil, errors.New("cannot write the bundle: its campaign is missing")
+		return nil, errors.New("cannot write a bundle without a campaign")
 	}
 	out := map[string][]byte{}
 	var err error

@@ -18,7 +18,7 @@ func checkZones(p Plan, s v1alpha1.BenchmarkCampaignSpec, path *field.Path) fiel
 		operated := func(c Cell) bool { return c.Topology() == string(t.Name) && c.Operated() }
 		if t.Zones != nil && slices.ContainsFunc(p.Cells, operated) {
 			errs = append(errs, field.Forbidden(path.Index(i).Child("zones"),
-				"Knee cannot spread the pods of provisioner OpenSearchCluster over zones, because the opensearch-k8s-operator creates these pods: "+
+				"with opensearch.provisioner OpenSearchCluster, Knee cannot spread the OpenSearch pods over zones, because the opensearch-k8s-operator creates these pods: "+
 					"remove the field zones, or set opensearch.provisioner to StatefulSet"))
 		}
 	}

@@ -19,7 +19,7 @@ func TestValidate_zonesAndWarmups(t *testing.T) {
 		"zones of a StatefulSet": {func(s *v1alpha1.BenchmarkCampaignSpec) { s.Topologies[0].Zones = p(int32(2)) }, ""},
 		"zones of an OpenSearchCluster": {func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Topologies[0].Zones, s.Variants[1].OpenSearch.Provisioner = p(int32(2)), v1alpha1.ProvisionOpenSearchCluster
-		}, "spec.topologies[0].zones: Forbidden: Knee cannot spread the pods of provisioner OpenSearchCluster over zones"},
+		}, "spec.topologies[0].zones: Forbidden: with opensearch.provisioner OpenSearchCluster, Knee cannot spread the OpenSearch pods over zones"},
 		"three Warmups":         {func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WarmupTrials = p(int32(3)) }, ""},
 		"no Warmup of a JVM":    {func(s *v1alpha1.BenchmarkCampaignSpec) { s.Workload.WarmupTrials = p(int32(0)) }, "spec.workload.warmupTrials: Invalid value: 0: must be at least 1 if Knee starts OpenSearch"},
 		"no Warmup, endpoint":   {func(s *v1alpha1.BenchmarkCampaignSpec) { endpoint(s); s.Workload.WarmupTrials = p(int32(0)) }, ""},

@@ -329,8 +329,8 @@ func TestCoordinator_memberLostMidLoad_failsLoad(t *testing.T) {
 			_ = m.link.conn.Close()
 		}, "the connection broke: "},
 		"it falls silent":             {func(m *Member) { m.link.writing.Lock() }, "no message received for 2s"},
-		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `the loader pod sent the message "what": loader pod 0 did not expect this message`},
-		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `the loader pod sent the message "ready": loader pod 0 did not expect this message`},
+		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `the loader pod sent the message "what": loader pod 0 expects another message in this phase of the load`},
+		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `the loader pod sent the message "ready": loader pod 0 expects another message in this phase of the load`},
 		"it talks too much":           {func(m *Member) { _, _ = m.link.conn.Write([]byte{0xff, 0, 0, 0}) }, "a message between loader pods is too long"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -73,7 +73,7 @@ type link struct {
 // Errors that end a link or refuse a message.
 var (
 	errSilent  = errors.New("no message received")
-	errTurn    = errors.New("loader pod 0 did not expect this message")
+	errTurn    = errors.New("loader pod 0 expects another message in this phase of the load")
 	errTooLong = errors.New("a message between loader pods is too long")
 )
 

@@ -21,10 +21,10 @@ func knees(d *document.Document, in view.Input) {
 	d.Section("Knees")
 	text := "These figures come from the sweeps, and their ratios have no interval. A peak is the highest of several noisy points, so it tends to be too high. To compare variants, use the section Final."
 	if view.FillsIndex(in) || view.NodesKnown(in) {
-		text += " Efficiency is " + view.Unit(in) + " for each percent of CPU (user + sys) of the machine's logical processors. Do not use " +
+		text += " Efficiency is " + view.Unit(in) + " divided by the machine's CPU utilization in percent (user + sys; 100 % means that all logical processors are busy). Do not use " +
 			"efficiency to compare machines with SMT and machines without SMT"
 		if view.FillsIndex(in) {
-			text += ". The same applies to CPU seconds per million documents, which count the time in which logical processors were busy"
+			text += ", and do not use CPU seconds per million documents for this: both count busy logical processors, not cores"
 		}
 		text += "."
 	}

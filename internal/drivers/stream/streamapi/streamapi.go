@@ -159,7 +159,7 @@ func exactly(data json.RawMessage, to any) error {
 	case *printed:
 		var text string
 		if err := json.Unmarshal(data, &text); err != nil || !strings.HasPrefix(string(data), `"`) {
-			return errors.New("the value must be a number in a JSON string")
+			return errors.New("the value must be a number in quotes, for example \"12.5\"")
 		}
 		value, err := output.Decimal(text)
 		*to = printed(value)
@@ -222,10 +222,10 @@ func (r Reply) Load(p Params) *record.Load {
 	const rounding = 0.0051 // rounding error of two decimals
 	note := func(format string, args ...any) { load.Notes = append(load.Notes, fmt.Sprintf(format, args...)) }
 	if math.Abs(r.PrintedRows-load.Rate) > rounding {
-		note("the Benchmark API reported throughput_rows_per_sec %.2f, but total_rows / duration_ms gives %.2f rows/s (Knee uses this rate)", r.PrintedRows, load.Rate)
+		note("the Benchmark API reported throughput_rows_per_sec %.2f, but total_rows / duration_ms gives %.2f rows/s; Knee uses the second rate", r.PrintedRows, load.Rate)
 	}
 	if math.Abs(r.PrintedMiBs-load.MiBs) > rounding {
-		note("the Benchmark API reported throughput_mb_per_sec %.2f, but total_bytes / duration_ms gives %.2f MiB/s (Knee uses this rate)", r.PrintedMiBs, load.MiBs)
+		note("the Benchmark API reported throughput_mb_per_sec %.2f, but total_bytes / duration_ms gives %.2f MiB/s; Knee uses the second rate", r.PrintedMiBs, load.MiBs)
 	}
 	if r.SizeBytes != r.TotalBytes {
 		note("the Benchmark API reported two different sizes: total_size_bytes is %d, but total_bytes is %d (Knee uses total_bytes)", r.SizeBytes, r.TotalBytes)
