@@ -124,12 +124,16 @@ func Comparisons(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) int {
 // an interval and an adjusted p do not change when other ratios are added or left out.
 func CompareCells(a Assessment) []Ratio {
 	confidence := stats.FamilyConfidence(a.Comparisons)
+	values := groupRepeats
+	if a.Placements > 1 {
+		values = groupPlacements
+	}
+	known := map[*Cell]stats.Noise{}
 	noiseOf := func(c *Cell) stats.Noise {
-		values := groupRepeats
-		if a.Placements > 1 {
-			values = groupPlacements
+		if _, ok := known[c]; !ok {
+			known[c] = noiseOfCell(a.Cells, c, values)
 		}
-		return noiseOfCell(a.Cells, c, values)
+		return known[c]
 	}
 	var out []Ratio
 	for _, pair := range a.Pairs {

@@ -47,9 +47,10 @@ func RepetitionsFor(s Sizing) int {
 		return least
 	}
 	const most = 100_000
+	margin := studentQuantile(certain, 1-Alpha/2)
 	enough := func(n int) bool {
 		confidence, ok := s.confidence(n)
-		return ok && isEnough(n, spread, certain, difference/cv, confidence)
+		return ok && isEnough(n, spread, margin, difference/cv, confidence)
 	}
 	for n := least; n <= exactHalfWidth; n++ { // the width does not fall with every step: the confidence of order statistics jumps
 		if enough(n) {
@@ -97,12 +98,12 @@ func (s Sizing) confidence(n int) (confidence float64, ok bool) {
 
 // isEnough reports whether the interval of n repetitions per cell around an estimate of 0 stays within the difference in 95 % of the
 // cases. The distance of its farther bound from 0 is the sum of the error of the estimate and of half the width, which varies with the
-// noise that the degrees of freedom show. The difference is on logs and in units of the noise. If this noise comes from a first stage,
-// its own error counts by Student's t with the degrees of freedom of the first stage (Stein 1945).
-func isEnough(n int, spread, certain, difference, confidence float64) bool {
+// noise that the degrees of freedom show. The difference is on logs and in units of the noise. margin is the quantile for the 95 %: of
+// the normal law if the noise is known, or of Student's t with the degrees of freedom of its estimate (Stein 1945).
+func isEnough(n int, spread, margin, difference, confidence float64) bool {
 	half, freedom, ok := halfWidth(n, spread, confidence)
 	deviation := math.Sqrt(2/float64(n) + half*half/(2*freedom))
-	return ok && half+studentQuantile(certain, 1-Alpha/2)*deviation <= difference
+	return ok && half+margin*deviation <= difference
 }
 
 // studentQuantile returns a quantile of Student's t. Infinite degrees of freedom give the normal law.

@@ -147,3 +147,11 @@ func BenchmarkRepetitionsFor(b *testing.B) {
 		RepetitionsFor(alike(0.02, 1, 28))
 	}
 }
+
+func BenchmarkRepetitionsFor_secondStageAfterLook(b *testing.B) {
+	s := alike(0.02, 1, 28)
+	s.Noise.Freedom, s.Baseline.Freedom, s.TwoStages, s.Earlier = 7, 7, true, []Look{{N: 8, M: 8}}
+	for b.Loop() {
+		RepetitionsFor(s)
+	}
+}
