@@ -245,18 +245,19 @@ bench-coverage: go ## Measure by simulation how often intervals and the stabilit
 	go run ./hack/bench-simulation coverage
 
 ORACLE := $(ROOT)/.cache/oracle
+ORACLE_FLAGS ?=
 .PHONY: oracle
 $(ORACLE)/installed: hack/oracle/requirements.txt
 	python3 -m venv $(ORACLE)
 	$(ORACLE)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
-oracle: $(ORACLE)/installed go ## Compute the expected values of internal/verdict again in Python; fails if they differ from testdata or from the Go code.
-	$(ORACLE)/bin/python -B hack/oracle/main.py
+oracle: $(ORACLE)/installed go ## Compute the expected values of internal/verdict again in Python; fails if they differ from testdata (ORACLE_FLAGS=--write: replace testdata) or from the Go code.
+	$(ORACLE)/bin/python -B hack/oracle/main.py $(ORACLE_FLAGS)
 	go test -count=1 -run '^TestOracle_' ./internal/verdict/stats ./internal/verdict/sweep ./internal/verdict/campaign
 
 MUTANTS ?=
 .PHONY: mutate
-mutate: go ## Change the code of verdict and decide in one place at a time and run the tests, which must notice at least 95 % (MUTANTS=regexp: only these); 25 minutes.
+mutate: go ## Change the code of verdict and decide in one place at a time and run the tests, which must notice at least 95 % (MUTANTS=regexp: only these); 5 minutes.
 	go run ./hack/mutate -only '$(MUTANTS)'
 
 ##@ Embedded cluster

@@ -170,7 +170,7 @@ var _ = Describe("a campaign", func() {
 		c := start(w)
 		Eventually(func() string { return message(c) }).Should(ContainSubstring("0/1 nodes are available"), "said before the deadline")
 		Eventually(ready(c)).Should(Equal("False/Unschedulable"))
-		Expect(message(c)).To(ContainSubstring("this took longer than 10s"))
+		Expect(message(c)).To(ContainSubstring("the wait took longer than 10s"))
 	})
 
 	It("rejects a record of another attempt", func() {

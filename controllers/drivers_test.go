@@ -191,7 +191,7 @@ var _ = Describe("a trial of several loader pods", func() {
 		c := start(campaign(ns).Retries(1))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		Expect(get(c).Status.Cells[0].NotMeasured).To(ContainElement(And(
-			ContainSubstring("loader pod of index 2"), ContainSubstring("137"))))
+			ContainSubstring("loader pod 2 failed"), ContainSubstring("137"))))
 		var records corev1.ConfigMapList
 		Expect(count(&records, ns, resources.ComponentRecord)).To(Equal(4), "the Warmup, 1, and two attempts at 6")
 	})
@@ -211,7 +211,7 @@ var _ = Describe("a trial of several loader pods", func() {
 		c := start(w)
 		Eventually(func() string { return message(c) }).Should(ContainSubstring("2 Insufficient cpu"), "said before the deadline")
 		Eventually(ready(c)).Should(Equal("False/Unschedulable"))
-		Expect(message(c)).To(ContainSubstring("-2-"), "the pod of index 2")
+		Expect(message(c)).To(ContainSubstring("-2-"), "loader pod 2")
 	})
 })
 
@@ -235,7 +235,7 @@ var _ = Describe("a topology of several nodes", func() {
 		w.Spec.Timeouts.ProvisioningSeconds = ptr.To[int32](10)
 		c := start(w)
 		Eventually(ready(c)).Should(Equal("False/Unschedulable"))
-		Expect(message(c)).To(And(ContainSubstring("1 of 3 nodes ready"), ContainSubstring("0/1 nodes are available"), ContainSubstring("this took longer than 10s")))
+		Expect(message(c)).To(And(ContainSubstring("1 of 3 nodes ready"), ContainSubstring("0/1 nodes are available"), ContainSubstring("the wait took longer than 10s")))
 		Expect(count(&batchv1.JobList{}, ns, "")).To(BeZero(), "no trial on part of a cluster")
 
 		mu.Lock()

@@ -53,7 +53,7 @@ var _ = Describe("a trial that goes wrong", func() {
 			}})
 			c := start(wrappers.MakeCampaign("wrong").Namespace(ns).VariantOnAnyNode("a").Repetitions(0).Retries(1))
 			Eventually(ready(c)).Should(Equal("True/Finished"))
-			Expect(get(c).Status.Cells[0].NotMeasured).To(ConsistOf(And(HavePrefix("2 clients Errored"), ContainSubstring(cause))))
+			Expect(get(c).Status.Cells[0].NotMeasured).To(ConsistOf(And(HavePrefix("2 clients (verdict Errored)"), ContainSubstring(cause))))
 			sweep := recordsOf(ns, record.Sweep)
 			Expect(sweep).To(HaveLen(4), "1, 4, and two attempts at 2")
 			for title, rec := range sweep {

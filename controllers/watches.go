@@ -116,7 +116,7 @@ func (r *CampaignReconciler) findActive(ctx context.Context, o client.Object) []
 func (r *CampaignReconciler) findOthers(ctx context.Context, o client.Object, matches func(*v1alpha1.BenchmarkCampaign) bool) []reconcile.Request {
 	var list v1alpha1.BenchmarkCampaignList
 	if err := r.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		log.FromContext(ctx).Error(err, "cannot list the other campaigns, which may wait for nodes or may have to release nodes")
+		log.FromContext(ctx).Error(err, "cannot list the other campaigns that may wait for Kubernetes nodes or may have to release Kubernetes nodes")
 		return nil
 	}
 	var out []reconcile.Request

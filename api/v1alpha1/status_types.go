@@ -78,8 +78,8 @@ type CellStatus struct {
 	// kneeDocsPerSecond is docs/s at the knee, rounded.
 	// +optional
 	KneeDocsPerSecond int64 `json:"kneeDocsPerSecond,omitempty"`
-	// kneeStabilityPercent is the percentage of resamplings of the sweep's noise that give the same knee. Absent if no point was
-	// repeated.
+	// kneeStabilityPercent is the probability that the knee of the true curve is at kneeClients, in percent. Absent if no point
+	// was repeated.
 	// +optional
 	KneeStabilityPercent *int32 `json:"kneeStabilityPercent,omitempty"`
 	// peakClients is the client count with the highest docs/s.

@@ -36,8 +36,9 @@ type Sweep struct {
 	// +optional
 	// +kubebuilder:default=Knee
 	Mode SweepMode `json:"mode,omitempty"`
-	// strategy Full measures every client count. Adaptive bisects towards the knee. It always measures the highest counts,
-	// repeats counts near the threshold up to three times, and skips counts that are not expected to be the knee.
+	// strategy Full measures every client count. Adaptive starts with the highest client count. Then it
+	// measures the count, possibly again, that is expected to make the knee surer. It ends when the knee has a probability of 96 %,
+	// or when no further trial is worth its time. It measures no count more than six times and skips counts that hardly matter.
 	// +optional
 	// +kubebuilder:default=Full
 	Strategy SweepStrategy `json:"strategy,omitempty"`

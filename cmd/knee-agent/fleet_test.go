@@ -172,13 +172,13 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 		reason string
 		words  string
 	}{
-		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost in mid-load: the connection "},
+		"killed":             {syscall.SIGKILL, record.ReasonLoaderLost, "loader pod 2 on node-2 was lost during the load: the connection "},
 		"ended from outside": {syscall.SIGTERM, record.ReasonInterrupted, "loader pod 2 on node-2: the pod was ended from outside"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := endless(t, 3, 6)
 			pods := startPods(t, config)
-			pods[0].await(t, "3 loader pods begin, within ")
+			pods[0].await(t, "3 loader pods started the load within ")
 			if err := pods[2].cmd.Process.Signal(c.signal); err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +188,7 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 				t.Errorf("exit code %d, %v, %+v, want %s with %q", code, err, r.Error, c.reason, c.words)
 			}
 			code, message = pods[1].end(t)
-			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed and reported it to the pod of index 0: loader pod 0 ended the load: "+c.words) {
+			if code != 0 || !strings.Contains(message, "loader pod 1 of 3 failed and reported it to loader pod 0: loader pod 0 ended the load: "+c.words) {
 				t.Errorf("exit code %d, message %q", code, message)
 			}
 			pods[2].end(t)
@@ -201,7 +201,7 @@ func TestTrial_loaderPodLostMidLoad_fails(t *testing.T) {
 func TestTrial_coordinatorLostMidLoad_otherPodsFail(t *testing.T) {
 	config := endless(t, 3, 6)
 	pods := startPods(t, config)
-	pods[0].await(t, "3 loader pods begin, within ")
+	pods[0].await(t, "3 loader pods started the load within ")
 	if err := pods[0].cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

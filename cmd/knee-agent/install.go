@@ -67,7 +67,7 @@ func copyTree(from, to string) error {
 			return err
 		}
 		if !info.Mode().IsRegular() {
-			return fmt.Errorf("cannot copy %s, because this path is a link to a folder or a special file such as a socket", path)
+			return fmt.Errorf("cannot copy %s, because this path is not a regular file, a folder or a link to a regular file", path)
 		}
 		// The copy must be writable: opensearch-benchmark opens a corpus for reading and writing, although it only reads the
 		// corpus.

@@ -116,7 +116,7 @@ func awaitStart(ctx context.Context, path string) error {
 		if err == nil {
 			defer func() { _ = file.Close() }()
 			if _, err = bufio.NewReader(file).ReadString('\n'); errors.Is(err, io.EOF) {
-				err = fmt.Errorf("the named pipe %s was closed before the start signal arrived: the process that starts the load has ended", path)
+				err = fmt.Errorf("the named pipe %s was closed before the start signal arrived, because the process that sends this signal has ended", path)
 			}
 		}
 		read <- err
@@ -149,7 +149,7 @@ func printProgress(to io.Writer, l *load.Loader) (stop func()) {
 					continue
 				}
 				last = d
-				fmt.Fprintf(to, "load: %.0f s: %s documents acknowledged, %s rejected, %s failed, %s uncertain, %s sent again\n", time.Since(started).Seconds(),
+				fmt.Fprintf(to, "load: after %.0f s: %s documents acknowledged, %s rejected (status 429), %s failed, %s with unknown result, %s sent again\n", time.Since(started).Seconds(),
 					thousands(d.Acknowledged), thousands(d.Rejected), thousands(d.Failed), thousands(d.Uncertain), thousands(d.Retried))
 			}
 		}

@@ -83,8 +83,8 @@ func (o *loadOptions) flags() *flag.FlagSet {
 	f.IntVar(&o.warmup, "warmup", 0, "number of warm-up `runs`; the summary leaves them out")
 	f.IntVar(&o.runs, "runs", 1, "number of measured `runs`")
 	f.DurationVar(&o.wait, "wait", time.Second, "pause between two runs, such as 5s")
-	f.BoolVar(&o.mock, "mock", false, "send the load to a mock server in this process instead of --url; this shows the limit of the loader itself")
-	f.StringVar(&o.output, "o", "table", "output format: table, or json with one object for each run and one object for all runs")
+	f.BoolVar(&o.mock, "mock", false, "send the load to a mock server in this process instead of --url, to measure the highest rate of the loader itself")
+	f.StringVar(&o.output, "o", "table", "output format: table or json; json prints one object for each run, and one object with the summary at the end")
 
 	f.StringVar(&o.external.CredentialsDir, "credentials-dir", "", "`folder` with the files "+record.UsernameKey+" and "+record.PasswordKey)
 	f.StringVar(&o.external.CAFile, "ca-file", "", "`file` with PEM certificates that verify the cluster; unset: the certificates of the machine")
@@ -118,9 +118,9 @@ func (o *loadOptions) complete() error {
 	case o.runs < 1 || o.warmup < 0 || o.wait < 0:
 		return fmt.Errorf("--runs %d, --warmup %d, --wait %s: --runs must be at least 1; --warmup and --wait must not be negative", o.runs, o.warmup, o.wait)
 	case o.create && o.mock:
-		return fmt.Errorf("--create-index cannot be used with --mock: the mock has no index")
+		return fmt.Errorf("--create-index cannot be used with --mock, because the mock server has no index")
 	case o.shards < 1 || o.shards > math.MaxInt32 || o.replicas < 0 || o.replicas > math.MaxInt32:
-		return fmt.Errorf("--shards %d, --replicas %d: --shards must be at least 1 and --replicas at least 0; the maximum of both is 2147483647", o.shards, o.replicas)
+		return fmt.Errorf("--shards %d, --replicas %d: --shards must be from 1 to 2147483647, and --replicas from 0 to 2147483647", o.shards, o.replicas)
 	case o.bodyFile != "" && !o.create:
 		return fmt.Errorf("--body has no effect without --create-index: add --create-index or remove --body")
 	}

@@ -100,9 +100,9 @@ func (p *printer) header() {
 		return
 	}
 	c := p.options.config
-	what := c.Bulk.Dataset
-	if what == "" {
-		what = strings.Join(c.Bulk.Files, " ")
+	what := "dataset " + c.Bulk.Dataset
+	if c.Bulk.Dataset == "" {
+		what = "files " + strings.Join(c.Bulk.Files, " ")
 	}
 	full := fmt.Sprintf("%d documents", c.Bulk.FlushDocuments)
 	if c.Bulk.FlushDocuments == 0 {
@@ -209,10 +209,10 @@ func note(r load.Result) string {
 	case isUnheard(r):
 		out = append(out, "flushed 0: the server acknowledges no document, so docs/s counts the added documents")
 	case d.Uncertain > 0:
-		out = append(out, thousands(d.Uncertain)+" uncertain")
+		out = append(out, thousands(d.Uncertain)+" documents with unknown result")
 	}
 	if d.Retried > 0 {
-		out = append(out, thousands(d.Retried)+" sent again")
+		out = append(out, thousands(d.Retried)+" documents sent again")
 	}
 	if len(r.Refused) > 0 && d.Rejected+d.Failed > 0 {
 		out = append(out, refusal(r.Refused[0]))
@@ -226,7 +226,7 @@ func note(r load.Result) string {
 // describe formats a result as one line.
 func describe(r load.Result) string {
 	d := r.Documents
-	out := fmt.Sprintf("%s documents added, %s acknowledged, %s rejected, %s failed, %s uncertain, %s sent again; %d requests in %.3f s, %s docs/s, %.3f CPU s per million documents, workers spent %.1f %% of their time in requests",
+	out := fmt.Sprintf("%s documents added, %s acknowledged, %s rejected (status 429), %s failed, %s with unknown result, %s sent again; %d requests in %.3f s, %s docs/s, %.3f CPU s per million documents, workers spent %.1f %% of their time in requests",
 		thousands(d.Added), thousands(d.Acknowledged), thousands(d.Rejected), thousands(d.Failed), thousands(d.Uncertain), thousands(d.Retried), r.Requests, r.Seconds(), thousands(int64(r.DocsPerSecond())), r.CPUPerMillion(), r.Waiting()*100)
 	if text := note(r); text != "" {
 		out += "; " + text

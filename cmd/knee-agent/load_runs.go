@@ -155,7 +155,7 @@ func (i *loadIndex) renewStream(ctx context.Context) error {
 		return fmt.Errorf("cannot delete data stream %s: %w", i.name, err)
 	}
 	if err := i.client.PutStreamTemplate(ctx, i.name, template); err != nil {
-		return fmt.Errorf("cannot write the template of data stream %s: %w", i.name, err)
+		return fmt.Errorf("cannot write the index template of data stream %s: %w", i.name, err)
 	}
 	if err := i.client.CreateDataStream(ctx, i.name); err != nil {
 		return fmt.Errorf("cannot create data stream %s: %w", i.name, err)

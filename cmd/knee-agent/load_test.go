@@ -99,8 +99,8 @@ func TestLoadFlags(t *testing.T) {
 		{[]string{"-o", "yaml"}, "table or json"},
 		{[]string{"--runs", "0"}, "--runs must be at least 1"},
 		{[]string{"--body", "x.json"}, "--create-index"},
-		{[]string{"--mock", "--create-index"}, "the mock has no index"},
-		{[]string{"--shards", "0"}, "--shards must be at least 1"},
+		{[]string{"--mock", "--create-index"}, "because the mock server has no index"},
+		{[]string{"--shards", "0"}, "--shards must be from 1 to 2147483647, and --replicas from 0 to 2147483647"},
 	} {
 		if _, err := optionsOf(t, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want %s", c.args, err, c.want)

@@ -161,7 +161,7 @@ func (o parseOptions) jsonFigures() (commandconfig.JSONFigures, error) {
 		}
 	}
 	if f.Throughput.Path == "" {
-		return f, fmt.Errorf("the parser json needs --figures FILE with throughput.path, or --path throughput=PATH")
+		return f, fmt.Errorf("the json parser needs the path of the throughput: add --path throughput=PATH, or --figures FILE with throughput.path")
 	}
 	return f, nil
 }
@@ -185,7 +185,7 @@ func (from figuresFile) fill(f *commandconfig.JSONFigures) {
 
 func setPath(f *commandconfig.JSONFigures, field, path string) error {
 	if path == "" {
-		return fmt.Errorf("--path %s has no path: the value must be FIELD=PATH, such as throughput=$.rate", field)
+		return fmt.Errorf("--path %s: the value must be FIELD=PATH, such as throughput=$.rate", field)
 	}
 	switch group, name, _ := strings.Cut(field, "."); {
 	case field == "throughput":

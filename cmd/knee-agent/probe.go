@@ -45,7 +45,7 @@ func runProbe(args []string) int {
 	errs := make(chan error, 2)
 	go func() { errs <- sampler.Run(ctx, ring, sampleInterval) }()
 	go func() { errs <- server.ListenAndServe() }()
-	fmt.Printf("the probe listens on %s\n", *listen)
+	fmt.Printf("knee-agent probe listens on %s\n", *listen)
 	select {
 	case <-ctx.Done():
 	case err := <-errs:

@@ -38,7 +38,7 @@ func TestTrial_sigterm_writesRecord(t *testing.T) {
 	for buffer := make([]byte, 1024); ; {
 		n, err := told.Read(buffer)
 		said += string(buffer[:n])
-		if strings.Contains(said, "wait for the cluster") {
+		if strings.Contains(said, "wait for the OpenSearch cluster") {
 			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}

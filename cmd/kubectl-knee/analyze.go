@@ -52,8 +52,8 @@ standard output then.`,
 	flags.StringVarP(&f.output, "output", "o", "", "json; unset: a table")
 	flags.StringVar(&f.baseline, "baseline", "", "variant that ratios are computed against; unset: no ratios")
 	flags.Float64Var(&f.percentOfPeak, "percent-of-peak", offline.Defaults().PercentOfPeak, "share of the peak, in percent, that the knee must reach")
-	flags.StringVar(&f.maxIOWait, "max-iowait", "", "gate: highest allowed iowait, in percent of all cores; unset: no gate for iowait")
-	flags.Int64Var(&f.maxRejections, "max-rejections", 0, "gate: how many rejected requests are allowed (default 0)")
+	flags.StringVar(&f.maxIOWait, "max-iowait", "", "quality gate: highest allowed iowait, in percent of all cores; unset: no limit")
+	flags.Int64Var(&f.maxRejections, "max-rejections", 0, "quality gate: how many rejected requests are allowed (default 0)")
 	terminal.PanicOnError(cmd.MarkFlagRequired("filename"))
 	terminal.PanicOnError(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -194,8 +194,5 @@ func campaignRules(spec v1alpha1.BenchmarkCampaignSpec) offline.Options {
 	o.PercentOfPeak = spec.Knee.PercentOfPeak.Float(o.PercentOfPeak)
 	o.SmallestDifference = spec.Final.SmallestDifferencePercent.Float(o.SmallestDifference)
 	o.Gates, o.Baseline = spec.Gates, spec.Baseline
-	if spec.Seed != nil {
-		o.Seed = uint64(*spec.Seed)
-	}
 	return o
 }

@@ -174,7 +174,7 @@ func TestReport_clusterAndBundle_areEqual(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "one.tar.gz")
 	out := ok(t, with("export", "on-cluster", "--bundle", file, "--artifacts", raw)...)
-	if want := fmt.Sprintf("%s: 33 records, %d files of the report, 1 raw files\n", file, strings.Count(ok(t, with("report", "on-cluster", "--verify")...), "\n")); out != want {
+	if want := fmt.Sprintf("bundle %s contains 33 records, %d files of the report and 1 files of the artifacts volume\n", file, strings.Count(ok(t, with("report", "on-cluster", "--verify")...), "\n")); out != want {
 		t.Errorf("export says %q, want %q", out, want)
 	}
 	ok(t, with("export", "on-cluster", "--bundle", file+"2", "--artifacts", raw)...)

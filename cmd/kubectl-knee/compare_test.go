@@ -137,7 +137,7 @@ func TestCompare_differentUnits_fails(t *testing.T) {
 	calls, more := bundled(t, "calls.tar.gz", program(100)), bundled(t, "more.tar.gz", program(110))
 	docs := bundled(t, "docs.tar.gz", study(t, nil, campaigntest.StudyRecord))
 
-	if r := knee(t, "", "compare", docs, calls); r.code == 0 || !strings.Contains(r.err, "the unit of "+docs+" is docs/s, but the unit of "+calls+" is calls/s: only campaigns with the same unit can be compared") {
+	if r := knee(t, "", "compare", docs, calls); r.code == 0 || !strings.Contains(r.err, "the rate of "+docs+" is in docs/s, but the rate of "+calls+" is in calls/s: only campaigns with the same unit can be compared") {
 		t.Errorf("exit code %d: %s", r.code, r.err)
 	}
 	if c := compared(t, calls, more); c.A.Unit != "calls/s" || len(c.Cells) != 2 || math.Abs(c.Cells[0].Knee.Ratio-1.1) > 1e-3 {

@@ -56,7 +56,7 @@ func (p *plugin) export(ctx context.Context, name, file, artifacts string) error
 	if err := writeAtomically(file, func(out io.Writer) error { return bundle.Write(out, &s.Bundle) }); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.streams.Out, "%s: %d records, %d files of the report, %d raw files\n", file, len(s.Records), len(s.Report), len(s.Artifacts))
+	_, err = fmt.Fprintf(p.streams.Out, "bundle %s contains %d records, %d files of the report and %d files of the artifacts volume\n", file, len(s.Records), len(s.Report), len(s.Artifacts))
 	return err
 }
 

@@ -135,20 +135,20 @@ func bundled(t *testing.T, name string, b *bundle.Bundle) string {
 
 func TestUsage(t *testing.T) {
 	for message, args := range map[string][]string{
-		`unknown command "plam"`:              {"plam"},
-		"unknown flag: --nonsense":            {"watch", "x", "--nonsense"},
-		`required flag(s) "filename" not set`: {"analyze"},
-		`required flag(s) "bundle" not set`:   {"export", "x"},
-		"accepts 2 arg(s), received 1":        {"compare", "x"},
-		"name one campaign, or a bundle":      {"report"},
-		"name one campaign":                   {"report", "x", "--from-bundle", "y"},
-		"none of the others can be":           {"report", "x", "--md", "--html"},
-		`invalid argument "many"`:             {"analyze", "-f", "x", "--max-rejections", "many"},
-		`--output must be one of json, yaml`:  {"plan", "-f", "x", "-o", "xml"},
-		`--output must be one of json, not`:   {"analyze", "-f", "x", "-o", "yaml"},
-		"--cv is in percent":                  {"plan", "-f", "x", "--cv", "200"},
-		"no such file":                        {"analyze", "-f", "/no/such/file"},
-		"cannot read the bundle":              {"compare", "/no/such/file", "y"},
+		`unknown command "plam"`:                              {"plam"},
+		"unknown flag: --nonsense":                            {"watch", "x", "--nonsense"},
+		`required flag(s) "filename" not set`:                 {"analyze"},
+		`required flag(s) "bundle" not set`:                   {"export", "x"},
+		"accepts 2 arg(s), received 1":                        {"compare", "x"},
+		"give either the name of one campaign or a bundle":    {"report"},
+		"the name of one campaign or a bundle (--from-bundle": {"report", "x", "--from-bundle", "y"},
+		"none of the others can be":                           {"report", "x", "--md", "--html"},
+		`invalid argument "many"`:                             {"analyze", "-f", "x", "--max-rejections", "many"},
+		`--output must be one of json, yaml`:                  {"plan", "-f", "x", "-o", "xml"},
+		`--output must be one of json, not`:                   {"analyze", "-f", "x", "-o", "yaml"},
+		"--cv is in percent":                                  {"plan", "-f", "x", "--cv", "200"},
+		"no such file":                                        {"analyze", "-f", "/no/such/file"},
+		"cannot read the bundle":                              {"compare", "/no/such/file", "y"},
 	} {
 		fails(t, exitUsage, message, args...)
 	}

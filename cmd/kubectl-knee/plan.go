@@ -51,9 +51,9 @@ it leaves out. There is no estimate if the length of a trial is unknown.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&file, "filename", "f", "", "file of one or more campaigns, YAML or JSON; - is standard input")
 	flags.StringVarP(&output, "output", "o", "", "json or yaml; unset: text")
-	flags.DurationVar(&t.Trial, "trial-time", 0, "how long one trial takes, such as 25m: from the start of the pod to the record, with all waits")
-	flags.StringVar(&rates, "docs-per-second", defaultRates, "LOW,HIGH: two assumed rates in docs/s for a load with an unknown duration, such as a load of an official corpus")
-	flags.DurationVar(&t.Search, "search-time", 0, "how long the search tasks of one Final take, such as 8m")
+	flags.DurationVar(&t.Trial, "trial-time", 0, "how long one trial takes, such as 25m, from the start of its pod until its result is stored, including all waits")
+	flags.StringVar(&rates, "docs-per-second", defaultRates, "LOW,HIGH: two assumed rates in docs/s, to estimate the time of a load without a fixed duration, such as the load of an official corpus of opensearch-benchmark")
+	flags.DurationVar(&t.Search, "search-time", 0, "how long the search tasks at the end of one Final repetition take (spec.final.search), such as 8m")
 	flags.DurationVar(&t.Start, "start-time", forecast.DefaultStart, "time from the request for the nodes of a cell until its OpenSearch is green")
 	flags.Float64Var(&cv, "cv", 0, "assumed coefficient of variation of docs/s between repetitions, in percent")
 	terminal.PanicOnError(cmd.MarkFlagRequired("filename"))
@@ -72,7 +72,7 @@ func parseRates(text string) (low, high float64, err error) {
 		high, err = strconv.ParseFloat(strings.TrimSpace(b), 64)
 	}
 	if err != nil || !found || !(low > 0 && low <= high && high < 1e10) {
-		return 0, 0, terminal.Usagef("--docs-per-second must be LOW,HIGH, two rates above 0 with the lower rate first, such as %s, not %q", defaultRates, text)
+		return 0, 0, terminal.Usagef("--docs-per-second must be LOW,HIGH: two rates above 0, the lower rate first, such as %s; the given value is %q", defaultRates, text)
 	}
 	return low, high, nil
 }

@@ -281,7 +281,7 @@ spec:
   workload: {index: {name: i}, bulk: {dataset: small, durationSeconds: 60}}
   sweep: {clients: [1, 2, 4], anchor: true}
 `, "plan", "-f", "-", "--trial-time=1m")
-	if want := "of these, to find a drift in the sweeps: 2 trials, about "; r.code != 0 || !strings.Contains(r.out, want) {
+	if want := "included above, to detect a drift of docs/s during the sweeps: 2 trials, about "; r.code != 0 || !strings.Contains(r.out, want) {
 		t.Errorf("exit code %d, want %q in %s%s", r.code, want, r.out, r.err)
 	}
 }

@@ -17,7 +17,7 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 	if f.Namespace != "" {
 		name = f.Namespace + "/" + f.Name
 	}
-	fmt.Fprintf(t, "%s: %s in %s, plus %s\n", name, terminal.FormatCount(f.Trials, "trial"), terminal.FormatCount(len(f.Cells), "cell"), terminal.FormatCount(f.Warmups, "Warmup"))
+	fmt.Fprintf(t, "campaign %s: %s in %s, plus %s\n", name, terminal.FormatCount(f.Trials, "trial"), terminal.FormatCount(len(f.Cells), "cell"), terminal.FormatCount(f.Warmups, "Warmup"))
 	if f.Between != nil {
 		fmt.Fprintln(t, betweenText(*f.Between))
 	} else {
@@ -31,9 +31,9 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 	}
 	switch {
 	case f.AtMost != nil && f.Between != nil:
-		fmt.Fprintf(t, "if the second stage needs all repetitions that spec.final.maxRepetitions allows: %d trials\n", f.AtMost.Trials)
+		fmt.Fprintf(t, "at most, with all repetitions that spec.final.maxRepetitions allows: %d trials\n", f.AtMost.Trials)
 	case f.AtMost != nil:
-		fmt.Fprintf(t, "if the second stage needs all repetitions that spec.final.maxRepetitions allows: %d trials, %s\n", f.AtMost.Trials, timeText(f.AtMost.Seconds, f.AtMost.Cost))
+		fmt.Fprintf(t, "at most, with all repetitions that spec.final.maxRepetitions allows: %d trials, %s\n", f.AtMost.Trials, timeText(f.AtMost.Seconds, f.AtMost.Cost))
 	}
 	t.EndTable()
 	t.WriteRow("VARIANT", "TOPOLOGY", "NODES", "GROUP", "NODES EXIST FOR", "PRICE PER HOUR")
@@ -64,14 +64,14 @@ func forecastText(out io.Writer, f forecast.Forecast) error {
 // betweenText describes the range for a person.
 func betweenText(b forecast.Between) string {
 	line := func(a forecast.AtRate) string {
-		return fmt.Sprintf("at %s docs/s in every load: %s", strconv.FormatFloat(a.DocsPerSecond, 'f', -1, 64), timeText(a.Seconds, a.Cost))
+		return fmt.Sprintf("if each load reaches %s docs/s: %s", strconv.FormatFloat(a.DocsPerSecond, 'f', -1, 64), timeText(a.Seconds, a.Cost))
 	}
 	return line(b.Slow) + "\n" + line(b.Fast)
 }
 
 // freshJVMText describes the price of spec.final.freshJVM.
 func freshJVMText(f forecast.FreshJVM) string {
-	text := fmt.Sprintf("of these, for a new JVM in each Final: %s with %s", terminal.FormatCount(f.Restarts, "restart"), terminal.FormatCount(f.Warmups, "Warmup"))
+	text := fmt.Sprintf("included above, for a fresh JVM in each Final repetition: %s with %s", terminal.FormatCount(f.Restarts, "restart"), terminal.FormatCount(f.Warmups, "Warmup"))
 	if f.Seconds != nil {
 		text += ", " + timeText(f.Seconds, f.Cost)
 	}
@@ -80,7 +80,7 @@ func freshJVMText(f forecast.FreshJVM) string {
 
 // anchorText describes the price of spec.sweep.anchor.
 func anchorText(f forecast.Extent) string {
-	text := "of these, to find a drift in the sweeps: " + terminal.FormatCount(f.Trials, "trial")
+	text := "included above, to detect a drift of docs/s during the sweeps: " + terminal.FormatCount(f.Trials, "trial")
 	if f.Seconds != nil {
 		text += ", " + timeText(f.Seconds, f.Cost)
 	}
@@ -107,7 +107,7 @@ func trialsText(s forecast.Step) string {
 		text = fmt.Sprintf("%d Warmups, then %s", s.Warmups, s.Phase)
 	}
 	if len(s.Clients) == 0 {
-		return text + " at the shared clients"
+		return text + " at the shared client count"
 	}
 	numbers := make([]string, len(s.Clients))
 	for i, n := range s.Clients {
@@ -121,12 +121,14 @@ func repetitionsText(r forecast.Repetitions) string {
 		return "Nothing is compared: there is one variant, and the spec names no comparison."
 	}
 	text := fmt.Sprintf("%s: a conclusion needs at least %d Final repetitions of each cell; %d are planned", terminal.FormatCount(r.Comparisons, "comparison"), r.NeededToConclude, r.Planned)
+	needed := "repetitions"
 	if r.Placements > 1 {
-		text = fmt.Sprintf("%s of placement means: a conclusion needs at least %d placements; %d placements with %d repetitions each are planned",
+		text = fmt.Sprintf("%s between the means of placements (sets of nodes): a conclusion needs at least %d placements; %d placements with %d repetitions each are planned",
 			terminal.FormatCount(r.Comparisons, "comparison"), r.NeededToConclude, r.Placements, r.Planned)
+		needed = "placements"
 	}
 	if r.NeededAtCV != nil {
-		text += fmt.Sprintf("; about %[3]d are necessary to detect a difference of %[1]g %% at a CV of %[2]g %%", r.SmallestDifference, *r.CVPercent, *r.NeededAtCV)
+		text += fmt.Sprintf("; about %[3]d %[4]s are necessary to detect a difference of %[1]g %% at a CV of %[2]g %%", r.SmallestDifference, *r.CVPercent, *r.NeededAtCV, needed)
 	}
 	return text + "."
 }

@@ -44,7 +44,7 @@ func TestPlan_officialCorpus_rangeOfTimeAndPrice(t *testing.T) {
 
 func TestPlan_officialCorpus_text(t *testing.T) {
 	out := ok(t, "plan", "-f", "../../config/samples/arm-vs-intel.yaml")
-	for _, want := range []string{"at 40000 docs/s in every load: about ", "at 300000 docs/s in every load: about ", " USD", "165346692 documents of nyc_taxis per load"} {
+	for _, want := range []string{"if each load reaches 40000 docs/s: about ", "if each load reaches 300000 docs/s: about ", " USD", "165346692 documents of workload nyc_taxis per load"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("there is no %q in\n%s", want, out)
 		}

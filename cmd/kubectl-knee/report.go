@@ -45,7 +45,7 @@ code is 1 if a file differs.`,
   kubectl knee report --from-bundle arm-vs-intel.tar.gz --verify`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if (f.bundle == "") != (len(args) == 1) || len(args) > 1 {
-				return errors.New("name one campaign, or a bundle with --from-bundle")
+				return errors.New("give either the name of one campaign or a bundle (--from-bundle FILE)")
 			}
 			return nil
 		},
@@ -168,7 +168,7 @@ func (p *plugin) verify(s source.Source, made map[string]string) error {
 		differ++
 	}
 	if differ > 0 {
-		return fmt.Errorf("%d of %d files in the report of %s differ from the files that this command made from the records; the report was written by Knee %s, and this command is Knee %s on %s"+
+		return fmt.Errorf("%d of %d files in the stored report of %s differ from the files made from the records now; Knee %s wrote the report, and Knee %s on %s made the new files"+
 			"; the last digits of figures may differ between amd64 and arm64",
 			differ, len(all), s.From, terminal.OrDash(s.Versions.Knee), version.Version, runtime.GOARCH)
 	}

@@ -71,7 +71,7 @@ func TestReport_verify_namesDifferences(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, r.out)
 		}
 	}
-	if r.code != exitFailed || !strings.Contains(r.err, "3 of ") || !strings.Contains(r.err, "written by Knee v0.1.0") {
+	if r.code != exitFailed || !strings.Contains(r.err, "3 of ") || !strings.Contains(r.err, "Knee v0.1.0 wrote the report") {
 		t.Errorf("exit code %d, %q", r.code, r.err)
 	}
 

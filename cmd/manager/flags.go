@@ -54,7 +54,7 @@ func parse(set *flag.FlagSet, args []string) (flags, error) {
 	f.options.NoPolicies = !f.networkPolicies
 	for name, image := range map[string]string{"opensearch-image": f.options.OpenSearchImage, "osb-image": f.options.OSBImage} {
 		if hasTag(image) {
-			return f, fmt.Errorf("--%s=%s: leave tag and digest out, because Knee takes the tag from the version in the campaign; to pin a digest, set the image in the campaign", name, image)
+			return f, fmt.Errorf("--%s=%s: the image must have no tag and no digest, because Knee takes the tag from the version in the campaign; to use a digest, set the image in the campaign", name, image)
 		}
 	}
 	return f, nil

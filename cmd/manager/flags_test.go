@@ -15,8 +15,8 @@ func TestFlags(t *testing.T) {
 		"none":                       {nil, ""},
 		"a registry's port":          {[]string{"--opensearch-image=localhost:5000/opensearch"}, ""},
 		"an agent by digest":         {[]string{"--agent-image=r/knee@sha256:" + strings.Repeat("0", 64)}, ""},
-		"a tag":                      {[]string{"--opensearch-image=localhost:5000/opensearch:3.1.0"}, "--opensearch-image=localhost:5000/opensearch:3.1.0: leave tag and digest out"},
-		"a digest":                   {[]string{"--osb-image=osb@sha256:" + strings.Repeat("0", 64)}, "leave tag and digest out"},
+		"a tag":                      {[]string{"--opensearch-image=localhost:5000/opensearch:3.1.0"}, "--opensearch-image=localhost:5000/opensearch:3.1.0: the image must have no tag and no digest"},
+		"a digest":                   {[]string{"--osb-image=osb@sha256:" + strings.Repeat("0", 64)}, "the image must have no tag and no digest"},
 		"a flag that there is not":   {[]string{"--privileged"}, "not defined"},
 		"policies that are not made": {[]string{"--network-policies=false"}, ""},
 	} {

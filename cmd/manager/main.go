@@ -41,7 +41,7 @@ func run(f flags) error {
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&f.zap)))
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return fmt.Errorf("cannot find the Kubernetes cluster: %w", err)
+		return fmt.Errorf("cannot load the kubeconfig or in-cluster configuration for the Kubernetes API server: %w", err)
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme.New(),

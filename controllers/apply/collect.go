@@ -33,7 +33,7 @@ func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, ac
 	return err
 }
 
-// recordOf returns the record of an attempt. The pod of index 0 has the record of all pods. If that pod left no record,
+// recordOf returns the record of an attempt. Loader pod 0 has the record of all pods. If that pod left no record,
 // recordOf returns a record with an error that describes how the pods ended.
 func recordOf(pods []corev1.Pod, attempt record.Attempt, now int64) record.Record {
 	failed := func(reason, message string) record.Record {
@@ -51,7 +51,7 @@ func recordOf(pods []corev1.Pod, attempt record.Attempt, now int64) record.Recor
 			case err != nil:
 				return failed(record.ReasonRecordUnreadable, fmt.Sprintf("pod %s: %v", pods[0].Name, err))
 			case rec.Attempt != attempt:
-				return failed(record.ReasonRecordUnreadable, fmt.Sprintf("pod %s: the record is of another attempt: %+v", pods[0].Name, rec.Attempt))
+				return failed(record.ReasonRecordUnreadable, fmt.Sprintf("pod %s wrote the record of another attempt: %+v", pods[0].Name, rec.Attempt))
 			}
 			return rec
 		}
@@ -69,16 +69,16 @@ func terminationMessage(pod corev1.Pod) string {
 	return ""
 }
 
-// noRecordReason returns why the pod of index 0 left no record. pods are sorted by index. A failed pod of another index may be
+// noRecordReason returns why loader pod 0 left no record. pods are sorted by index. Another loader pod that failed may be
 // the cause: the Job's controller then deletes the pods that still run.
 func noRecordReason(pods []corev1.Pod) (reason, message string) {
 	if len(pods) == 0 {
-		return record.ReasonRecordLost, "the trial's pod disappeared before its record was collected"
+		return record.ReasonRecordLost, "the trial's pod was deleted before Knee read the trial's record"
 	}
 	var others []string
 	for _, pod := range pods {
 		if i := children.LoaderIndex(&pod); i > 0 && (pod.Status.Phase == corev1.PodFailed || pod.Status.Reason != "") {
-			others = append(others, fmt.Sprintf("loader pod of index %d failed: %s", i, describePodEnd(pod)))
+			others = append(others, fmt.Sprintf("loader pod %d failed: %s", i, describePodEnd(pod)))
 		}
 	}
 	switch {
@@ -87,7 +87,7 @@ func noRecordReason(pods []corev1.Pod) (reason, message string) {
 	case children.LoaderIndex(&pods[0]) == 0:
 		others = append([]string{describePodEnd(pods[0])}, others...)
 	case len(others) == 0:
-		return record.ReasonRecordLost, fmt.Sprintf("the trial's pod with index 0 disappeared before its record was collected; %d other pods of the trial still exist", len(pods))
+		return record.ReasonRecordLost, fmt.Sprintf("loader pod 0, which writes the trial's record, was deleted before Knee read the record; %d other loader pods still exist", len(pods))
 	}
 	const named = 3 // maximum number of pods in the message: further pods usually fail for the same reason
 	if len(others) > named {

@@ -182,9 +182,9 @@ func (l *Leftovers) report(c *v1alpha1.BenchmarkCampaign, cells operatedCells, a
 	for _, cell := range cells.names {
 		names = append(names, resources.OperatedSecret(cell))
 	}
-	note := fmt.Sprintf("%s; the opensearch-k8s-operator leaves Secrets behind that Knee cannot delete; to delete them, run: kubectl -n %s delete secret --ignore-not-found %s", after, c.Namespace, strings.Join(names, " "))
+	note := fmt.Sprintf("%s; the opensearch-k8s-operator does not delete its Secrets, and Knee may not delete them; to delete the Secrets, run: kubectl -n %s delete secret --ignore-not-found %s", after, c.Namespace, strings.Join(names, " "))
 	if len(note) > MaxNote { // the note ends with a command: if it were cut off, it could end within a name
-		note = fmt.Sprintf("%s; the opensearch-k8s-operator leaves %d Secrets behind that Knee cannot delete; delete the Secret %s in namespace %s for each OpenSearchCluster NAME of the campaign",
+		note = fmt.Sprintf("%s; the opensearch-k8s-operator does not delete its %d Secrets, and Knee may not delete them; for each OpenSearchCluster NAME of the campaign, delete Secret %s in namespace %s",
 			after, len(names), resources.OperatedSecret("NAME"), c.Namespace)
 	}
 	l.Recorder.Eventf(c, nil, corev1.EventTypeNormal, reasonLeftBehind, "Reconcile", "%s", children.Shorten(note, MaxNote))

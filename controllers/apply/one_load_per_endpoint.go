@@ -44,7 +44,7 @@ func (a *Applier) findOtherLoad(ctx context.Context, c *v1alpha1.BenchmarkCampai
 		if err := a.Uncached.List(ctx, list, client.InNamespace(a.Namespace), client.MatchingLabels{
 			resources.LabelManagedBy: resources.ManagedBy, resources.LabelComponent: resources.ComponentLoader,
 		}); err != nil {
-			return fmt.Errorf("cannot list the Jobs and pods that may load the same system: %w", err)
+			return fmt.Errorf("cannot list the loader Jobs and loader pods of all campaigns: %w", err)
 		}
 	}
 	var objects []client.Object
@@ -57,7 +57,7 @@ func (a *Applier) findOtherLoad(ctx context.Context, c *v1alpha1.BenchmarkCampai
 	for _, o := range objects {
 		loads := slices.ContainsFunc(children.HeldPools(o), func(p plan.Pool) bool { return p.Endpoint == endpoint })
 		if loads && o.GetLabels()[resources.LabelCampaign] != string(c.UID) {
-			return fmt.Errorf("this trial must wait for the load of campaign %s/%s, because both campaigns may load the same system; see Job or pod %s", o.GetNamespace(), o.GetAnnotations()[resources.AnnotationCampaignName], o.GetName())
+			return fmt.Errorf("this trial must wait until the load of campaign %s/%s has ended, because both campaigns may send load to the same system; see Job or pod %s", o.GetNamespace(), o.GetAnnotations()[resources.AnnotationCampaignName], o.GetName())
 		}
 	}
 	return nil

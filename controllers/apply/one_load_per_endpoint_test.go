@@ -53,7 +53,7 @@ func TestStartTrial_sameSystemLoaded_fails(t *testing.T) {
 		err := a.startTrial(t.Context(), mine, p, p.Cells[0], decide.Action{
 			Kind: decide.StartTrial, Cell: p.Cells[0].Name, Attempt: record.Attempt{Trial: p.SweepTrial(p.Cells[0], 1, 1), N: 1},
 		})
-		if starts := err == nil; starts != tt.starts || err != nil && !strings.Contains(err.Error(), "must wait for the load of campaign b/other, because both campaigns may load the same system") {
+		if starts := err == nil; starts != tt.starts || err != nil && !strings.Contains(err.Error(), "must wait until the load of campaign b/other has ended, because both campaigns may send load to the same system") {
 			t.Errorf("%s: %v", what, err)
 		}
 		var jobs batchv1.JobList

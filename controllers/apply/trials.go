@@ -32,7 +32,7 @@ func (a *Applier) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign,
 	case err == nil:
 		return nil
 	case !apierrors.IsNotFound(err):
-		return fmt.Errorf("cannot check whether the attempt already has a record: %w", err)
+		return fmt.Errorf("cannot check whether this attempt of the trial already has a record: %w", err)
 	}
 	if err := observe.CheckMounts(ctx, a.Uncached, c, cell); err != nil {
 		return err

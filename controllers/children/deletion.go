@@ -19,7 +19,7 @@ func describeDeletion(o client.Object) string {
 	switch o := o.(type) {
 	case *corev1.Pod:
 		if o.Spec.NodeName != "" {
-			return fmt.Sprintf("pod %s on node %s is being deleted", o.Name, o.Spec.NodeName)
+			return fmt.Sprintf("pod %s on Kubernetes node %s is being deleted", o.Name, o.Spec.NodeName)
 		}
 		kind = "pod"
 	case *corev1.PersistentVolumeClaim:

@@ -119,7 +119,7 @@ func addLoaderPods(job *decide.Job, j *batchv1.Job, pods []corev1.Pod) {
 	job.Started = true
 	if i, isMissing := MissingLoader(j, loaders); isMissing {
 		job.Started = false
-		job.Problem = decide.Problem{Message: fmt.Sprintf("Job %s has %d of %d pods: the pod of index %d is missing", j.Name, len(loaders), loaderCount(j), i)}
+		job.Problem = decide.Problem{Message: fmt.Sprintf("Job %s has %d of %d pods: loader pod %d is missing", j.Name, len(loaders), loaderCount(j), i)}
 	}
 	for _, pod := range loaders {
 		if !containerStarted(*pod, resources.ContainerTrial) {

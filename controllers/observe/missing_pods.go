@@ -70,7 +70,7 @@ func (o *Observer) missingPodProblem(ctx context.Context, owner client.Object, t
 	problem.Again = now.Add(children.RetryInterval)
 	var list corev1.EventList
 	if err := o.Uncached.List(ctx, &list, client.InNamespace(owner.GetNamespace()), client.MatchingFields{"involvedObject.uid": string(owner.GetUID())}); err != nil {
-		log.FromContext(ctx).Info("cannot list the Events of an object without pods", "object", title, "error", err.Error())
+		log.FromContext(ctx).Info("cannot list the Events of a StatefulSet or Job with missing pods", "object", title, "error", err.Error())
 		return problem
 	}
 	failed, isFailing := findCreateFailure(list.Items, lastCreated(changed, owner, pods))

@@ -119,7 +119,7 @@ func (o *Observer) observeClaimants(ctx context.Context, c *v1alpha1.BenchmarkCa
 	ours := client.MatchingLabels{resources.LabelManagedBy: resources.ManagedBy}
 	for _, list := range []client.ObjectList{&sets, &jobs, &pods} {
 		if err := o.Reader.List(ctx, list, ours, client.UnsafeDisableDeepCopy); err != nil {
-			return fmt.Errorf("cannot list the StatefulSets, Jobs and pods that use nodes: %w", err)
+			return fmt.Errorf("cannot list the StatefulSets, Jobs and pods of all campaigns: %w", err)
 		}
 	}
 	claimants := children.FindClaimants(campaigns.Items, sets.Items, jobs.Items, pods.Items)

@@ -63,7 +63,7 @@ func (o *Operator) findLocked(ctx context.Context) (schema.GroupVersion, bool, e
 		case IsNotServed(err):
 			continue
 		case err != nil:
-			return schema.GroupVersion{}, false, fmt.Errorf("cannot look for the kind %s in the API version %s: %w", resources.OpenSearchClusterKind, kind, err)
+			return schema.GroupVersion{}, false, fmt.Errorf("cannot check whether the API server serves the kind %s in the API version %s: %w", resources.OpenSearchClusterKind, kind, err)
 		}
 		if o.watches.Start != nil {
 			if err := o.watches.Start(kind); err != nil {
@@ -106,7 +106,7 @@ func (o *Operator) forget(ctx context.Context, kind schema.GroupVersion) {
 	o.kind = nil
 	if o.watches.Stop != nil {
 		if err := o.watches.Stop(ctx, kind); err != nil {
-			log.FromContext(ctx).Error(err, "cannot stop the watch of a kind that is no longer served", "kind", resources.OpenSearchClusterKind, "group", kind)
+			log.FromContext(ctx).Error(err, "cannot stop the watch of a kind that the API server no longer serves", "kind", resources.OpenSearchClusterKind, "group", kind)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (o *Operator) ListClusters(ctx context.Context, c *v1alpha1.BenchmarkCampai
 		o.forget(ctx, kind)
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("cannot list the campaign's %ss: %w", resources.OpenSearchClusterKind, err)
+		return nil, fmt.Errorf("cannot list the campaign's objects of kind %s: %w", resources.OpenSearchClusterKind, err)
 	}
 	return items, nil
 }
@@ -158,6 +158,6 @@ func NewOperatorMissing() error {
 	for _, kind := range resources.OpenSearchClusterGroups {
 		groups = append(groups, kind.String())
 	}
-	return fmt.Errorf("%w: the API server does not serve the kind %s of the API version %s; the field provisioner of spec.opensearch or of a variant requires this kind; install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove this field",
+	return fmt.Errorf("%w: the API server does not serve the kind %s of the API version %s: install the operator (https://github.com/opensearch-project/opensearch-k8s-operator), or remove provisioner: OpenSearchCluster from spec.opensearch and from the variants",
 		children.ErrOperatorMissing, resources.OpenSearchClusterKind, strings.Join(groups, " or "))
 }

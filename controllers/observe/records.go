@@ -124,7 +124,7 @@ func readRecord(ctx context.Context, cm *corev1.ConfigMap) reading {
 		Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf("ConfigMap %s: %v", cm.Name, err),
 	}}
 	if rec.Attempt, err = children.AttemptOf(cm); err != nil {
-		log.FromContext(ctx).Error(err, "ignoring an unreadable record without a valid trial annotation", "configMap", cm.Name)
+		log.FromContext(ctx).Error(err, "the ConfigMap of an unreadable record has no valid trial annotation: Knee ignores this record", "configMap", cm.Name)
 		return reading{}
 	}
 	return reading{cm.Name, cm.CreationTimestamp.Time, rec, true}

@@ -70,7 +70,7 @@ func Unplanned(c *v1alpha1.BenchmarkCampaign, err error) v1alpha1.BenchmarkCampa
 	}
 	setReady(&status, c.Generation, ready, stalled)
 	if known := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionConclusive); known == nil || known.ObservedGeneration != c.Generation {
-		setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "a ConfigMap that the campaign names could not be read")
+		setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "cannot read a ConfigMap that the campaign's spec refers to; the condition Ready gives the reason")
 	}
 	return status
 }
@@ -118,7 +118,7 @@ func userProblem(err error) (decide.Problem, bool) {
 func nothingMeasured(a campaign.Assessment, status v1alpha1.BenchmarkCampaignStatus) decide.Problem {
 	if message, isMissing := missingPlugin(a); isMissing {
 		return decide.Problem{Reason: v1alpha1.ReasonPluginMissing, Message: message +
-			"; no trial has a valid measurement: install the plugin in the OpenSearch cluster, then set spec.rerun to a new token"}
+			"; so no trial has a valid measurement: install the plugin in the OpenSearch cluster, then set spec.rerun to a new value to measure again"}
 	}
 	s := "no trial gave a valid measurement"
 	for _, cell := range status.Cells {

@@ -16,10 +16,21 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	if rounds < 1000 || curves < 100 {
 		return errors.New("-rounds must be at least 1000 and -curves at least 100: with fewer the bounds are too wide")
 	}
-	coverage := coverages(rounds, seed)
-	stability := stabilities(curves, seed)
-	methods := compareMethods(rounds/2, seed)
-	drifts := driftsFound(rounds/20, seed)
+	var coverage []coverage
+	var stability []stability
+	var methods []methodsAt
+	var drifts []foundDrifts
+	parts := []func(){
+		func() { coverage = coverages(rounds, seed) },
+		func() { methods = compareMethods(rounds/2, seed) },
+		func() { stability = stabilities(curves, seed) },
+		func() { drifts = driftsFound(rounds/50, seed) },
+	}
+	progress := newProgress("parts", len(parts))
+	inParallel(len(parts), func(i int) {
+		parts[i]()
+		progress.add()
+	})
 	if err := printCoverage(coverage); err != nil {
 		return err
 	}
@@ -45,7 +56,7 @@ func benchCoverage(rounds, curves int, seed uint64) error {
 	}
 	for _, s := range stability {
 		if !s.AsExpected {
-			broken = append(broken, "stability, "+s.Sweep)
+			broken = append(broken, fmt.Sprintf("stability, %v beside %g %%, %s", s.Setting, 100*s.OtherCV, s.Sweep))
 		}
 	}
 	err := json.NewEncoder(os.Stdout).Encode(map[string]any{
@@ -72,24 +83,6 @@ func printCoverage(rows []coverage) error {
 			width = fmt.Sprintf("%.2f", c.HalfWidth)
 		}
 		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%s\t%s: %s\t\n", c.Name, c.Stated, c.Found, c.Bound, width, c.Expected, ok)
-	}
-	return w.Flush()
-}
-
-func printStability(rows []stability) error {
-	fmt.Printf("Stability of knees: stated, how often the knee is the true one, in percent; within %d points over all shapes.\n", stabilityBound)
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "sweep\tstated\tright\tstated below 50\tright\t50 to 90\tright\tabove 90\tright\tby shape: stated/right\t")
-	for _, s := range rows {
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t", s.Sweep, s.Stated, s.Right)
-		for _, b := range s.Bins {
-			fmt.Fprintf(w, "%.0f\t%.0f\t", b.Stated, b.Right)
-		}
-		var shapes []string
-		for _, shape := range s.Shapes {
-			shapes = append(shapes, fmt.Sprintf("%s %.0f/%.0f", shape.Name, shape.Stated, shape.Right))
-		}
-		fmt.Fprintf(w, "%s\t\n", strings.Join(shapes, ", "))
 	}
 	return w.Flush()
 }

@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"os"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/knee-bench/knee/internal/verdict/stats"
@@ -28,94 +25,74 @@ type foundDrifts struct {
 	AsExpected bool      `json:"asExpected"`
 }
 
-// driftingSweep measures a curve. drift multiplies docs/s by a factor that depends on the number of trials so far.
+// driftingSweep measures cells. The drift of a full sweep reaches its full size after its passes.
 type driftingSweep struct {
-	name    string
-	passes  int // over the client counts; the drift reaches its full size after so many trials
-	anchor  bool
-	measure func(measure func(at int) sweep.Point)
+	name   string
+	passes int
+	anchor bool
+	sweep  func(cell) []sweep.Point
 }
 
-// ascending returns a full sweep whose passes ascend and descend in turn.
-func ascending(passes int, anchor bool) driftingSweep {
-	name := fmt.Sprintf("full n=%d", passes)
-	return driftingSweep{name, passes, anchor, func(measure func(at int) sweep.Point) {
-		for pass := range passes {
-			for at := range synthetic.Clients {
-				if pass%2 == 1 {
-					at = len(synthetic.Clients) - 1 - at
-				}
-				measure(at)
-			}
-		}
-	}}
-}
-
-func adaptively(anchor bool) driftingSweep {
-	return driftingSweep{"adaptive", 1, anchor, func(measure func(at int) sweep.Point) {
-		var points []sweep.Point
-		for {
-			next, done := sweep.AdaptiveNext(synthetic.Clients, points, synthetic.PercentOfPeak)
-			if done {
-				return
-			}
-			points = append(points, measure(slices.Index(synthetic.Clients, next)))
-		}
-	}}
+func newDriftingSweep(w way, passes int, anchor bool) driftingSweep {
+	name := w.name
+	if anchor {
+		name += ", anchor"
+	}
+	return driftingSweep{name, passes, anchor, w.sweep}
 }
 
 // driftsFound simulates cells with a sweep and four Finals. It counts the sweeps whose drift is found. Without a drift, these are
 // false alarms: at most 1 % are expected, within three standard errors.
 func driftsFound(curves int, seed uint64) []foundDrifts {
-	var out []foundDrifts
-	for _, s := range []driftingSweep{ascending(1, true), ascending(2, false), ascending(4, false), adaptively(false), adaptively(true)} {
-		if s.anchor {
-			s.name += ", anchor"
-		}
-		row := foundDrifts{Sweep: s.name}
-		for _, percent := range driftPercents {
-			stream := fnv.New64()
-			_, _ = fmt.Fprint(stream, "drift", s.name, percent)
-			rng := rand.New(rand.NewPCG(seed, stream.Sum64()))
-			found, matters := 0, 0
-			for i := range curves {
-				d := s.run(rng, synthetic.New(rng, synthetic.Shapes[i%len(synthetic.Shapes)]), percent)
-				if d != nil && d.IsSignificant() {
-					found++
-				}
-				if d != nil && d.Matters(synthetic.PercentOfPeak) {
-					matters++
-				}
-			}
-			row.Found = append(row.Found, 100*float64(found)/float64(curves))
-			row.Matters = append(row.Matters, 100*float64(matters)/float64(curves))
-		}
-		row.AsExpected = row.Found[0] <= 1+300*standardError(0.01, curves)
-		out = append(out, row)
+	sweeps := []driftingSweep{
+		newDriftingSweep(fullOnce, 1, true), newDriftingSweep(way{name: "full n=2", sweep: full(2)}, 2, false), newDriftingSweep(fullFour, 4, false),
+		newDriftingSweep(adaptively, 1, false), newDriftingSweep(adaptively, 1, true),
+	}
+	out := make([]foundDrifts, len(sweeps))
+	for i, s := range sweeps {
+		out[i] = foundDrifts{Sweep: s.name, Found: make([]float64, len(driftPercents)), Matters: make([]float64, len(driftPercents))}
+	}
+	progress := newProgress("rows of drifts", len(out)*len(driftPercents))
+	inParallel(len(out)*len(driftPercents), func(i int) {
+		s, percent := i/len(driftPercents), i%len(driftPercents)
+		out[s].Found[percent], out[s].Matters[percent] = sweeps[s].find(driftPercents[percent], curves, seed)
+		progress.add()
+	})
+	for i := range out {
+		out[i].AsExpected = out[i].Found[0] <= 1+300*standardError(0.01, curves)
 	}
 	return out
 }
 
-// run measures a curve and returns the drift that Knee finds. The drift is linear in the number of trials. An adaptive sweep does not
-// know its length, so its drift is that of a full pass.
-func (s driftingSweep) run(rng *rand.Rand, c synthetic.Curve, percent float64) *sweep.Drift {
-	c.CV = driftCV
-	var points []sweep.TimedPoint
-	last := s.passes * len(synthetic.Clients) // index of the last trial
-	if !s.anchor {
-		last--
+// find returns the percentage of sweeps whose drift is found, and of those whose drift matters.
+func (s driftingSweep) find(percent float64, curves int, seed uint64) (found, matters float64) {
+	rng := newRand(seed, "drift", s.name, percent)
+	for i := range curves {
+		truth := synthetic.New(rng, synthetic.Shapes[i%len(synthetic.Shapes)])
+		c := setting{CV: driftCV}.cell(rng, synthetic.Clients, truth.Docs)
+		c.drift = math.Log1p(percent / 100)
+		d := s.run(c, scaled(1, independent(driftCV)(rng, 4)))
+		if d != nil && d.IsSignificant() {
+			found += 100 / float64(curves)
+		}
+		if d != nil && d.Matters(synthetic.PercentOfPeak) {
+			matters += 100 / float64(curves)
+		}
 	}
-	measure := func(at int) sweep.Point {
-		p := measurePoint(rng, c, at)
-		p.DocsPerSecond *= math.Exp(math.Log1p(percent/100) * float64(len(points)) / float64(last))
-		points = append(points, sweep.TimedPoint{Clients: p.Clients, DocsPerSecond: p.DocsPerSecond, StartedAt: int64(len(points))})
-		return p
-	}
-	s.measure(measure)
+	return found, matters
+}
+
+// run measures a cell and returns the drift that Knee finds.
+func (s driftingSweep) run(c cell, finals []float64) *sweep.Drift {
+	points := s.sweep(c)
 	if s.anchor {
-		measure(slices.Index(synthetic.Clients, points[0].Clients))
+		points = append(points, c.measure(points, points[0].Clients, s.passes))
 	}
-	return sweep.FindDrift(points, [][]float64{scaled(1, independent(driftCV)(rng, 4))}, stats.PooledNoise(nil))
+	var timed []sweep.TimedPoint
+	for i, p := range points {
+		timed = append(timed, sweep.TimedPoint{Clients: p.Clients, DocsPerSecond: p.DocsPerSecond, StartedAt: int64(i)})
+	}
+	return sweep.FindDrift(timed, [][]float64{finals}, stats.PooledNoise(nil))
 }
 
 func printDrifts(rows []foundDrifts) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
 	"math/rand/v2"
 
@@ -85,9 +84,7 @@ func simulateDesign(name string, d design, rounds int, seed uint64) coverage {
 // simulate compares the confidence that intervals state with the share of intervals that contain the true ratio. The
 // stated confidence may differ between rounds.
 func simulate(name string, rounds int, seed uint64, compare func(*rand.Rand) stats.Estimate) coverage {
-	stream := fnv.New64()
-	_, _ = stream.Write([]byte(name)) // gives each row its own random numbers, independent of the other rows
-	rng := rand.New(rand.NewPCG(seed, stream.Sum64()))
+	rng := newRand(seed, name)
 	hits, stated, width := 0, 0.0, 0.0
 	for range rounds {
 		e := compare(rng)

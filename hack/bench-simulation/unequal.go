@@ -2,9 +2,7 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
-	"math/rand/v2"
 	"os"
 	"text/tabwriter"
 
@@ -45,9 +43,7 @@ func (c condition) simulate(m method, rounds int, seed uint64) coverage {
 		}
 		rounds /= 10
 	}
-	stream := fnv.New64()
-	_, _ = fmt.Fprint(stream, c.name, c.n, c.m)
-	rng := rand.New(rand.NewPCG(seed, stream.Sum64()))
+	rng := newRand(seed, c.name, c.n, c.m)
 	for range rounds {
 		in := m.of(scaled(truth, c.x(rng, c.n)), scaled(1, c.y(rng, c.m)), 1-stats.Alpha)
 		out.Stated += 100 * in.stated / float64(rounds)

@@ -1,38 +1,47 @@
 // Command mutate checks the tests of the verdict. It changes the code in one place at a time, and runs the tests that should fail.
 //
-// A mutant is the code with one change. A mutant is killed if a test fails, and it survives if all tests pass. The checkout is not
-// touched: `go test -overlay` compiles the changed file from a temporary folder.
+// A mutant is the code with one change. A mutant is killed if a test fails, and it survives if all tests pass. A test that takes
+// much longer than without the mutant is a timeout, which counts as killed. The checkout is not touched: `go test -overlay` compiles
+// the changed file from a temporary folder.
+//
+// The exit code is 1 if a survivor is not listed in survivors.txt, if a listed survivor is killed, or if too few mutants are killed.
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"regexp"
 	"slices"
 	"sync"
+	"syscall"
 )
 
 // leastKilled is the share of the mutants that the tests must kill.
 const leastKilled = 0.95
 
 func main() {
-	only := flag.String("only", "", "test only the mutants whose id matches this regular expression; the unchanged code and the share are then not checked")
+	only := flag.String("only", "", "test only the mutants whose id matches this regular expression; the share is then not checked")
 	list := flag.Bool("list", false, "list the mutants and run no test")
 	workers := flag.Int("workers", 2, "mutants that are tested at the same time")
 	flag.Parse()
-	if err := run(*only, *list, *workers); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *only, *list, *workers); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 }
 
-func run(only string, list bool, workers int) error {
+func run(ctx context.Context, only string, list bool, workers int) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
 	}
-	survivors, err := readSurvivors("hack/mutate/survivors.txt")
+	survivors, err := readSurvivors(survivorsFile)
 	if err != nil {
 		return err
 	}
@@ -59,18 +68,20 @@ func run(only string, list bool, workers int) error {
 		return err
 	}
 	defer t.close()
-	complete := len(mutants) == all
-	if complete {
-		if err := t.testUnchanged(packagesOf(mutants)); err != nil {
+	for _, pkg := range packagesOf(mutants) {
+		if err := t.measureClean(ctx, pkg); ctx.Err() != nil {
+			return errors.New("interrupted before the first mutant")
+		} else if err != nil {
 			return err
 		}
 	}
-	results, err := testAll(t, mutants, workers)
-	if err != nil {
-		return err
-	}
-	printSummary(results)
-	return survivors.judge(results, complete)
+	tested := 0
+	results, err := testAll(ctx, t, mutants, workers, func(r result) {
+		tested++
+		fmt.Printf("[%d/%d] %s\n", tested, len(mutants), r)
+	})
+	printSummary(os.Stdout, results)
+	return errors.Join(err, survivors.judge(results, len(results) == all))
 }
 
 // allMutants returns the mutants by hand and the generated mutants.
@@ -83,38 +94,39 @@ func allMutants() ([]mutant, error) {
 	return append(byHand, made...), err
 }
 
-// testAll tests the mutants and prints a line for each. The results are in the order of the mutants.
-func testAll(t *tester, mutants []mutant, workers int) ([]result, error) {
+// testAll tests the mutants and passes each result to report. It returns the results in the order of the mutants, also if it is
+// interrupted or a mutant cannot be tested.
+func testAll(ctx context.Context, t *tester, mutants []mutant, workers int, report func(result)) ([]result, error) {
 	results := make([]result, len(mutants))
-	errs := make([]error, len(mutants))
+	var errs []error
+	var lock sync.Mutex
 	var wait sync.WaitGroup
-	var print sync.Mutex
 	next := make(chan int)
-	done := 0
 	for range max(workers, 1) {
 		wait.Go(func() {
 			for i := range next {
-				results[i], errs[i] = t.test(mutants[i])
-				print.Lock()
-				done++
-				if errs[i] != nil {
-					fmt.Println(errs[i])
-				} else {
-					fmt.Printf("[%d/%d] %s\n", done, len(mutants), results[i])
+				r, err := t.test(ctx, mutants[i])
+				lock.Lock()
+				if err == nil {
+					results[i] = r
+					report(r)
 				}
-				print.Unlock()
+				errs = append(errs, err)
+				lock.Unlock()
 			}
 		})
 	}
 	for i := range mutants {
-		next <- i
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
 	}
 	close(next)
 	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	results = slices.DeleteFunc(results, func(r result) bool { return r.outcome == "" })
+	if ctx.Err() != nil { // it caused the other errors
+		return results, fmt.Errorf("interrupted after %d of %d mutants", len(results), len(mutants))
 	}
-	return results, nil
+	return results, errors.Join(errs...)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 )
 
+const survivorsFile = "hack/mutate/survivors.txt"
+
 // knownSurvivors holds the reason why each mutant of the file of survivors survives.
 type knownSurvivors map[string]string
 
@@ -36,55 +38,28 @@ func readSurvivors(file string) (knownSurvivors, error) {
 func (k knownSurvivors) checkIDs(mutants []mutant) error {
 	for _, id := range slices.Sorted(maps.Keys(k)) {
 		if !slices.ContainsFunc(mutants, func(m mutant) bool { return m.id == id }) {
-			return fmt.Errorf("hack/mutate/survivors.txt lists %s, which is no mutant (any more): delete the line", id)
+			return fmt.Errorf("%s lists %s, which is no mutant (any more): delete the line", survivorsFile, id)
 		}
 	}
 	return nil
 }
 
-// judge returns an error if the tests kill a listed survivor, or if they kill too few mutants.
+// judge returns an error for each survivor that is not listed and for each listed survivor that is killed. If all mutants are
+// tested, it also returns an error if too few are killed.
 func (k knownSurvivors) judge(results []result, complete bool) error {
 	var errs []error
-	killed := 0
 	for _, r := range results {
-		reason, listed := k[r.mutant.id]
+		_, listed := k[r.mutant.id]
 		switch {
-		case r.killer != "" && listed:
-			errs = append(errs, fmt.Errorf("%s is killed by %s: delete its line in hack/mutate/survivors.txt", r.mutant.id, r.killer))
-		case r.killer == "" && !listed:
-			fmt.Printf("survived, not listed: %s\n", r.mutant)
-		case r.killer == "":
-			fmt.Printf("survived, listed: %s: %s\n", r.mutant, reason)
-		}
-		if r.killer != "" {
-			killed++
+		case r.outcome == survived && !listed:
+			errs = append(errs, fmt.Errorf("survived: %s: write a test that fails, or list the mutant with the reason in %s", r.mutant, survivorsFile))
+		case r.outcome != survived && listed:
+			errs = append(errs, fmt.Errorf("%s is killed by %s: delete its line in %s", r.mutant.id, r.by, survivorsFile))
 		}
 	}
-	if share := float64(killed) / float64(len(results)); complete && share < leastKilled {
-		errs = append(errs, fmt.Errorf("%d of %d mutants are killed (%.1f %%), fewer than %g %%", killed, len(results), 100*share, 100*leastKilled))
+	if n := countKilled(results); complete && float64(n) < leastKilled*float64(len(results)) {
+		errs = append(errs, fmt.Errorf("%d of %d mutants are killed (%.1f %%), fewer than %g %%",
+			n, len(results), 100*float64(n)/float64(len(results)), 100*leastKilled))
 	}
 	return errors.Join(errs...)
-}
-
-// printSummary prints the numbers of mutants by package.
-func printSummary(results []result) {
-	type counts struct{ all, killed int }
-	by := map[string]counts{}
-	total := counts{}
-	for _, r := range results {
-		c := by[r.mutant.folder()]
-		c.all++
-		total.all++
-		if r.killer != "" {
-			c.killed++
-			total.killed++
-		}
-		by[r.mutant.folder()] = c
-	}
-	fmt.Printf("\n%-30s %7s %7s %8s\n", "package", "mutants", "killed", "survived")
-	for _, folder := range slices.Sorted(maps.Keys(by)) {
-		c := by[folder]
-		fmt.Printf("%-30s %7d %7d %8d\n", folder, c.all, c.killed, c.all-c.killed)
-	}
-	fmt.Printf("%-30s %7d %7d %8d\n\n", "all", total.all, total.killed, total.all-total.killed)
 }

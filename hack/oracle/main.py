@@ -1,7 +1,7 @@
 """Computes expected values for the tests of internal/verdict, without Knee's code.
 
-main.py compares its values with the files in testdata. It fails if a value differs by more than 1e-12 of the value.
-main.py --write replaces the files.
+`make oracle` runs main.py with the Python packages of requirements.txt. main.py compares its values with the files in testdata. It
+fails if a value differs by more than 1e-12 of the value. main.py --write replaces the files.
 """
 
 import json
@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 import campaigns
+import knees
 import ranks
 import shapes
 import sweeps
@@ -22,9 +23,9 @@ def vectors() -> dict[str, dict]:
     return {
         "stats": {
             "compare": ranks.compares(), "welch": ranks.welches(), "repetitions": ranks.repetitions(),
-            "fits": shapes.fits(), "noise": shapes.noises(), "medians": shapes.medians(),
+            "noise": shapes.noises(), "medians": shapes.medians(),
         },
-        "sweep": {"curves": sweeps.curves(), "shared": sweeps.shares(), "usl": shapes.usls()},
+        "sweep": {"curves": sweeps.curves(), "shared": sweeps.shares(), "usl": shapes.usls(), "knees": knees.probabilities()},
         "campaign": {"drift": campaigns.drifts(), "cost": campaigns.costs()},
     }
 
@@ -63,7 +64,7 @@ def main() -> int:
         for name, cases in content.items():
             print(f"{package:9} {name:12} {len(cases):4} cases {count(cases):6} values")
     if found:
-        print(f"{found} values differ from testdata: find out which side is wrong, or run hack/oracle/main.py --write", file=sys.stderr)
+        print(f"{found} values differ from testdata: find out which side is wrong, or run make oracle ORACLE_FLAGS=--write", file=sys.stderr)
     return int(found > 0)
 
 

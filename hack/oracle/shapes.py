@@ -1,56 +1,13 @@
-"""Fits of a sequence under order restrictions, and noise pooled from groups of repeats.
-
-Sources: Barlow, Bartholomew, Bremner and Brunk, Statistical Inference under Order Restrictions, 1972 (the max-min formula);
-Frisen 1986 (a fit that rises and falls). The Universal Scalability Law: Gunther, Guerrilla Capacity Planning, 2007.
-"""
+"""Noise pooled from groups of repeats, and the Universal Scalability Law (Gunther, Guerrilla Capacity Planning, 2007)."""
 
 import math
 import random
 import statistics
-from fractions import Fraction
 
 import numpy as np
 from scipy import optimize
 
 import samples
-
-
-def rising(values: list[Fraction], weights: list[Fraction]) -> list[Fraction]:
-    """Returns the non-decreasing least-squares fit: the largest, over all starts, of the smallest mean over all ends."""
-    def mean(i: int, j: int) -> Fraction:
-        return sum(v * w for v, w in zip(values[i:j], weights[i:j])) / sum(weights[i:j])
-    n = len(values)
-    return [max(min(mean(i, j) for j in range(k + 1, n + 1)) for i in range(k + 1)) for k in range(n)]
-
-
-def misfit(values: list[Fraction], weights: list[Fraction], fit: list[Fraction]) -> Fraction:
-    return sum(((v - f) ** 2 * w for v, w, f in zip(values, weights, fit)), Fraction(0))
-
-
-def rising_and_falling(values: list[Fraction], weights: list[Fraction]) -> list[Fraction]:
-    """Returns the least-squares fit that rises and then falls, by trying every place of the mode."""
-    fits = []
-    for mode in range(len(values) + 1):
-        fall = rising(values[mode:][::-1], weights[mode:][::-1])[::-1]
-        fits.append(rising(values[:mode], weights[:mode]) + fall)
-    return min(fits, key=lambda fit: misfit(values, weights, fit))
-
-
-def fits() -> list[dict]:
-    rng = random.Random("fits")
-    out = []
-    for i in range(40):
-        n = 1 + i % 12
-        values = [round(10 + 0.4 * min(k, 5) - 0.3 * max(k - 6, 0) * (i % 2) + rng.gauss(0, 0.05 + 0.4 * (i % 3)), 6) for k in range(n)]
-        weights = [float(rng.randint(1, 6)) for _ in range(n)]
-        v, w = [Fraction(a) for a in values], [Fraction(a) for a in weights]
-        up, both = rising(v, w), rising_and_falling(v, w)
-        out.append({
-            "values": values, "weights": weights,
-            "rising": [float(a) for a in up], "risingMisfit": float(misfit(v, w, up)),
-            "unimodal": [float(a) for a in both], "unimodalMisfit": float(misfit(v, w, both)),
-        })
-    return out
 
 
 def noises() -> list[dict]:

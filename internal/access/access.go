@@ -75,7 +75,7 @@ func readWord(path string) (string, error) {
 	}
 	word := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	if word == "" {
-		return "", fmt.Errorf("%s is empty", path)
+		return "", fmt.Errorf("the file %s is empty", path)
 	}
 	if strings.ContainsFunc(word, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return "", fmt.Errorf("the file %s contains characters that are not printable ASCII: choose a value without these characters, because HTTP clients encode them in different ways", path)

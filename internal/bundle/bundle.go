@@ -83,7 +83,7 @@ func (b *Bundle) Decoded() ([]record.Record, error) {
 // files returns the contents of all files that the bundle generates. Artifacts and checksums are not included.
 func (b *Bundle) files() (map[string][]byte, error) {
 	if b.Campaign == nil {
-		return nil, errors.New("a bundle needs a campaign")
+		return nil, errors.New("cannot write the bundle: its campaign is missing")
 	}
 	out := map[string][]byte{}
 	var err error
@@ -124,7 +124,7 @@ func (b *Bundle) checkComplete() error {
 	case b.Campaign == nil:
 		return errors.New("the archive is not a bundle made by kubectl knee export: it does not contain " + campaignFile)
 	case b.Versions.Format != Format:
-		return fmt.Errorf("the bundle has format %d, but this version of Knee reads only format %d: use the version of kubectl knee that made the bundle", b.Versions.Format, Format)
+		return fmt.Errorf("the bundle has format %d, but this version of kubectl knee reads only format %d: use the version of kubectl knee that made the bundle", b.Versions.Format, Format)
 	}
 	return nil
 }

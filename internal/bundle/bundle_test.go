@@ -166,7 +166,7 @@ func TestRead_damagedBundle_fails(t *testing.T) {
 		"a file twice":   {func(f []file) []file { return append(f, f[one]) }, whole[one].name, "twice"},
 		"a link":         {func(f []file) []file { return append(f, file{"report/link", "", tar.TypeSymlink}) }, "report/link", "not a regular file, or its name is not allowed"},
 		"a way out":      {func(f []file) []file { return append(f, file{"report/../../x", "x", tar.TypeReg}) }, "report/../../x", "not a regular file, or its name is not allowed"},
-		"no checksums":   {func(f []file) []file { f[0].text = "what\n"; return f }, "checksums.txt", "not a line of sha256sum"},
+		"no checksums":   {func(f []file) []file { f[0].text = "what\n"; return f }, "checksums.txt", "does not have the format of sha256sum"},
 	} {
 		_, err := bundle.Read(bytes.NewReader(pack(t, tt.change(slices.Clone(whole)))))
 		var d *bundle.Damaged
@@ -232,7 +232,7 @@ func TestWrite_invalidBundle_fails(t *testing.T) {
 		calls++
 		return io.NopCloser(strings.NewReader(strings.Repeat("x", 4)[:3] + string(rune('0'+calls)))), nil
 	}
-	if err := bundle.Write(io.Discard, b); err == nil || !strings.Contains(err.Error(), "the file changed while Knee read it") {
+	if err := bundle.Write(io.Discard, b); err == nil || !strings.Contains(err.Error(), "the file changed during the export") {
 		t.Errorf("a file that changes: %v", err)
 	}
 	if err := bundle.Write(io.Discard, &bundle.Bundle{}); err == nil {

@@ -128,7 +128,7 @@ func (r *reader) readChecksums(data []byte) error {
 	for lines.Scan() {
 		sum, name, ok := strings.Cut(lines.Text(), "  ")
 		if _, err := hex.DecodeString(sum); !ok || err != nil || len(sum) != 2*sha256.Size {
-			return &Damaged{checksumsFile, fmt.Sprintf("%q is not a line of sha256sum", lines.Text())}
+			return &Damaged{checksumsFile, fmt.Sprintf("line %q does not have the format of sha256sum", lines.Text())}
 		}
 		r.sums[name] = sum
 	}

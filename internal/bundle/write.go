@@ -98,7 +98,7 @@ func addFile(archive *tar.Writer, name string, e entry) error {
 		return err
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != e.sum {
-		return fmt.Errorf("the file changed while Knee read it (SHA-256 was %s, then %s)", e.sum, got)
+		return fmt.Errorf("the file changed during the export (SHA-256 was %s, then %s): run kubectl knee export again", e.sum, got)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func checkName(name string) error {
 		bad = bad || part == "" || part == "." || part == ".."
 	}
 	if bad {
-		return fmt.Errorf("%q cannot be the name of a file in a bundle", name)
+		return fmt.Errorf("file name %q is not allowed in a bundle: it must be a relative path without .. parts, backslashes or line breaks", name)
 	}
 	return nil
 }

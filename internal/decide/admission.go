@@ -89,11 +89,11 @@ func (c Claimant) obstacle() string {
 	}
 	switch {
 	case !c.holdsAny():
-		return who + ", which has priority for nodes that both campaigns may use" + c.hint()
+		return who + ", which has priority for Kubernetes nodes that both campaigns may use" + c.hint()
 	case len(c.Wants) == 0:
-		return who + ", which still has nodes that both campaigns may use" + c.hint()
+		return who + ", which still has Kubernetes nodes that both campaigns may use" + c.hint()
 	}
-	return who + ", which has nodes that both campaigns may use" + c.hint()
+	return who + ", which has Kubernetes nodes that both campaigns may use" + c.hint()
 }
 
 // hint describes what a user can do about a campaign that does not end without help.
@@ -102,11 +102,11 @@ func (c Claimant) hint() string {
 	case "", v1alpha1.ReasonProgressing, v1alpha1.ReasonQueued, ReasonDeleted:
 		return ""
 	case v1alpha1.ReasonSuspended:
-		return ": resume or delete that campaign, or set its whenSuspended to ReleaseNodes"
+		return ": resume or delete that campaign, or set its spec.whenSuspended to ReleaseNodes"
 	case v1alpha1.ReasonInvalidSpec:
 		return ": fix or delete that campaign"
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing:
-		return ": delete that campaign, or release its clusters with retain or ttlSecondsAfterFinished"
+		return ": delete that campaign, or set its spec.retain to Never or its spec.ttlSecondsAfterFinished, so that Knee deletes its OpenSearch clusters"
 	}
 	return ": fix, suspend or delete that campaign"
 }

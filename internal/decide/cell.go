@@ -19,9 +19,9 @@ func (d *decider) prepare(cell plan.Cell, turn plan.Turn) bool {
 	case Busy, Ready:
 		return true
 	case Deleting:
-		d.waitForDeletion("earlier objects of cell "+cell.Name+" are being deleted", cluster.Since, cluster.Left)
+		d.waitForDeletion("the old OpenSearch cluster of cell "+cell.Name+" is being deleted", cluster.Since, cluster.Left)
 	case Stopping:
-		d.waitForDeletion("nodes of cell "+cell.Name+" are being released", cluster.Since, cluster.Left)
+		d.waitForDeletion("OpenSearch of cell "+cell.Name+" is stopping", cluster.Since, cluster.Left)
 	case OtherPlacement:
 		d.replace(cell, Action{Kind: DeleteCluster, KeepCache: true})
 	case UsedJVM:

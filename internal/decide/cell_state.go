@@ -10,10 +10,10 @@ type CellState string
 // The states of a cell. A cell whose cluster Knee does not provision is always Busy or Ready.
 const (
 	Busy           CellState = "Busy"           // a trial runs, or its record does not exist yet
-	Deleting       CellState = "Deleting"       // earlier objects are being deleted
+	Deleting       CellState = "Deleting"       // the old cluster is being deleted
 	Missing        CellState = "Missing"        // there is no cluster
 	Stopped        CellState = "Stopped"        // the cluster has no nodes
-	Stopping       CellState = "Stopping"       // the cluster's nodes are being released
+	Stopping       CellState = "Stopping"       // the cluster's pods are being deleted
 	OtherPlacement CellState = "OtherPlacement" // the cluster was created for another placement
 	UsedJVM        CellState = "UsedJVM"        // the turn needs a fresh JVM, but the cluster's JVM has run other trials
 	Starting       CellState = "Starting"       // not all nodes are ready

@@ -38,7 +38,7 @@ func TestRetries_lostLoader_countsAsRetry(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1).Repetitions(0).Retries(1))
 	s.measure = func(a record.Attempt) record.Record {
 		if a.Phase == record.Sweep {
-			return wrappers.ErroredRecord(a, record.ReasonLoaderLost, "the pod of index 3 did not come")
+			return wrappers.ErroredRecord(a, record.ReasonLoaderLost, "loader pod 3 did not come")
 		}
 		return wrappers.MeasuredRecord(a, 1000)
 	}

@@ -62,7 +62,7 @@ func TestTearDown_runningJob_isAwaited(t *testing.T) {
 	removed := record.Attempt{Trial: record.Trial{Variant: "a", Topology: "1p0r", Cell: cell.Hash, Phase: record.Sweep, Clients: 64, Repetition: 1}, N: 1}
 	s.world.Jobs["removed"] = decide.Job{Name: "removed", Cell: cell.Name, Attempt: removed, State: decide.JobLive, Started: true, Created: start}
 	d := s.next()
-	if len(d.Actions) > 0 || d.Over || !strings.Contains(strings.Join(d.Waiting, ""), "the cluster of cell "+cell.Name+" is deleted after the cell's Job ends") {
+	if len(d.Actions) > 0 || d.Over || !strings.Contains(strings.Join(d.Waiting, ""), "the OpenSearch cluster of cell "+cell.Name+" will be deleted after the cell's Job ends") {
 		t.Errorf("%+v, want a wait for the Job of a trial that an edit removed", d)
 	}
 	delete(s.world.Jobs, "removed")

@@ -245,10 +245,10 @@ func (d *decider) releaseOthers(group, current int) bool {
 				continue
 			}
 			d.act(Action{Kind: StopCluster, Cell: cluster.Name})
-			d.wait("nodes of cell %s are being released", cluster.Name)
+			d.wait("OpenSearch of cell %s is stopping to release its Kubernetes nodes", cluster.Name)
 		} else if cluster.Pods > 0 {
 			gone = false
-			d.waitForDeletion("nodes of cell "+cluster.Name+" are being released", cluster.Since, cluster.Left)
+			d.waitForDeletion("OpenSearch of cell "+cluster.Name+" is stopping to release its Kubernetes nodes", cluster.Since, cluster.Left)
 		}
 	}
 	return gone
@@ -261,7 +261,7 @@ func (d *decider) tearDown() {
 		there, going := d.countJobs(cell.Name)
 		switch {
 		case d.isBusy(cell.Name):
-			d.wait("the cluster of cell %s is deleted after the cell's Job ends", cell.Name)
+			d.wait("the OpenSearch cluster of cell %s will be deleted after the cell's Job ends", cell.Name)
 		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
 		case exists, going > 0:

@@ -258,7 +258,7 @@ func TestRivals_onePool_oldestRunsFirst(t *testing.T) {
 // TestRivals_severalCampaigns_namesThree checks that the text about a waiting campaign names at most three rivals and counts the others.
 func TestRivals_severalCampaigns_namesThree(t *testing.T) {
 	for n, want := range map[int]string{
-		2: "waits for campaign ns/1 (Suspended), which still has nodes that both campaigns may use: resume or delete that campaign, or set its whenSuspended to ReleaseNodes; " +
+		2: "waits for campaign ns/1 (Suspended), which still has Kubernetes nodes that both campaigns may use: resume or delete that campaign, or set its spec.whenSuspended to ReleaseNodes; " +
 			"also waits for campaign ns/2 (Suspended)",
 		4: "; also waits for 1 more campaign",
 		5: "; also waits for 2 more campaigns",
@@ -293,15 +293,15 @@ func TestRivals_ageAndNodes_decideWhoWaits(t *testing.T) {
 		{"an older one on another pool", decide.Claimant{Created: start.Add(-1), Wants: pool("b"), Holds: pool("b")}, false, "", false, false},
 		{"an older one on any node", decide.Claimant{Created: start.Add(-1), Wants: any}, false, "has priority", false, false},
 		{"a younger one that wants", decide.Claimant{Created: start.Add(1), Wants: pool("a")}, false, "", false, false},
-		{"a younger one that has nodes", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, false, "which has nodes", false, false},
+		{"a younger one that has nodes", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, false, "which has Kubernetes nodes", false, false},
 		{"one of the same age, by its UID", decide.Claimant{Created: start, UID: "a", Wants: pool("a")}, false, "has priority", false, false},
-		{"both have nodes, the other is older", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Holds: pool("a")}, true, "has nodes", true, false},
-		{"both have nodes, the other is younger", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, true, "has nodes", false, false},
+		{"both have nodes, the other is older", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Holds: pool("a")}, true, "has Kubernetes nodes", true, false},
+		{"both have nodes, the other is younger", decide.Claimant{Created: start.Add(1), Wants: pool("a"), Holds: pool("a")}, true, "has Kubernetes nodes", false, false},
 		{"an older one without nodes, this one runs", decide.Claimant{Created: start.Add(-1), Wants: pool("a")}, true, "", false, false},
 		{"a suspended one that keeps its nodes", decide.Claimant{Created: start.Add(1), Holds: pool("a"), Reason: v1alpha1.ReasonSuspended}, false,
-			"campaign ns/o (Suspended), which still has nodes that both campaigns may use: resume or delete that campaign, or set its whenSuspended to ReleaseNodes", false, false},
-		{"one that is over and retains", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonFinished}, false, "ttlSecondsAfterFinished", false, false},
-		{"one that is deleted", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, false, "(Deleted), which still has nodes", false, false},
+			"campaign ns/o (Suspended), which still has Kubernetes nodes that both campaigns may use: resume or delete that campaign, or set its spec.whenSuspended to ReleaseNodes", false, false},
+		{"one that is over and retains", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonFinished}, false, "or set its spec.retain to Never", false, false},
+		{"one that is deleted", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, false, "(Deleted), which still has Kubernetes nodes", false, false},
 		{"one that is deleted, of this one's nodes", decide.Claimant{Holds: pool("a"), Reason: decide.ReasonDeleted}, true, "(Deleted)", false, false},
 		{"one whose spec was made invalid", decide.Claimant{Holds: pool("a"), Reason: v1alpha1.ReasonInvalidSpec}, false, "fix or delete that campaign", false, false},
 		{"one that cannot be scheduled", decide.Claimant{Created: start.Add(-1), Wants: pool("a"), Reason: v1alpha1.ReasonUnschedulable}, false, "fix, suspend or delete that campaign", false, false},

@@ -15,11 +15,11 @@ const overdue = 5 * time.Minute
 
 // advice describes what a user can do about a wait that takes too long, by the reason of the wait.
 var advice = map[string]string{
-	v1alpha1.ReasonUnschedulable:      "add nodes or volumes that satisfy the campaign's nodePool, resources and storage, or change these fields",
-	v1alpha1.ReasonImagePullFailed:    "check the image name, and check that the node is allowed to pull the image",
+	v1alpha1.ReasonUnschedulable:      "add Kubernetes nodes or volumes that satisfy the campaign's nodePool, resources and storage, or change these fields",
+	v1alpha1.ReasonImagePullFailed:    "check the image name, and check that the Kubernetes node is allowed to pull the image",
 	v1alpha1.ReasonProvisioningFailed: "check the pods of the cell and their events",
-	v1alpha1.ReasonTrialBlocked:       "check the loader pod and its node",
-	v1alpha1.ReasonCleanUpBlocked:     "if a node no longer exists, delete its Node object; if an object has a finalizer, check the controller that set the finalizer",
+	v1alpha1.ReasonTrialBlocked:       "check the loader pod and its Kubernetes node",
+	v1alpha1.ReasonCleanUpBlocked:     "if the machine of a Kubernetes node no longer exists, delete the Node object; if an object has a finalizer, check the controller that set the finalizer",
 	v1alpha1.ReasonForbidden:          "change the quota, limit or policy, or reduce what the campaign requests",
 }
 
@@ -68,7 +68,7 @@ func (d *decider) waitWithDeadline(what string, since time.Time, reason string, 
 		reason = problem.Reason
 	}
 	if !problem.Definite {
-		message = fmt.Sprintf("%s; this took longer than %s (spec.timeouts.provisioningSeconds)", message, d.plan.ProvisioningTimeout)
+		message = fmt.Sprintf("%s; the wait took longer than %s (spec.timeouts.provisioningSeconds)", message, d.plan.ProvisioningTimeout)
 	}
 	if what, known := advice[reason]; known {
 		message += ": " + what
@@ -92,9 +92,9 @@ func (d *decider) waitForJob(job Job) {
 	switch {
 	case job.State == JobFinished:
 	case !job.Ending.IsZero():
-		d.waitForDeletion("the loader pod of trial "+describeAttempt(job.Attempt)+" is ending", job.Ending, job.Left)
+		d.waitForDeletion("the loader pod of trial "+describeAttempt(job.Attempt)+" is terminating", job.Ending, job.Left)
 	case !job.Started:
-		d.waitWithDeadline("starting the loader of trial "+describeAttempt(job.Attempt), job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
+		d.waitWithDeadline("the loader pod of trial "+describeAttempt(job.Attempt)+" is starting", job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
 	default:
 		d.stallIfOverdue(job)
 	}

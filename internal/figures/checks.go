@@ -14,9 +14,9 @@ var checkFigures = []Figure{
 	{Name: "client_check_bulk_size", Column: 149, In: CheckLoads, Help: "documents in a bulk request of the repeated load", Get: check(nonZero(func(c *record.ClientCheck) int64 { return c.BulkSize }))},
 	{Name: "client_check_rejections", Unit: "requests", Column: 150, In: CheckLoads, Help: "refused requests of the repeated load: sum of all counters of all nodes",
 		Get: check(func(c *record.ClientCheck) (int64, bool) { return c.Rejections, c.Made() })},
-	{Name: "client_check_client_utilization", Column: 151, In: CheckLoads, Help: "share of the clients' time spent waiting for the server in the repeated load, 0 to 1", Get: check(nonZero(func(c *record.ClientCheck) float64 { return c.UtilizationOfTime }))},
-	{Name: "client_check_loader_cpu_seconds_per_million_documents", Unit: "s", Column: 152, In: CheckLoads, Help: "CPU time of Knee's loader for a million documents of the repeated load, in seconds of one core", Get: check(nonZero(func(c *record.ClientCheck) float64 { return c.CPUPerMillion }))},
-	{Name: "client_check_note", Column: 153, In: CheckLoads, Help: "why the load was not repeated, or how the repeated load differs from the driver's load", Get: check(always(func(c *record.ClientCheck) string { return c.Note }))},
+	{Name: "client_check_client_utilization", Column: 151, In: CheckLoads, Help: "share of time (0 to 1) in which the clients of the repeated load waited for OpenSearch", Get: check(nonZero(func(c *record.ClientCheck) float64 { return c.UtilizationOfTime }))},
+	{Name: "client_check_loader_cpu_seconds_per_million_documents", Unit: "s", Column: 152, In: CheckLoads, Help: "CPU time of Knee's own loader for each million documents of the repeated load, in seconds of one core", Get: check(nonZero(func(c *record.ClientCheck) float64 { return c.CPUPerMillion }))},
+	{Name: "client_check_note", Column: 153, In: CheckLoads, Help: "why Knee did not repeat the load, or how the repeated load differs from the first load", Get: check(always(func(c *record.ClientCheck) string { return c.Note }))},
 }
 
 func check[T value](of func(*record.ClientCheck) (T, bool)) Getter {

@@ -47,11 +47,11 @@ var gates = []Gate{
 			"Knee skips the default if the driver did not count failures, and the report says so. With `parser: JSON`, this gate needs the paths `operations` and `failures`",
 		Unknown: "the record has no ingest task and no count of failed operations"},
 	{Name: "maxIOWaitPercent", Words: "iowait %s %%", Digits: 1, What: "iowait", Node: ofNodeCPU(func(c *record.CPU) float64 { return c.IOWait }),
-		Help: "iowait of the OpenSearch node with the highest iowait: mean over the load window, of all cores", Unknown: "Knee's probe did not answer"},
+		Help: "highest mean iowait of any OpenSearch node over the load window, in percent of all cores", Unknown: "Knee's probe container in the OpenSearch pod did not answer"},
 	{Name: "maxIOPressurePercent", Words: "io pressure %s %%", Digits: 1, What: "io pressure", Node: ioPressure,
-		Help: "share of time in which a task waited for a disk (PSI io \"some\"), of the OpenSearch node with the highest value", Unknown: "the kernel does not report pressure (PSI is off)"},
+		Help: "highest share of time in which at least one task waited for a disk on any OpenSearch node (PSI io \"some\")", Unknown: "the node's kernel does not report pressure (PSI is off)"},
 	{Name: "maxStealPercent", Words: "steal %s %%", Digits: 1, What: "steal", Node: ofNodeCPU(func(c *record.CPU) float64 { return c.Steal }),
-		Help: "CPU time that the hypervisor took (steal) from the OpenSearch node with the most steal, of all cores", Unknown: "Knee's probe did not answer"},
+		Help: "highest mean steal (CPU time that the hypervisor took) of any OpenSearch node over the load window, in percent of all cores", Unknown: "Knee's probe container in the OpenSearch pod did not answer"},
 	{Name: "maxThrottledPercent", Words: "throttled quota periods %s %%", Digits: 1, What: "throttled quota periods", Node: throttled,
 		Help:    "share of CPU quota periods that were throttled, of the worst node. A node without a quota passes: see below",
 		Unknown: "there is a quota, but its throttling was not measured, or it is not known whether there is a quota"},
@@ -75,7 +75,7 @@ var gates = []Gate{
 			return 0, "the driver's service time or bulk size is not known"
 		},
 		Applies: func(r *record.Record) bool { return r.Attempt.Phase != record.OpenLoop }, // clients of an open loop wait by design
-		Help: "share of the clients' time spent waiting for the server (0 to 1): docs/s x mean service time / (bulk size x clients). Below 0.9 the loader is " +
+		Help: "share of time (0 to 1) in which the clients waited for OpenSearch: docs/s x mean service time / (bulk size x clients). Below 0.9 the loader is " +
 			"the limit. The gate does not judge an OpenLoop trial, whose clients are idle by design",
 		Unknown: "the driver's service time or bulk size is not known"},
 	{Name: "minSteadySeconds", Words: "the steady part of the load is %s s long,", None: "no steady part of the load was found", Least: true, Digits: 2, Record: steadySeconds,
@@ -126,7 +126,7 @@ func variation(r *record.Record) (float64, string) {
 func ofNodeCPU(of func(*record.CPU) float64) func(*record.Record, *record.Node) (float64, string) {
 	return func(_ *record.Record, n *record.Node) (float64, string) {
 		if n.CPU == nil || math.IsNaN(of(n.CPU)) {
-			return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
+			return 0, fmt.Sprintf("the CPU of OpenSearch node %s was not measured", n.Name)
 		}
 		return of(n.CPU), ""
 	}
@@ -137,14 +137,14 @@ func ofNodeCPU(of func(*record.CPU) float64) func(*record.Record, *record.Node) 
 func busyCPU(_ *record.Record, n *record.Node) (float64, string) {
 	busy, known := n.BusyCPU()
 	if !known || math.IsNaN(busy) {
-		return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
+		return 0, fmt.Sprintf("the CPU of OpenSearch node %s was not measured", n.Name)
 	}
 	return busy, ""
 }
 
 func ioPressure(_ *record.Record, n *record.Node) (float64, string) {
 	if n.Pressure == nil || math.IsNaN(n.Pressure.IO) {
-		return 0, fmt.Sprintf("the io pressure of node %s was not measured (its kernel may not report it)", n.Name)
+		return 0, fmt.Sprintf("the io pressure of OpenSearch node %s was not measured (the kernel may not report this value)", n.Name)
 	}
 	return n.Pressure.IO, ""
 }
@@ -159,7 +159,7 @@ func throttled(r *record.Record, n *record.Node) (float64, string) {
 	processors := n.Environment.Processors
 	for _, other := range r.Nodes { // the nodes of a cell have the same quota
 		if other.Throttled != nil {
-			return 0, fmt.Sprintf("the throttling of node %s was not measured", n.Name)
+			return 0, fmt.Sprintf("the throttling of OpenSearch node %s was not measured", n.Name)
 		}
 		if processors == 0 {
 			processors = other.Environment.Processors
@@ -167,11 +167,11 @@ func throttled(r *record.Record, n *record.Node) (float64, string) {
 	}
 	switch {
 	case n.CPU == nil:
-		return 0, fmt.Sprintf("the CPU of node %s was not measured", n.Name)
+		return 0, fmt.Sprintf("the CPU of OpenSearch node %s was not measured", n.Name)
 	case processors == 0 || n.CPU.Cores == 0:
-		return 0, fmt.Sprintf("it is not known whether node %s has a CPU quota", n.Name)
+		return 0, fmt.Sprintf("it is not known whether OpenSearch node %s has a CPU quota", n.Name)
 	case processors < n.CPU.Cores:
-		return 0, fmt.Sprintf("node %s has %d of %d processors, but their throttling was not measured", n.Name, processors, n.CPU.Cores)
+		return 0, fmt.Sprintf("OpenSearch node %s has %d of %d processors, but their throttling was not measured", n.Name, processors, n.CPU.Cores)
 	}
 	return 0, ""
 }

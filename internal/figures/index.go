@@ -6,7 +6,7 @@ import "github.com/knee-bench/knee/internal/record"
 var indexFigures = []Figure{
 	{Name: "seconds", Field: "windowSeconds", Unit: "s", Column: 17, In: IndexLoads, Help: "length of the window", Get: ofIngest(nonZero(func(in *record.Ingest) float64 { return in.Seconds }))},
 	{Name: "window", Field: "window", Column: 13, In: IndexLoads, Help: "part of the load over which docs/s is measured: Whole, Steady or Corpus", Get: ofIngest(always(func(in *record.Ingest) string { return in.Window }))},
-	{Name: "window_note", Column: 14, In: IndexLoads, Help: "why docs/s was not measured over the window that workload.measure requires", Get: ofIngest(always(func(in *record.Ingest) string { return in.WindowNote }))},
+	{Name: "window_note", Column: 14, In: IndexLoads, Help: "why docs/s was not measured over the part of the load that workload.measure requires", Get: ofIngest(always(func(in *record.Ingest) string { return in.WindowNote }))},
 	{Name: "steady_seconds", Field: "steadySeconds", Unit: "s", Column: 78, In: IndexLoads, Zero: ZeroEmpty,
 		Help: "length of the steady part of a timed load; 0 in gate expressions and empty in results.csv if no steady part was found; unknown for a full corpus",
 		Get:  ofIngest(func(in *record.Ingest) (float64, bool) { return in.SteadySeconds, in.Corpus == 0 })},

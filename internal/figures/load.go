@@ -48,7 +48,7 @@ var loaderFigures = []Figure{
 	{Name: "loader_busiest_percent", Field: "busiestPercent", Of: Loader, Unit: "%", Column: 46, Row: 39, Help: "CPU of the driver's busiest process, in percent of one core; near 100 the loader is the limit",
 		Get: loader(func(l *record.Loader) float64 { return l.BusiestPercent })},
 	{Name: "loader_busiest_process", Field: "busiestProcess", Of: Loader, Column: 47, Help: "name of the driver's busiest process", Get: loader(func(l *record.Loader) string { return l.BusiestProcess })},
-	{Name: "client_utilization", Field: "clientUtilization", Of: Loader, Column: 48, Row: 38, Help: "share of the clients' time spent waiting for the server, 0 to 1; below 0.9 the loader is the limit",
+	{Name: "client_utilization", Field: "clientUtilization", Of: Loader, Column: 48, Row: 38, Help: "share of time (0 to 1) in which the clients waited for OpenSearch; below 0.9 the loader is the limit",
 		Get: loader(func(l *record.Loader) float64 { return l.UtilizationOfTime })},
 	{Name: "loader_memory_bytes", Field: "memoryBytes", Of: Loader, Unit: "bytes", Column: 115, Help: "highest resident memory of the driver's processes", Get: loader(func(l *record.Loader) int64 { return l.MemoryBytes })},
 }

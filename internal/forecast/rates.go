@@ -67,7 +67,7 @@ func describeDocuments(p plan.Plan) string {
 		}
 		text := fmt.Sprintf("%d documents per load", n)
 		if cell.Spec.OSB != nil {
-			text = fmt.Sprintf("%d documents of %s per load", n, cell.Spec.OSB.Workload)
+			text = fmt.Sprintf("%d documents of workload %s per load", n, cell.Spec.OSB.Workload)
 		}
 		if !slices.Contains(out, text) {
 			out = append(out, text)

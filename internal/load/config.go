@@ -83,10 +83,10 @@ func (c Config) timeout() time.Duration {
 func (c Config) Validate() error {
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("url %q is not the URL of an OpenSearch cluster: use the form http://localhost:9200", c.URL)
+		return fmt.Errorf("url %q is not an http or https URL: use the form http://localhost:9200", c.URL)
 	}
 	if u.User != nil {
-		return errors.New("url contains a user name: remove the user name and password from url, and write them into the files username and password of the credentials folder")
+		return errors.New("url contains a user name: write the user name and password into the files username and password in the credentials folder (--credentials-dir) instead")
 	}
 	b := c.Bulk
 	switch {
@@ -95,17 +95,17 @@ func (c Config) Validate() error {
 	case c.Workers < 1 || c.Workers > maxWorkers:
 		return fmt.Errorf("workers is %d: the value must be from 1 to %d", c.Workers, maxWorkers)
 	case c.clients() > maxClients || c.FirstClient < 0 || c.FirstClient+c.Workers > c.clients():
-		return fmt.Errorf("firstClient and workers select the clients %d to %d (counted from 0), and the load has %d clients: firstClient must be at least 0, firstClient + workers at most clients, and clients at most %d", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
+		return fmt.Errorf("the clients %d to %d (counted from 0) are not possible in a load with %d clients, which may have at most %d: correct firstClient, workers or clients", c.FirstClient, c.FirstClient+c.Workers-1, c.clients(), maxClients)
 	case (b.Dataset == "") == (len(b.Files) == 0):
-		return errors.New("set either a dataset or files, not both")
+		return errors.New("dataset and files are both set or both empty: set exactly one of them")
 	case b.Documents < 0 || b.DurationSeconds < 0 || b.FlushBytes < 0 || b.FlushDocuments < 0:
 		return errors.New("documents, duration, flushBytes and flushDocuments cannot be below 0")
 	case b.Documents > 0 && b.DurationSeconds > 0:
-		return errors.New("documents and a duration both say when the load ends: leave one of them out")
+		return errors.New("the number of documents and the duration both say when the load ends: leave one of them out")
 	case b.FlushBytes > 0 && b.FlushDocuments > 0:
 		return errors.New("flushBytes and flushDocuments both say when a bulk request is full: leave one of them out")
 	case b.Dataset != "" && b.Documents == 0 && b.DurationSeconds == 0:
-		return fmt.Errorf("dataset %s never ends: say how many documents to send, or how long the load lasts", b.Dataset)
+		return fmt.Errorf("dataset %s has no end: set the number of documents to send, or the duration of the load", b.Dataset)
 	case c.retries() < 0 || c.TimeoutSeconds < 0:
 		return errors.New("retries and timeoutSeconds cannot be below 0")
 	}

@@ -118,7 +118,7 @@ func (c *connection) open(ctx context.Context) error {
 		secured := tls.Client(conn, c.tls)
 		if err := secured.HandshakeContext(ctx); err != nil {
 			_ = conn.Close()
-			return fmt.Errorf("TLS handshake with %s failed: %w", c.address, err)
+			return fmt.Errorf("TLS handshake with server %s failed: %w", c.address, err)
 		}
 		conn = secured
 	}

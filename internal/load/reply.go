@@ -41,7 +41,7 @@ var (
 func maxReply(documents int) int64 { return int64(documents)<<11 + 1<<20 }
 
 // errReply is the error of a reply that is incomplete or not a reply of the bulk API.
-var errReply = errors.New("the reply is not a valid bulk reply")
+var errReply = errors.New("the server's reply to the bulk request is not valid")
 
 // read reads the body of a reply to its end.
 func (r *replyReader) read(body io.Reader, documents int) (*reply, error) {
@@ -105,10 +105,10 @@ func (r *replyReader) count(body io.Reader, n int, ended bool, documents int) er
 		taken += countTaken(r.chunk[:n])
 	}
 	if tail != [2]byte{']', '}'} {
-		return fmt.Errorf("%w: the reply is incomplete", errReply)
+		return fmt.Errorf("%w: the end of the reply is missing", errReply)
 	}
 	if taken > documents {
-		return fmt.Errorf("%w: the reply has %d items for %d documents", errReply, taken, documents)
+		return fmt.Errorf("%w: the reply has %d items, but the request has %d documents", errReply, taken, documents)
 	}
 	r.reply.acknowledged, r.reply.silent = taken, documents-taken
 	return nil
@@ -135,7 +135,7 @@ func (r *replyReader) parse(documents int) error {
 		return fmt.Errorf("%w: %w", errReply, err)
 	}
 	if len(all.Items) > documents {
-		return fmt.Errorf("%w: the reply has %d items for %d documents", errReply, len(all.Items), documents)
+		return fmt.Errorf("%w: the reply has %d items, but the request has %d documents", errReply, len(all.Items), documents)
 	}
 	out := &r.reply
 	out.retry = slices.Grow(out.retry, documents)[:documents]

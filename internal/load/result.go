@@ -153,7 +153,7 @@ func Merge(results []Result) (Result, error) {
 			return Result{}, err
 		}
 		if dropped := latency.Merge(h); dropped > 0 {
-			return Result{}, fmt.Errorf("cannot merge the latency histograms: %d latencies are outside their range", dropped)
+			return Result{}, fmt.Errorf("cannot merge the latency histograms: %d latencies are outside the range of a histogram (1 µs to 2 h)", dropped)
 		}
 		out.From, out.To, out.FirstEnd = min(out.From, r.From), max(out.To, r.To), min(out.FirstEnd, r.FirstEnd)
 		out.Processes += r.Processes

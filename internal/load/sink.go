@@ -102,7 +102,7 @@ func CountDocuments(body io.Reader, buffer []byte) (documents int, size int64, e
 		}
 	}
 	if last != '\n' || lines%2 != 0 {
-		return 0, size, fmt.Errorf("the body of the bulk request must have two lines for each document and end with a line feed: it has %d lines, and the last byte is %q", lines, last)
+		return 0, size, fmt.Errorf("the bulk request must have two lines for each document and end with a line feed: it has %d lines, and the last byte is %q", lines, last)
 	}
 	return lines / 2, size, nil
 }

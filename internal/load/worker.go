@@ -177,7 +177,7 @@ func (w *worker) readReply(response *http.Response, documents int) answer {
 	out := answer{refused: r.refused, retry: r.retry, again: r.rejected + r.unavailable, rejected: r.rejected}
 	out.documents = Documents{Acknowledged: int64(r.acknowledged), Failed: int64(r.failed), Uncertain: int64(r.silent)}
 	if r.silent > 0 {
-		out.refused = count(out.refused, Refusal{Status: http.StatusOK, Type: silentReply, Reason: "the reply has no item for these documents", Documents: int64(r.silent)})
+		out.refused = count(out.refused, Refusal{Status: http.StatusOK, Type: silentReply, Reason: "the reply to the bulk request has no item for these documents", Documents: int64(r.silent)})
 	}
 	return out
 }

@@ -18,12 +18,11 @@ type Options struct {
 	Gates              v1alpha1.Gates
 	Baseline           string  // variant in the denominator of ratios; empty: no ratios
 	SmallestDifference float64 // in percent: a ratio whose interval lies within this difference is equivalent
-	Seed               uint64  // seed of the resampling for a knee's stability
 }
 
 // Defaults returns the rules of a campaign that sets no rules.
 func Defaults() Options {
-	return Options{PercentOfPeak: v1alpha1.DefaultPercentOfPeak, SmallestDifference: v1alpha1.DefaultSmallestDifferencePercent, Seed: uint64(v1alpha1.DefaultSeed)}
+	return Options{PercentOfPeak: v1alpha1.DefaultPercentOfPeak, SmallestDifference: v1alpha1.DefaultSmallestDifferencePercent}
 }
 
 // Analyze judges the rows by the code that judges a campaign's records.
@@ -40,7 +39,7 @@ func Analyze(rows []Row, has Columns, o Options) (Result, error) {
 		return Result{}, fmt.Errorf("the file has no variant %q for --baseline: use one of %s", o.Baseline, strings.Join(variants, ", "))
 	}
 	design := campaign.Design{
-		PercentOfPeak: o.PercentOfPeak, SmallestDifferencePercent: o.SmallestDifference, Seed: o.Seed,
+		PercentOfPeak: o.PercentOfPeak, SmallestDifferencePercent: o.SmallestDifference,
 		Placements: f.placements(has), MaxRepetitions: maxRepetitions(rows),
 	}
 	a := campaign.AssessAttempts(design, f.cells, f.attempts)

@@ -167,13 +167,13 @@ func TestAnalyze_verdicts(t *testing.T) {
 		"no figure":                    {"a,8,,ok,,,", nil, "Errored", "no docs_per_second"},
 		"failed with a figure":         {"a,8,100,Failed,,,", nil, "Errored", "the file says that this row failed"},
 		"zero is no measurement":       {"a,8,0,,,,", nil, "Errored", "docs/s of 0 is no measurement"},
-		"gated":                        {"a,8,100,gated,,,", nil, "Gated", "the file says that this row failed a gate"},
+		"gated":                        {"a,8,100,gated,,,", nil, "Gated", "the file says that this row failed a quality gate"},
 		"gated without a figure":       {"a,8,,gated,,,", nil, "Errored", "no docs_per_second"},
 		"rejections":                   {"a,8,100,,,,3", nil, "Gated", "3 rejections above maxRejections 0"},
 		"rejections allowed":           {"a,8,100,,,,3", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Measured", ""},
 		"errors without rejections":    {"a,8,100,,,0.25,0", nil, "Errored", "25 % of the requests"},
 		"errors under status ok":       {"a,8,100,ok,,0.25,0", nil, "Errored", "(an error_rate above 0 is a failure, even if the status is ok)"},
-		"gated with errors":            {"a,8,100,gated,,0.25,0", nil, "Gated", "the file says that this row failed a gate"},
+		"gated with errors":            {"a,8,100,gated,,0.25,0", nil, "Gated", "the file says that this row failed a quality gate"},
 		"gated with a figure of 0":     {"a,8,0,gated,,,", nil, "Errored", "docs/s of 0 is no measurement"},
 		"a mean of rejections":         {"a,8,100,,,,0.25", nil, "Gated", "1 rejections above maxRejections 0"},
 		"a mean that is allowed":       {"a,8,100,,,,2.25", func(o *offline.Options) { o.Gates.MaxRejections = new(int64(3)) }, "Measured", ""},
@@ -401,7 +401,7 @@ func TestAnalyze_foreignAttemptColumns_areIgnored(t *testing.T) {
 	if p := r.Cells[0].Points[0]; p.Verdict != "Measured" || *p.DocsPerSecond != 100 {
 		t.Errorf("%+v, want the median of three rows", p)
 	}
-	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "columns verdict, attempt are ignored: they have a meaning only in Knee's own results.csv") {
+	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "columns verdict, attempt are ignored: Knee reads them only in its own results.csv") {
 		t.Errorf("notes %q", r.Notes)
 	}
 }

@@ -29,7 +29,7 @@ var columns = []column{
 		r.Rejections = &n
 		return err
 	}},
-	{name: "error_rate", read: readFigure(func(r *Row, f *float64) { r.ErrorRate = f }, 1, "it is a share of the requests, from 0 to 1, not percent")},
+	{name: "error_rate", read: readFigure(func(r *Row, f *float64) { r.ErrorRate = f }, 1, "the value is a share of the requests, from 0 to 1, not percent")},
 	{name: "iowait_percent", alias: "cpu_iowait_percent", read: readFigure(func(r *Row, f *float64) { r.IOWait = f }, 100, ofCores)},
 	{name: "cpu_user_percent", read: readFigure(func(r *Row, f *float64) { r.User = f }, math.MaxFloat64, "")},
 	{name: "cpu_system_percent", alias: "cpu_sys_percent", read: readFigure(func(r *Row, f *float64) { r.System = f }, math.MaxFloat64, "")},
@@ -51,7 +51,7 @@ var signature = []string{"attempt", "verdict", "failures", "whole_docs_per_secon
 
 const verdictColumn = "verdict" // a column of Knee's own results.csv; read as the status
 
-const ofCores = "it is in percent of all cores, from 0 to 100"
+const ofCores = "the value is in percent of all cores, from 0 to 100"
 
 // layout lists the columns of a file that are read, with the position of each column.
 type layout []struct {
@@ -130,7 +130,7 @@ func readPhase(r *Row, s string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no phase: use Warmup, Sweep, Anchor, Final, OpenLoop or an empty field", s)
+	return fmt.Errorf("%q is not a valid phase: use Warmup, Sweep, Anchor, Final or OpenLoop, or leave the field empty", s)
 }
 
 func readStatus(r *Row, s string) error {
@@ -140,7 +140,7 @@ func readStatus(r *Row, s string) error {
 	}
 	status, ok := known[strings.ToLower(s)]
 	if !ok {
-		return fmt.Errorf("%q is no status: use ok, failed, gated or an empty field", s)
+		return fmt.Errorf("%q is not a valid status: use ok, failed or gated, or leave the field empty", s)
 	}
 	r.Status = status
 	return nil
@@ -150,7 +150,7 @@ func readStatus(r *Row, s string) error {
 // finite.
 func readDocs(r *Row, s string) error {
 	const least, most = 1e-3, 1e15
-	if err := readFigure(func(r *Row, f *float64) { r.DocsPerSecond = f }, most, "docs/s of more than 1e15 is no measurement")(r, s); err != nil {
+	if err := readFigure(func(r *Row, f *float64) { r.DocsPerSecond = f }, most, "docs/s must be at most 1e15")(r, s); err != nil {
 		return err
 	}
 	if f := *r.DocsPerSecond; f > 0 && f < least {

@@ -32,7 +32,7 @@ func TestAnalyze_placements_meansAreCompared(t *testing.T) {
 	if f == nil || math.Abs(f.Ratio-want.Ratio) > 1e-12 || f.Low != nil || f.P != nil || f.Verdict != nil {
 		t.Errorf("three placements against one: %+v, want %v without an interval", f, want.Ratio)
 	}
-	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "a has one placement") {
+	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "variant a has only one placement") {
 		t.Errorf("notes %q", r.Notes)
 	}
 	both := analyze(t, finalsHeader+finals("a", "x", 8, 100, 101)+finals("a", "y", 8, 102)+several, against("a"))
@@ -105,15 +105,15 @@ func TestAnalyze_tooManyFinals_fails(t *testing.T) {
 func TestAnalyze_finalsNotCompared_notesReason(t *testing.T) {
 	const header = "variant,phase,clients,docs_per_second,status\n"
 	for name, tt := range map[string]struct{ rows, want string }{
-		"apart": {"a,Final,8,100,\nb,Final,16,150,\n", "no ratio of the Finals of b / a: they are at different client counts (b: 16; a: 8)"},
+		"apart": {"a,Final,8,100,\nb,Final,16,150,\n", "no ratio of the Finals of b / a: the two variants have Finals at different client counts (b: 16; a: 8)"},
 		"gated": {"a,Final,8,100,\nb,Final,8,150,gated\nb,Final,8,,\n",
-			"no ratio of the Finals of b / a at 8 clients: no Final of b is Measured (1 Gated, 1 Errored)"},
-		"none of the one": {"a,Final,8,100,\nb,Sweep,8,150,\n", "no ratio of the Finals of b / a: b has no Finals"},
+			"no ratio of the Finals of b / a at 8 clients: every Final of variant b had an error or failed a gate (1 Gated, 1 Errored)"},
+		"none of the one": {"a,Final,8,100,\nb,Sweep,8,150,\n", "no ratio of the Finals of b / a: variant b has no Finals"},
 		"no peak": {"a,Sweep,8,100,\nb,Sweep,8,150,gated\n",
-			"no ratio of the sweeps of b / a: b has no peak, because no point of its sweep is Measured"},
-		"single": {"a,Final,8,100,\nb,Final,8,150,\n", "no interval of the Finals of b / a at 8 clients: b has one value, a has one value"},
+			"no ratio of the sweeps of b / a: variant b has no peak, because every point of its sweep had an error or failed a gate"},
+		"single": {"a,Final,8,100,\nb,Final,8,150,\n", "no interval for the ratio of the Finals of b / a at 8 clients: variant b has only one value, variant a has only one value"},
 		"no clients": {"a,Final,,100,\na,Final,,101,\nb,Final,8,150,\n",
-			"no ratio of the Finals of b / a: they are at different client counts (b: 8; a: not known)"},
+			"no ratio of the Finals of b / a: the two variants have Finals at different client counts (b: 8; a: not known)"},
 	} {
 		notes := analyze(t, header+tt.rows, against("a")).Notes
 		found := false

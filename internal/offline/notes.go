@@ -13,9 +13,9 @@ import (
 func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 	var out []string
 	if ignored := foreignColumns(has); len(ignored) > 0 {
-		text := "columns %s are ignored: they have a meaning only in Knee's own results.csv, which has all of %s"
+		text := "columns %s are ignored: Knee reads them only in its own results.csv, which has all of these columns: %s"
 		if len(ignored) == 1 {
-			text = "column %s is ignored: it has a meaning only in Knee's own results.csv, which has all of %s"
+			text = "column %s is ignored: Knee reads this column only in its own results.csv, which has all of these columns: %s"
 		}
 		out = append(out, fmt.Sprintf(text, strings.Join(ignored, ", "), strings.Join(signature, ", ")))
 	}
@@ -83,7 +83,7 @@ func describeMissingRatio(a campaign.Assessment, c, base campaign.Cell) []string
 	if len(c.Sweep) > 0 && len(base.Sweep) > 0 {
 		for _, one := range []campaign.Cell{c, base} {
 			if one.Curve.Peak == nil {
-				say("ratio of the sweeps", ": %s has no peak, because no point of its sweep is Measured", one.Variant)
+				say("ratio of the sweeps", ": variant %s has no peak, because every point of its sweep had an error or failed a gate", one.Variant)
 			}
 		}
 	}
@@ -91,22 +91,22 @@ func describeMissingRatio(a campaign.Assessment, c, base campaign.Cell) []string
 	switch {
 	case len(c.Finals) == 0 && len(base.Finals) == 0:
 	case len(c.Finals) == 0:
-		say("ratio of the Finals", ": %s has no Finals", c.Variant)
+		say("ratio of the Finals", ": variant %s has no Finals", c.Variant)
 	case len(base.Finals) == 0:
-		say("ratio of the Finals", ": %s has no Finals", base.Variant)
+		say("ratio of the Finals", ": variant %s has no Finals", base.Variant)
 	case len(both) == 0:
-		say("ratio of the Finals", ": they are at different client counts (%s: %s; %s: %s)",
+		say("ratio of the Finals", ": the two variants have Finals at different client counts (%s: %s; %s: %s)",
 			c.Variant, finalClients(c), base.Variant, finalClients(base))
 	}
 	for _, clients := range both {
 		byPlacement := a.ComparesPlacements(c.FinalsAt(clients), base.FinalsAt(clients))
 		switch x, y := countValues(a.Design, c, base, clients); {
 		case x == 0:
-			say("ratio of the Finals", " at %s: no Final of %s is Measured (%s)", clientsText(clients), c.Variant, countLost(c, clients))
+			say("ratio of the Finals", " at %s: every Final of variant %s had an error or failed a gate (%s)", clientsText(clients), c.Variant, countLost(c, clients))
 		case y == 0:
-			say("ratio of the Finals", " at %s: no Final of %s is Measured (%s)", clientsText(clients), base.Variant, countLost(base, clients))
+			say("ratio of the Finals", " at %s: every Final of variant %s had an error or failed a gate (%s)", clientsText(clients), base.Variant, countLost(base, clients))
 		case x == 1 || y == 1:
-			say("interval of the Finals", " at %s: %s", clientsText(clients),
+			say("interval for the ratio of the Finals", " at %s: %s", clientsText(clients),
 				strings.Join(slices.Concat(describeSingle(c, x, byPlacement), describeSingle(base, y, byPlacement)), ", "))
 		}
 	}
@@ -119,9 +119,9 @@ func describeSingle(c campaign.Cell, values int, byPlacement bool) []string {
 	case values > 1:
 		return nil
 	case byPlacement:
-		return []string{c.Variant + " has one placement, but an interval needs several, because the means of placements are compared"}
+		return []string{"variant " + c.Variant + " has only one placement, but an interval needs several, because the means of placements are compared"}
 	}
-	return []string{c.Variant + " has one value"}
+	return []string{"variant " + c.Variant + " has only one value"}
 }
 
 // countLost counts the Finals of a cell at a client count by their verdict, for a cell without Measured Finals.

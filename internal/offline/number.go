@@ -97,10 +97,10 @@ func readCount(s string) (int32, error) {
 // readName returns an error if a name has characters that a terminal or JSON would not show unchanged.
 func readName(s string) error {
 	if !utf8.ValidString(s) {
-		return errors.New("the text is not UTF-8")
+		return errors.New("the text is not UTF-8: save the file in UTF-8")
 	}
 	if i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
-		return fmt.Errorf("%q holds a character that cannot be printed", s)
+		return fmt.Errorf("%q contains a character that cannot be printed: remove this character", s)
 	}
 	return nil
 }

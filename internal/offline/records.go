@@ -141,7 +141,7 @@ func judge(r Row, attempt record.Attempt, has Columns, limits v1alpha1.Gates) ca
 	}
 	if r.Status == GatedRow && j.Verdict == verdict.Measured {
 		j.Verdict = verdict.Gated
-		j.Failures = []verdict.Failure{{Message: reasonOf("the file says that this row failed a gate", r.Reason)}}
+		j.Failures = []verdict.Failure{{Message: reasonOf("the file says that this row failed a quality gate", r.Reason)}}
 	}
 	return campaign.Judged{Record: rec, Judgement: j}
 }

@@ -124,7 +124,7 @@ const (
 )
 
 // LoadersReady returns how long the loader pods of a trial wait for a pod that is missing or not ready. It returns 0 if the
-// trial has one pod. A pod waits at most two times: first for the pod of index 0, then together with that pod for the last pod.
+// trial has one pod. A pod waits at most two times: first for loader pod 0, then together with that pod for the last pod.
 func (p Plan) LoadersReady(cell CellSpec, clients int32) time.Duration {
 	if cell.Loaders(clients) == 1 {
 		return 0

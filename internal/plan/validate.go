@@ -64,7 +64,7 @@ func checkSize(p Plan, path *field.Path) field.ErrorList {
 func checkWait(p Plan, w v1alpha1.Workload, path *field.Path) field.ErrorList {
 	if n := seconds(w.WaitSeconds, 0); n >= p.TrialTimeout {
 		return field.ErrorList{field.Invalid(path, *w.WaitSeconds, fmt.Sprintf(
-			"must be below spec.timeouts.trialSeconds (now %.0f, default %d), because this time includes the wait: lower waitSeconds, or raise spec.timeouts.trialSeconds",
+			"must be below spec.timeouts.trialSeconds (now %.0f s, default %d s), because this timeout includes the wait: lower waitSeconds or raise the timeout",
 			p.TrialTimeout.Seconds(), v1alpha1.DefaultTrialSeconds))}
 	}
 	return nil

@@ -19,7 +19,7 @@ func checkZones(p Plan, s v1alpha1.BenchmarkCampaignSpec, path *field.Path) fiel
 		if t.Zones != nil && slices.ContainsFunc(p.Cells, operated) {
 			errs = append(errs, field.Forbidden(path.Index(i).Child("zones"),
 				"Knee cannot spread the pods of provisioner OpenSearchCluster over zones, because the opensearch-k8s-operator creates these pods: "+
-					"remove zones, or use provisioner StatefulSet"))
+					"remove the field zones, or set opensearch.provisioner to StatefulSet"))
 		}
 	}
 	return errs

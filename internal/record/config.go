@@ -20,7 +20,7 @@ type Config struct {
 	Index               IndexConfig `json:"index"`
 	Loaders             int32       `json:"loaders,omitempty"`             // number of loader pods of the trial; 0 means 1
 	LoadersReadySeconds int32       `json:"loadersReadySeconds,omitempty"` // with several loader pods: how long to wait for pods that are missing or not ready
-	Coordinator         string      `json:"coordinator,omitempty"`         // host:port of the loader pod of index 0, for the other pods; empty: the trial has one pod
+	Coordinator         string      `json:"coordinator,omitempty"`         // host:port of loader pod 0, for the other pods; empty: the trial has one pod
 
 	Driver DriverConfig `json:"driver"`
 
@@ -122,7 +122,7 @@ const (
 	ClientCertificatePath = "/knee/secrets/client-certificate" // the Secret with the client certificate for an endpoint
 	ISMPath               = "/knee/ism"                        // the mounted Index State Management policy
 	ProbePort             = 9209                               // port of the probe in the OpenSearch pod
-	CoordinatorPort       = 9210                               // port at which the loader pod of index 0 coordinates the other pods
+	CoordinatorPort       = 9210                               // port at which loader pod 0 coordinates the other pods
 	IndexEnv              = "JOB_COMPLETION_INDEX"             // environment variable of the agent with the loader pod's index; Kubernetes sets it in an Indexed Job
 	HostEnv               = "KNEE_HOST"                        // environment variable of the agent and the probe with the Kubernetes node's name
 	TerminationPath       = "/dev/termination-log"             // file for the record

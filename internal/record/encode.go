@@ -142,17 +142,17 @@ func Decode(data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("the record is empty")
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return Record{}, fmt.Errorf("the record is incomplete (%d bytes): %w", len(data), err)
+		return Record{}, fmt.Errorf("the record is incomplete or damaged (%d bytes): %w", len(data), err)
 	}
 	if head.Version == nil {
 		return Record{}, fmt.Errorf("the record has no version")
 	}
 	if *head.Version != Version {
-		return Record{}, fmt.Errorf("the record has version %d, but this program reads only version %d", *head.Version, Version)
+		return Record{}, fmt.Errorf("the record has format version %d, but this program reads only format version %d", *head.Version, Version)
 	}
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
-		return Record{}, fmt.Errorf("the record is incomplete (%d bytes): %w", len(data), err)
+		return Record{}, fmt.Errorf("cannot decode the record (%d bytes): %w", len(data), err)
 	}
 	restore(&r)
 	return r, nil

@@ -87,7 +87,7 @@ func TestFiles_cpuRangeOfEachNode(t *testing.T) {
 // report shows the change of docs/s with and without a drift.
 func TestFiles_anchor_isShownAsDrift(t *testing.T) {
 	for change, want := range map[float64]string{
-		1.5: "changed by +50.0 % (p = ", 1: "changed by 0.0 % (p = 1): noise explains this. Only a change of more than ",
+		1.5: "changed by +50.0 % (p = ", 1: "changed by 0.0 % (p = 1). Noise can explain this change: only a change of more than ",
 	} {
 		c := twoVariants("t")
 		c.Spec.Sweep.Anchor = new(true)

@@ -73,7 +73,7 @@ func TestStatus_study_publishedFigures(t *testing.T) {
 	want := v1alpha1.CellStatus{
 		Variant: "intel", Topology: "6p0r", Trials: "11/11", KneeClients: 12, KneeDocsPerSecond: 239130,
 		PeakClients: 48, PeakDocsPerSecond: 243044, FinalDocsPerSecond: 236273,
-		NotMeasured:   []string{"24 clients Errored: DriverFailed: opensearch-benchmark ended with exit code 64"},
+		NotMeasured:   []string{"24 clients (verdict Errored): DriverFailed: opensearch-benchmark ended with exit code 64"},
 		FailedClients: []int32{24},
 	}
 	want.KneeStabilityPercent = s.Cells[0].KneeStabilityPercent // tests of the analysis check this figure
@@ -207,7 +207,7 @@ func TestFiles_failedTrials_areMarked(t *testing.T) {
 		"| 1 |  |  | 84.0 | 4.0 | 6.0 | 430.0 | 610.0 | 1200.5 | 0 | **Errored**: RequestsFailed: 25 % of the requests of task \"index\" failed, and no rejection counter explains these failures, attempt 2 |",
 		"| 4 | 500000 | 349.30 | 84.0 | 4.0 | 12.3 | 430.0 | 610.0 | 1200.5 | 0 | **Gated**: iowait 12.3 % above maxIOWaitPercent 10, rate above the peak |",
 		"The highest observed docs/s (500000 at 4 clients) failed a gate, so this point is not the peak.",
-		"- PeakGated: the highest docs/s of b (4 clients) failed a gate",
+		"- PeakGated: the highest docs/s of these cells failed a gate, so Knee uses the highest value that passed every gate as the peak: b (4 clients); ",
 		"| a | t | Sweep | 1 | 1 | 1 | Errored |", "| a | t | Sweep | 1 | 1 | 2 | Errored |")
 	var errored, gated map[string]string
 	for _, row := range rows(t, files["results.csv"]) {
@@ -224,7 +224,7 @@ func TestFiles_failedTrials_areMarked(t *testing.T) {
 	if gated["docs_per_second"] != "500000" || gated["failures"] != "iowait 12.3 % above maxIOWaitPercent 10" {
 		t.Errorf("gated: %v", gated)
 	}
-	if s := summary.Status(in); s.Cells[1].NotMeasured[0] != "4 clients Gated: iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].PeakDocsPerSecond == 500000 {
+	if s := summary.Status(in); s.Cells[1].NotMeasured[0] != "4 clients (verdict Gated): iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].PeakDocsPerSecond == 500000 {
 		t.Errorf("status: %+v", s.Cells[1])
 	}
 }
@@ -325,7 +325,7 @@ func TestFiles_warningsWithoutGates(t *testing.T) {
 		r.Settle.Note, r.Ingest.WindowNote = "2 merges", "warm-up would cut more than half"
 		return r
 	})
-	has(t, report.Files(in)["report.md"], "client-bound (clients wait for the server only 80 % of their time)", "a loader process used 99 % of one core",
+	has(t, report.Files(in)["report.md"], "the loader may be the limit (its clients waited for the server only 80 % of their time)", "a loader process used 99 % of one core",
 		"the cluster was not at rest before the load: 2 merges", "window: warm-up would cut more than half")
 }
 

@@ -45,14 +45,14 @@ func TestFiles_clientChecks(t *testing.T) {
 		lacks  []string
 	}{
 		"one cell": {map[string]float64{"a": 1.02, "b": 1.39},
-			[]string{"**ClientBound**: b, 2 clients: the load generator was the limit: opensearch-benchmark reached 143143 docs/s, Knee's loader reached 198969", "| OpenSearch |", "ClientBound"},
+			[]string{"**ClientBound**: cell b, 2 clients: opensearch-benchmark was the limit and reached 143143 docs/s; Knee's loader reached 198969 docs/s", "| OpenSearch |", "ClientBound"},
 			[]string{"every checked cell"}},
 		"both alike": {map[string]float64{"a": 1.36, "b": 1.42},
-			[]string{"**ClientBound**: a, 2 clients", "**ClientBound**: b, 2 clients", "The load generator limited every checked cell: Knee's loader reached more docs/s, by factors of 1.36 to 1.42"}, nil},
+			[]string{"**ClientBound**: cell a, 2 clients", "**ClientBound**: cell b, 2 clients", "In every checked cell, opensearch-benchmark was the limit: Knee's loader reached more docs/s, by factors of 1.36 to 1.42"}, nil},
 		"none":         {map[string]float64{"a": 1, "b": 1.03}, []string{"| OpenSearch |"}, []string{"ClientBound"}},
 		"disturbed":    {map[string]float64{"a": 0.4, "b": 1}, []string{"not known: Knee's loader reached fewer docs/s"}, []string{"ClientBound"}},
 		"not made":     {map[string]float64{"a": 0, "b": 1}, []string{"the load cannot be repeated: the load consists of 2 files of documents, but Knee's loader can repeat only one file", "not known"}, []string{"ClientBound"}},
-		"not repeated": {nil, []string{"To measure these Finals again, set a new spec.rerun."}, []string{"ClientBound"}},
+		"not repeated": {nil, []string{"To measure these repetitions again, set a new spec.rerun."}, []string{"ClientBound"}},
 	} {
 		files := report.Files(finished(checkedCampaign(c.ratios)))
 		for _, file := range []string{"report.md", "report.html"} {

@@ -169,7 +169,7 @@ func TestHTML_gatedPoint_namesGate(t *testing.T) {
 	if named < 8 {
 		t.Errorf("%d plots show gated points, want the knee curves, the Finals and those of telemetry", named)
 	}
-	has(t, page, "75: failed", "r6g/n6p48@75 failed: RequestsFailed", "64: 164", "(gated: 1234 rejections above maxRejections 0)", "8: skipped")
+	has(t, page, "75: failed", "r6g/n6p48@75 failed: RequestsFailed", "64: 164", "(gated: 1234 rejections above maxRejections 0)", "16: skipped")
 	if strings.Contains(page, "75: 0") {
 		t.Error("a failed point has a figure")
 	}

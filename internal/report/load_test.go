@@ -146,7 +146,7 @@ func TestFiles_recordsInAnotherUnit_areErrored(t *testing.T) {
 	zero := int32(0)
 	c.Spec.Retries = &zero
 	files := report.Files(finished(c, func(t record.Trial) record.Record { return campaigntest.MeasuredLoad(t, 5, "rows/s") }))
-	has(t, files["report.md"], "Nothing was measured", "the rate of the record is in rows/s, but the rate of the campaign is in calls/s")
+	has(t, files["report.md"], "Nothing was measured", "the stored record of this trial has its rate in rows/s, but spec.workload gives a rate in calls/s")
 	if got := rows(t, files["results.csv"])[0]; got["rate"] != "" || got["verdict"] != "Errored" {
 		t.Errorf("results.csv: %v", got)
 	}

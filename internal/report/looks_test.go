@@ -32,7 +32,7 @@ func TestFiles_raisedRepetitions_sayWhichLook(t *testing.T) {
 		})
 		in := view.NewInput(c, p, records, "")
 		files := report.Files(in)
-		const look = "look 2 of this campaign (4, then 8 repetitions): interval at 98.3"
+		const look = "look 2 at the data of this campaign (4, then 8 repetitions): interval at 98.3"
 		for name, has := range map[string]bool{
 			"sentence":    strings.Contains(summary.Sentence(in), look),
 			"report.md":   strings.Contains(files["report.md"], look) && strings.Contains(files["report.md"], "the data was compared more than once"),
@@ -44,7 +44,7 @@ func TestFiles_raisedRepetitions_sayWhichLook(t *testing.T) {
 		}
 	}
 	spent := stats.Estimate{Looks: []stats.Look{{N: 4, M: 4}, {N: 5, M: 6}}}
-	if got, want := summary.LookText(spent), "look 2 of this campaign (4, then 5 repetitions): no interval, because the earlier looks have used the allowed error"; got != want {
+	if got, want := summary.LookText(spent), "look 2 at the data of this campaign (4, then 5 repetitions): no interval, because the earlier looks have used up the allowed error probability"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -150,7 +150,7 @@ func TestTruth_H1_report_namesCellsWithoutKnee(t *testing.T) {
 		t.Errorf("status %q %q %q %q", s.Knees, s.SharedClients, s.Result, s.Progress)
 	}
 	has(t, report.Files(in)["report.md"], "Shared clients: 2 is the smallest client count that passes in every cell; cells without a knee are left out: dead.",
-		"no client count of dead has the verdict Measured, so the comparisons leave these cells out", "1.300x a")
+		"no client count of these cells (dead) has a valid measurement that passed every gate, so no comparison includes these cells", "1.300x a")
 }
 
 // TestSentence_finalsOfOneJVM checks that the sentence names the variation between starts of the JVM if the Finals shared a JVM.

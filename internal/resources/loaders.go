@@ -15,7 +15,7 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// LoaderService returns the headless Service with which the loader pods of a trial find their coordinator, the pod of index 0,
+// LoaderService returns the headless Service with which the loader pods of a trial find their coordinator, loader pod 0,
 // before that pod is ready. It returns nil if the cell's trials never have several pods.
 func LoaderService(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Service {
 	if cell.Spec.PerPod == 0 {
@@ -37,7 +37,7 @@ func LoaderService(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *corev1.Servic
 
 func loaderServiceName(cell plan.Cell) string { return cell.Name + "-loader" }
 
-// coordinator returns the address of the loader pod of index 0. The Job controller sets the host name of a pod to JOB-INDEX.
+// coordinator returns the address of loader pod 0. The Job controller sets the host name of a pod to JOB-INDEX.
 func coordinator(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job string) string {
 	return fmt.Sprintf("%s-0.%s.%s.svc:%d", job, loaderServiceName(cell), c.Namespace, record.CoordinatorPort)
 }

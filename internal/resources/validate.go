@@ -12,8 +12,8 @@ func Validate(c *v1alpha1.BenchmarkCampaign, o Options) field.ErrorList {
 	var errs field.ErrorList
 	look := func(os v1alpha1.OpenSearch, at *field.Path) {
 		if ptr.Deref(os.SysctlInit, false) && !o.AllowSysctlInit {
-			errs = append(errs, field.Forbidden(at.Child("sysctlInit"), "the manager does not allow privileged containers: "+
-				"start the manager with --allow-sysctl-init, or remove sysctlInit and set vm.max_map_count on the Kubernetes nodes"))
+			errs = append(errs, field.Forbidden(at.Child("sysctlInit"), "Knee's manager does not allow privileged containers: "+
+				"start the manager with --allow-sysctl-init, or remove sysctlInit and set vm.max_map_count to at least 262144 on the Kubernetes nodes"))
 		}
 	}
 	spec := field.NewPath("spec")

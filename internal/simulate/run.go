@@ -77,12 +77,12 @@ func (r *run) follow(spec v1alpha1.BenchmarkCampaignSpec) ([]Event, error) {
 				return nil, err
 			}
 		case r.results.done < r.results.planned:
-			return nil, fmt.Errorf("the simulated campaign stops after %d of %d trials, with these reasons for waiting: %q", r.results.done, r.results.planned, d.Waiting)
+			return nil, fmt.Errorf("cannot simulate the whole campaign: no action is possible after %d of %d trials, with these reasons for waiting: %q", r.results.done, r.results.planned, d.Waiting)
 		default:
 			return r.events, nil
 		}
 	}
-	return nil, fmt.Errorf("the simulated campaign does not end: %d of %d trials are done", r.results.done, r.results.planned)
+	return nil, fmt.Errorf("cannot simulate the whole campaign: the simulation reached its maximum number of decisions after %d of %d trials", r.results.done, r.results.planned)
 }
 
 // now returns the simulated time. The date has no meaning.

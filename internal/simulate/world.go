@@ -80,7 +80,7 @@ func (w *World) startCluster(p plan.Plan, a decide.Action, now time.Time) error 
 		return err
 	}
 	if c, exists := w.Clusters[a.Cell]; exists && (c.Replicas > 0 || c.Pods > 0 || c.Placement != a.Placement) {
-		return fmt.Errorf("cluster %+v exists already, so action %+v cannot start it", c, a)
+		return fmt.Errorf("the simulated OpenSearch cluster %+v exists already, so action %+v cannot start this cluster", c, a)
 	}
 	n := cell.Spec.Topology.Nodes
 	w.Clusters[a.Cell] = decide.Cluster{
@@ -99,7 +99,7 @@ func (w *World) startTrial(p plan.Plan, a decide.Action, now time.Time) error {
 		return fmt.Errorf("trial %+v has placement %d, but the cluster has placement %d", a.Attempt, a.Attempt.Placement, cluster.Placement)
 	}
 	if cell.Provisioned() && (cluster.Replicas == 0 || cluster.Ready != cluster.Replicas) {
-		return fmt.Errorf("trial %+v starts on a cluster that is not ready: %+v", a.Attempt, cluster)
+		return fmt.Errorf("simulated trial %+v starts on an OpenSearch cluster that is not ready: %+v", a.Attempt, cluster)
 	}
 	name := cell.AttemptName(a.Attempt)
 	if _, exists := w.Jobs[name]; exists {

@@ -96,7 +96,7 @@ func (n *Node) status(pod corev1.Pod) (*corev1.PodStatus, error) {
 		return nil, err
 	case b.Loader != nil:
 		return b.Loader(cfg, index), nil
-	case index > 0: // has already sent its figures to the pod of index 0
+	case index > 0: // has already sent its figures to loader pod 0
 		return Ended(resources.ContainerTrial, 0, ""), nil
 	case b.Trial != nil:
 		return b.Trial(cfg), nil

@@ -204,19 +204,19 @@ func TestBulkTrials(t *testing.T) {
 			}
 		}},
 		"documents of another shape": {bulk: counted, befalls: func(s *opensearch.Server) { s.Judge(every(1000, 400)) },
-			reason: record.ReasonRequestsFailed, words: "40 requests or documents failed for reasons other than rejection: 40 documents: status 400, mapper_parsing_exception: a synthetic document of another shape"},
+			reason: record.ReasonRequestsFailed, words: "40 requests or documents failed for another reason than a rejection (HTTP status 429): 40 documents: status 400, mapper_parsing_exception: a synthetic document of another shape"},
 		"replies that are lost": {bulk: counted, befalls: func(s *opensearch.Server) { s.LoseReplies(2) },
 			reason: record.ReasonCountMismatch, words: "holds 40200 documents, 200 more than OpenSearch acknowledged: the loader sent 200 documents again"},
 		"an index that is another": {bulk: counted, befalls: func(s *opensearch.Server) {
 			s.Befall(opensearch.Fault{At: documents / 2, Do: (*opensearch.Server).Forget})
-		}, reason: record.ReasonClusterChanged, words: "the index vanished during the load"},
+		}, reason: record.ReasonClusterChanged, words: "the index was deleted during the load"},
 		"an OpenSearch that answers nothing": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.ActivitySeconds = 2 }, befalls: func(s *opensearch.Server) {
 			s.Befall(opensearch.Fault{At: documents / 2, Do: (*opensearch.Server).Mute})
 		}, reason: record.ReasonClusterChanged, words: "OpenSearch"},
-		// The loader prints its progress every 5 s. A line without new progress is no sign of life.
+		// The loader prints its progress every 5 s. A line without new progress is no activity.
 		"bulks that are never answered": {bulk: counted, config: func(_ *testing.T, c *record.Config) { c.ActivitySeconds = 8 }, befalls: func(s *opensearch.Server) {
 			s.Befall(opensearch.Fault{At: documents / 2, Do: (*opensearch.Server).Stick})
-		}, reason: record.ReasonDriverHung, words: "the loader showed no sign of life"},
+		}, reason: record.ReasonDriverHung, words: "Knee's loader showed no activity"},
 		"a file that is not there": {bulk: counted, config: func(_ *testing.T, c *record.Config) {
 			driverconfig.Change(c, func(b *bulkconfig.Config) { b.Dataset, b.Files = "", []string{"/nowhere/x.ndjson"} })
 		},

@@ -75,9 +75,9 @@ func TestClientBoundCheck(t *testing.T) {
 		note    string // expected part of the note; empty: the check must have figures
 	}{
 		"a loader that is the limit":       {},
-		"no corpus that can be sent again": {fake: func(p *osb.Programs) { p.Leaves = false }, note: "the load cannot be repeated: cannot find the file of the corpus: stat "},
-		"too little time":                  {config: func(c *record.Config) { c.DeadlineSeconds = 32 }, note: "the trial's deadline (spec.timeouts.trialSeconds) leaves 0s"},
-		"no loader":                        {agent: "/nowhere/knee-agent", note: "/nowhere/knee-agent does not start"},
+		"no corpus that can be sent again": {fake: func(p *osb.Programs) { p.Leaves = false }, note: "cannot repeat the load: cannot find the file of the corpus: stat "},
+		"too little time":                  {config: func(c *record.Config) { c.DeadlineSeconds = 32 }, note: "the client-bound check has only 0s left"},
+		"no loader":                        {agent: "/nowhere/knee-agent", note: "cannot start the program /nowhere/knee-agent"},
 		"documents that are refused then": {befalls: func(s *opensearch.Server) {
 			s.Judge(func(document int64) int {
 				if document > documents {

@@ -130,7 +130,7 @@ func TestBulkTrials_severalLoaderPods(t *testing.T) {
 					t.Errorf("message %q, want %q", a.messages[index], want)
 				}
 			}
-			if said := a.output[0].String(); !strings.Contains(said, "4 loader pods begin, within ") {
+			if said := a.output[0].String(); !strings.Contains(said, "4 loader pods started the load within ") {
 				t.Error("the start was not measured")
 			}
 		})

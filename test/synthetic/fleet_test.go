@@ -139,7 +139,7 @@ func TestTrial_severalLoaderPods_mergesFigures(t *testing.T) {
 	}
 	for index, clients := range map[int32]string{1: "2 of 7", 2: "2 of 7", 3: "1 of 7"} {
 		want := fmt.Sprintf("loader pod %d of 4 made its part of the load, %s clients, in ", index, clients)
-		if o := others[index]; o.err != nil || !strings.HasPrefix(o.did, want) || !strings.HasSuffix(o.did, "; the pod of index 0 writes the record") {
+		if o := others[index]; o.err != nil || !strings.HasPrefix(o.did, want) || !strings.HasSuffix(o.did, "; loader pod 0 writes the record") {
 			t.Errorf("%q, %v, want %q", o.did, o.err, want)
 		}
 	}
@@ -151,7 +151,7 @@ func TestTrial_severalLoaderPods_mergesFigures(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(f.config.Artifacts, "loader-1/record.json")); err == nil {
 		t.Error("a loader pod without a record left one")
 	}
-	if said := f.output[0].String(); !strings.Contains(said, "4 loader pods begin, within ") {
+	if said := f.output[0].String(); !strings.Contains(said, "4 loader pods started the load within ") {
 		t.Errorf("the start was not measured:\n%s", said)
 	}
 	if unknown := f.server.Unknown(); len(unknown) > 0 {
@@ -161,7 +161,7 @@ func TestTrial_severalLoaderPods_mergesFigures(t *testing.T) {
 
 func TestLoaderPodFaults(t *testing.T) {
 	t.Parallel()
-	const knows = "failed and reported it to the pod of index 0: "
+	const knows = "failed and reported it to loader pod 0: "
 	absent := func(o *trial.Options) { o.Program = "no-such-program" }
 	atHalf := func(f *fleet, index int32) {
 		f.during[index] = func(end context.CancelFunc) {
@@ -181,7 +181,7 @@ func TestLoaderPodFaults(t *testing.T) {
 		"one is of another attempt": {func(f *fleet) {
 			f.change[3] = func(o *trial.Options) { o.Config.Attempt.N = 2 }
 			f.config.LoadersReadySeconds = 5
-		}, record.ReasonLoaderLost, "loader pod 3 did not join within 5s; loader pod 0 refused a pod that tried to join as loader pod 3", ""},
+		}, record.ReasonLoaderLost, "loader pod 3 did not connect to loader pod 0 within 5s; loader pod 0 refused a pod that tried to join as loader pod 3", ""},
 		"one is ended from outside": {func(f *fleet) { atHalf(f, 1) }, record.ReasonInterrupted,
 			"loader pod 1: the pod was ended from outside: it was deleted or evicted", "loader pod 0 ended the load: loader pod 1: the pod was ended"},
 		"index 0 is ended from outside": {func(f *fleet) { atHalf(f, 0) }, record.ReasonInterrupted,
@@ -191,7 +191,7 @@ func TestLoaderPodFaults(t *testing.T) {
 			f.change[1] = func(o *trial.Options) {
 				o.Programs = osb.Programs{Network: http.DefaultTransport, Corpus: f.corpus, HangAt: 200}
 			}
-		}, record.ReasonDriverHung, "loader pod 1: opensearch-benchmark showed no sign of life for ", "loader pod 0 ended the load: loader pod 1: opensearch-benchmark"},
+		}, record.ReasonDriverHung, "loader pod 1: opensearch-benchmark showed no activity for ", "loader pod 0 ended the load: loader pod 1: opensearch-benchmark"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

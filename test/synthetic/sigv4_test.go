@@ -156,7 +156,7 @@ func TestAgent_sigV4_signsRequests(t *testing.T) {
 	behind := newGuarded(t).behind
 	open := httptest.NewServer(behind)
 	t.Cleanup(open.Close)
-	for secret, want := range map[string]string{secretKey: "", "another": "refuses the signature"} {
+	for secret, want := range map[string]string{secretKey: "", "another": "refuses the AWS signature (SigV4)"} {
 		g, refused := signed(t, open.URL)
 		e := (&guarded{Server: g.Server, trust: g.trust}).trial(t)
 		e.sign(t, secret)

@@ -112,7 +112,7 @@ func NewDriver(factories []Factory, s *Session) (Driver, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return nil, fmt.Errorf("the configuration of the trial names driver %q, and this agent has %s: use the same version of Knee for the manager and for its --agent-image",
+	return nil, fmt.Errorf("the trial requires the driver %q, but this agent has only the drivers %s: set the manager's flag --agent-image to an image of the manager's own version",
 		config.Name, strings.Join(names, ", "))
 }
 

@@ -47,7 +47,7 @@ func (s Span) CheckWallClock() error {
 	if !isTooLarge {
 		return nil
 	}
-	return record.Errorf(record.ReasonClockJumped, "the loader's clock was set by %+.2f s during the load: the figures of this trial are wrong, and the loader's machine may have been paused", step.Seconds())
+	return record.Errorf(record.ReasonClockJumped, "the clock of the loader's Kubernetes node jumped by %+.2f s during the load, so this trial is not valid: check whether the node was paused or its clock was set", step.Seconds())
 }
 
 // wallClockStep returns by how much the wall clock was adjusted since the start. A positive step is forward.

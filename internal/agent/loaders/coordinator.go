@@ -25,7 +25,7 @@ const (
 )
 
 // doing describes, for error messages, what a member did in each stage.
-var doing = map[stage]string{joined: "while it prepared its load", ready: "while it waited for the start", loading: "in mid-load"}
+var doing = map[stage]string{joined: "while the pod prepared its load", ready: "while the pod waited for the start of the load", loading: "during the load"}
 
 // member holds what the coordinator knows about one other member.
 type member struct {
@@ -65,7 +65,7 @@ func Listen(ctx context.Context, address string, o Options) (*Coordinator, error
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("loader pod 0 cannot listen for the other loader pods: %w", err)
+		return nil, fmt.Errorf("loader pod 0 cannot listen for connections of the other loader pods: %w", err)
 	}
 	c := &Coordinator{o: o.withDefaults(), address: listener.Addr(), changed: make(chan struct{}), members: map[int]*member{}}
 	c.ctx, c.fail = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -93,7 +93,7 @@ func (c *Coordinator) Failed() *record.Error {
 
 // Assemble waits until every other member has joined.
 func (c *Coordinator) Assemble(ctx context.Context) error {
-	return c.awaitAll(ctx, joined, func() string { return c.namesInStage(absent) + " did not join" })
+	return c.awaitAll(ctx, joined, func() string { return c.namesInStage(absent) + " did not connect to loader pod 0" })
 }
 
 // awaitAll waits until every other member has reached a stage. The function behind returns the names of the members that have
@@ -103,7 +103,7 @@ func (c *Coordinator) awaitAll(ctx context.Context, at stage, behind func() stri
 	defer cancel()
 	err := c.await(waiting, func() bool { return c.countInStage(at) == c.o.Loaders-1 })
 	if err != nil && ctx.Err() != nil && c.Failed() == nil {
-		return fmt.Errorf("the wait for the other loader pods ended early: %s: %w", behind(), err)
+		return fmt.Errorf("loader pod 0 stopped waiting for the other loader pods: %s: %w", behind(), err)
 	}
 	return c.failWait(err, func() string { return behind() + " within " + c.o.Ready.String() + c.describeRefused() })
 }
@@ -125,7 +125,7 @@ func (c *Coordinator) Start(ctx context.Context) error {
 	}
 	// Each member began after the first start message was sent and before the coordinator received the member's confirmation.
 	// The coordinator begins now. So all pods began within the time since first.
-	c.o.Say("%d loader pods begin, within %.1f ms of each other; the wait for the last pod took %.1f s", c.o.Loaders, 1e3*time.Since(first).Seconds(), waited.Seconds())
+	c.o.Say("%d loader pods started the load within %.1f ms of each other; loader pod 0 waited %.1f s until all were ready", c.o.Loaders, 1e3*time.Since(first).Seconds(), waited.Seconds())
 	return nil
 }
 

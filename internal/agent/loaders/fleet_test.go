@@ -184,7 +184,7 @@ func TestCoordinator_allMembersFinish_collectsShares(t *testing.T) {
 			if err := c.Start(c.soon()); err != nil {
 				t.Fatal(err)
 			}
-			if want := fmt.Sprintf("%d loader pods begin, within ", n); !c.said(want) {
+			if want := fmt.Sprintf("%d loader pods started the load within ", n); !c.said(want) {
 				t.Errorf("no line %q in %q", want, c.lines)
 			}
 			shares, err := c.Shares(c.soon(), true)
@@ -230,11 +230,11 @@ func TestCoordinatorStart_missingMembers_areNamed(t *testing.T) {
 	}
 	started := make(chan error, 1)
 	go func() { started <- waits.Start(c.soon()) }()
-	c.wantLost(c.Start(c.soon()), "loader pods 2 and 4 did not join", "loader pod 3 on node-3 never got ready", "within 300ms", "of attempt 1, not 2")
+	c.wantLost(c.Start(c.soon()), "loader pods 2 and 4 did not connect to loader pod 0", "loader pod 3 on node-3 did not get ready for the load", "within 300ms", "attempt 1 instead of attempt 2")
 	if err := <-started; !errors.As(err, new(*Aborted)) {
 		t.Errorf("the member that was ready gets %v", err)
 	}
-	c.wantAborted(prepares, "did not join")
+	c.wantAborted(prepares, "did not connect to loader pod 0")
 	if _, err := c.try(2); err == nil || !strings.Contains(err.Error(), "the trial failed") {
 		t.Errorf("one that comes too late gets %v", err)
 	}
@@ -244,7 +244,7 @@ func TestAssemble_missingMember_timesOut(t *testing.T) {
 	c := newCrew(t, Options{Loaders: 3, Ready: 300 * time.Millisecond})
 	c.member(1)
 	err := c.Assemble(c.soon())
-	c.wantLost(err, "loader pod 2 did not join within 300ms")
+	c.wantLost(err, "loader pod 2 did not connect to loader pod 0 within 300ms")
 	if strings.Contains(err.Error(), "loader pod 1") {
 		t.Errorf("who came and prepares is blamed: %v", err)
 	}
@@ -283,9 +283,9 @@ func TestJoin_wrongMember_isRefused(t *testing.T) {
 		change func(*Options)
 		words  string
 	}{
-		"another attempt":   {2, func(o *Options) { o.Attempt.N = 7 }, "of attempt 7, not 2"},
-		"another trial":     {2, func(o *Options) { o.Attempt.Clients = 16 }, "Sweep 1 of cell abc with 16 clients (campaign c), not"},
-		"another campaign":  {2, func(o *Options) { o.Attempt.Campaign = "d" }, "(campaign d), not"},
+		"another attempt":   {2, func(o *Options) { o.Attempt.N = 7 }, "attempt 7 instead of attempt 2"},
+		"another trial":     {2, func(o *Options) { o.Attempt.Clients = 16 }, "Sweep 1 of cell abc with 16 clients (campaign c) instead of"},
+		"another campaign":  {2, func(o *Options) { o.Attempt.Campaign = "d" }, "(campaign d) instead of"},
 		"other loaders":     {2, func(o *Options) { o.Loaders = 4 }, "the pod expects 4 loader pods, but loader pod 0 expects 3"},
 		"the coordinator's": {0, func(*Options) {}, "index 0 is not from 1 to 2"},
 		"out of range":      {3, func(*Options) {}, "index 3 is not from 1 to 2"},
@@ -328,10 +328,10 @@ func TestCoordinator_memberLostMidLoad_failsLoad(t *testing.T) {
 			_ = m.link.conn.(*net.TCPConn).SetLinger(0)
 			_ = m.link.conn.Close()
 		}, "the connection broke: "},
-		"it falls silent":             {func(m *Member) { m.link.writing.Lock() }, "no sign of life for 2s"},
-		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `the loader pod sent the message "what", which loader pod 0 did not expect`},
-		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `the loader pod sent the message "ready", which loader pod 0 did not expect`},
-		"it talks too much":           {func(m *Member) { _, _ = m.link.conn.Write([]byte{0xff, 0, 0, 0}) }, "message too long"},
+		"it falls silent":             {func(m *Member) { m.link.writing.Lock() }, "no message received for 2s"},
+		"it talks nonsense":           {func(m *Member) { _ = m.link.send(message{Kind: "what"}) }, `the loader pod sent the message "what": loader pod 0 did not expect this message`},
+		"it talks in the wrong state": {func(m *Member) { _ = m.link.send(message{Kind: kindReady}) }, `the loader pod sent the message "ready": loader pod 0 did not expect this message`},
+		"it talks too much":           {func(m *Member) { _, _ = m.link.conn.Write([]byte{0xff, 0, 0, 0}) }, "a message between loader pods is too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCrew(t, Options{Loaders: 3, Silence: 2 * time.Second})
@@ -345,7 +345,7 @@ func TestCoordinator_memberLostMidLoad_failsLoad(t *testing.T) {
 			case <-c.soon().Done():
 				t.Fatal("the load goes on")
 			}
-			c.wantLost(context.Cause(load), "loader pod 2 on node-2 was lost in mid-load", s.words)
+			c.wantLost(context.Cause(load), "loader pod 2 on node-2 was lost during the load", s.words)
 			_, err := c.Shares(c.soon(), false)
 			c.wantLost(err, "loader pod 2")
 			c.wantAborted(good, "loader pod 2 on node-2 was lost")
@@ -359,7 +359,7 @@ func TestCoordinator_memberLostMidLoad_failsLoad(t *testing.T) {
 func TestCoordinatorStart_memberLost_fails(t *testing.T) {
 	c := newCrew(t, Options{Loaders: 3})
 	c.member(1).Close()
-	c.wantLost(c.Start(c.soon()), "loader pod 1 on node-1 was lost while it prepared")
+	c.wantLost(c.Start(c.soon()), "loader pod 1 on node-1 was lost while the pod prepared its load")
 }
 
 func TestShares_memberFails_returnsItsError(t *testing.T) {
@@ -401,7 +401,7 @@ func TestCoordinatorClose_withError_abortsAllMembers(t *testing.T) {
 }
 
 func TestMember_coordinatorLost_fails(t *testing.T) {
-	for name, words := range map[string]string{"dies": "the connection ", "falls silent": "no sign of life for 2s"} {
+	for name, words := range map[string]string{"dies": "the connection ", "falls silent": "no message received for 2s"} {
 		t.Run(name, func(t *testing.T) {
 			c := newCrew(t, Options{Loaders: 2, Silence: 2 * time.Second})
 			m := c.member(1)
@@ -494,7 +494,7 @@ func TestShares_slowLoaderPod(t *testing.T) {
 		c.barrier(c.member(1), c.member(2), c.member(3))
 		waiting, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, errors.New("the deadline passed"))
 		defer cancel()
-		if _, err := c.Shares(waiting, false); err == nil || err.Error() != "loader pods 1, 2 and 3 on node-1, node-2, node-3 had not ended: the deadline passed" {
+		if _, err := c.Shares(waiting, false); err == nil || err.Error() != "loader pod 0 stopped waiting before loader pods 1, 2 and 3 on node-1, node-2, node-3 finished the load: the deadline passed" {
 			t.Errorf("got %v", err)
 		}
 	})

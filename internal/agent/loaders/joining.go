@@ -20,7 +20,7 @@ func (c *Coordinator) join(w http.ResponseWriter, r *http.Request) {
 	}
 	m := &member{host: who.Host, stage: joined}
 	if status, why := c.admit(who, m); status != 0 {
-		c.o.Say("loader pod 0 refuses loader pod %d at %s: %s", who.Index, r.RemoteAddr, why)
+		c.o.Say("loader pod 0 refuses the connection of loader pod %d from the address %s: %s", who.Index, r.RemoteAddr, why)
 		http.Error(w, why, status)
 		return
 	}
@@ -64,7 +64,7 @@ func (c *Coordinator) admit(who joining, m *member) (status int, why string) {
 	case failure != nil:
 		return http.StatusGone, "the trial failed: " + failure.Message
 	case who.Attempt != c.o.Attempt:
-		status, why = http.StatusConflict, "the pod does not belong to this attempt: "+describeDifference(who, c.o)
+		status, why = http.StatusConflict, "the connecting pod belongs to a different attempt or trial: "+describeDifference(who, c.o)
 	case who.Loaders != c.o.Loaders:
 		status, why = http.StatusConflict, fmt.Sprintf("the pod expects %d loader pods, but loader pod 0 expects %d", who.Loaders, c.o.Loaders)
 	case who.Index < 1 || who.Index >= c.o.Loaders:
@@ -89,9 +89,9 @@ const maxRefused = 3
 func describeDifference(who joining, o Options) string {
 	theirs, ours := who.Attempt, o.Attempt
 	if theirs.N != ours.N {
-		return fmt.Sprintf("it is a pod of attempt %d, not %d", theirs.N, ours.N)
+		return fmt.Sprintf("attempt %d instead of attempt %d", theirs.N, ours.N)
 	}
-	return fmt.Sprintf("it is a pod of %s, not %s", describeTrial(theirs.Trial), describeTrial(ours.Trial))
+	return fmt.Sprintf("the trial %s instead of the trial %s", describeTrial(theirs.Trial), describeTrial(ours.Trial))
 }
 
 func describeTrial(t record.Trial) string {
@@ -159,7 +159,7 @@ func (c *Coordinator) handleMessage(index int, m *member, said message) error {
 	})
 	switch {
 	case !known:
-		return fmt.Errorf("the loader pod sent the message %q, %w", said.Kind, errTurn)
+		return fmt.Errorf("the loader pod sent the message %q: %w", said.Kind, errTurn)
 	case said.Kind == kindFailed:
 		c.giveUp(&record.Error{Reason: said.Reason, Message: memberName(index, m.host) + ": " + said.Message})
 	}

@@ -72,9 +72,9 @@ type link struct {
 
 // Errors that end a link or refuse a message.
 var (
-	errSilent  = errors.New("no sign of life")
-	errTurn    = errors.New("which loader pod 0 did not expect")
-	errTooLong = errors.New("message too long")
+	errSilent  = errors.New("no message received")
+	errTurn    = errors.New("loader pod 0 did not expect this message")
+	errTooLong = errors.New("a message between loader pods is too long")
 )
 
 // send writes one message. It fails if the other side accepts no data for too long.
@@ -84,7 +84,7 @@ func (l *link) send(m message) error {
 		return err
 	}
 	if len(data) > maxMessage {
-		return fmt.Errorf("%w: the message %s has %d bytes, but the limit is %d bytes", errTooLong, m.Kind, len(data), maxMessage)
+		return fmt.Errorf("%w: the message of kind %s has %d bytes, but the limit is %d bytes", errTooLong, m.Kind, len(data), maxMessage)
 	}
 	frame := binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(data)), uint32(len(data)))
 	l.writing.Lock()
@@ -119,7 +119,7 @@ func (l *link) next() (message, error) {
 	}
 	length := binary.BigEndian.Uint32(size[:])
 	if length > maxMessage {
-		return message{}, fmt.Errorf("%w: a received message has %d bytes, but the limit is %d bytes", errTooLong, length, maxMessage)
+		return message{}, fmt.Errorf("%w: the received message has %d bytes, but the limit is %d bytes", errTooLong, length, maxMessage)
 	}
 	data := make([]byte, length)
 	if _, err := io.ReadFull(l.in, data); err != nil {

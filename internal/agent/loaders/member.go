@@ -29,7 +29,7 @@ type Member struct {
 }
 
 // errEnded is the cause of the normal end of a member: the load is complete.
-var errEnded = errors.New("loader pod 0 does not need this loader pod any more")
+var errEnded = errors.New("loader pod 0 reported that the load is complete, so this loader pod ends")
 
 // Aborted is the error of a member whose load the coordinator ended, because the load failed in the coordinator or in another
 // member.
@@ -66,7 +66,7 @@ func Join(ctx context.Context, address string, index int, o Options) (*Member, e
 			return nil, err
 		}
 		if why := err.Error(); waiting.Err() == nil && why != said {
-			m.o.Say("cannot reach loader pod 0, which coordinates the load, at %s yet: %s", address, why)
+			m.o.Say("this loader pod cannot reach loader pod 0 at %s and tries again: %s", address, why)
 			said = why
 		}
 		select {

@@ -89,7 +89,7 @@ func (p SeveralPods) Usage(ctx context.Context, load driver.Span, from, to time.
 	}
 	answers := p.Coordinator.Ask(ctx, question)
 	if len(answers) < p.Others {
-		return nil, record.Errorf(record.ReasonLoaderLost, "the resource usage is missing for %d of %d other loader pods: loader pod 0 lost its connection to these pods after the load", p.Others-len(answers), p.Others)
+		return nil, record.Errorf(record.ReasonLoaderLost, "loader pod 0 received no resource usage from %d of the %d other loader pods after the load: check whether these pods failed or were deleted", p.Others-len(answers), p.Others)
 	}
 	var out []record.Loader
 	for _, s := range answers {
@@ -139,13 +139,13 @@ func (MemberPod) Usage(context.Context, driver.Span, time.Time, time.Time) ([]re
 // Close implements Pods.
 func (MemberPod) Close(error) {}
 
-var errNotCoordinator = errors.New("only the loader pod with index 0 can collect results from the other loader pods")
+var errNotCoordinator = errors.New("only loader pod 0 can collect the results of the other loader pods")
 
 // ListenAddress returns the address on which the coordinator listens: its port on every address of this pod.
 func ListenAddress(coordinator string) (string, error) {
 	_, port, err := net.SplitHostPort(coordinator)
 	if err != nil {
-		return "", fmt.Errorf("the configuration of the trial has no valid host:port of loader pod 0, which coordinates the load: %w", err)
+		return "", fmt.Errorf("the trial's configuration has no valid address (host:port) of loader pod 0: %w", err)
 	}
 	return ":" + port, nil
 }

@@ -45,7 +45,7 @@ func (c *Coordinator) Shares(ctx context.Context, timed bool) ([]Share, error) {
 		}
 		c.waitForChange(ctx, changed, b)
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%s had not ended: %w", c.namesInStage(loading), context.Cause(ctx))
+			return nil, fmt.Errorf("loader pod 0 stopped waiting before %s finished the load: %w", c.namesInStage(loading), context.Cause(ctx))
 		}
 	}
 }
@@ -188,10 +188,10 @@ func (c *Coordinator) failWait(err error, why func() string) error {
 func (c *Coordinator) describeUnready() string {
 	var parts []string
 	if who := c.namesInStage(absent); who != "" {
-		parts = append(parts, who+" did not join")
+		parts = append(parts, who+" did not connect to loader pod 0")
 	}
 	if who := c.namesInStage(joined); who != "" {
-		parts = append(parts, who+" never got ready")
+		parts = append(parts, who+" did not get ready for the load")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -32,7 +32,7 @@ func (t Target) Blame(ctx context.Context, before Baseline, seen *Recorder, duri
 	case ctx.Err() != nil: // the context ended during the requests, so a missing answer proves nothing
 		return t.Blame(ctx, before, seen, during, err)
 	case why != "":
-		return record.Errorf(record.ReasonClusterChanged, "%s; this explains the error: %v", why, err)
+		return record.Errorf(record.ReasonClusterChanged, "%s; this event explains the following error: %v", why, err)
 	}
 	return err
 }

@@ -17,16 +17,16 @@ func differentNodes(before, after []opensearch.NodeInfo, during string) string {
 	for _, n := range after {
 		at, known := started[n.ID]
 		if !known {
-			return fmt.Sprintf("node %s joined the cluster during %s", n.Name, during)
+			return fmt.Sprintf("OpenSearch node %s joined the cluster during %s", n.Name, during)
 		}
 		if at != n.Started {
-			return fmt.Sprintf("node %s restarted during %s", n.Name, during)
+			return fmt.Sprintf("OpenSearch node %s restarted during %s", n.Name, during)
 		}
 		delete(started, n.ID)
 	}
 	for _, n := range before {
 		if _, missing := started[n.ID]; missing {
-			return fmt.Sprintf("node %s left the cluster during %s: %d nodes before, %d nodes after", n.Name, during, len(before), len(after))
+			return fmt.Sprintf("OpenSearch node %s left the cluster during %s: %d nodes before, %d nodes after", n.Name, during, len(before), len(after))
 		}
 	}
 	return ""
@@ -62,7 +62,7 @@ func (r *Recorder) addIndexHealth(name string, h opensearch.Health) {
 		if name != r.target.Index {
 			subject += " " + name
 		}
-		r.noteChange(fmt.Sprintf("%s was %s during the load: %d shards unassigned, %d initializing, %d relocating",
+		r.noteChange(fmt.Sprintf("the health of %s was %s during the load: %d shards unassigned, %d initializing, %d relocating",
 			subject, h.Status, h.Unassigned, h.Initializing, h.Relocating))
 	}
 	if isHealthy {
@@ -84,12 +84,12 @@ func MovedShards(before *opensearch.Allocations, after opensearch.Allocations) s
 	}
 	for shard, allocation := range before.Primaries {
 		if after.Primaries[shard] != allocation {
-			return fmt.Sprintf("primary %s moved during the load", shard)
+			return fmt.Sprintf("primary shard %s moved during the load", shard)
 		}
 	}
 	for allocation, shard := range before.Replicas {
 		if _, there := after.Replicas[allocation]; !there {
-			return fmt.Sprintf("a replica of %s was lost or moved during the load", shard)
+			return fmt.Sprintf("a replica of shard %s was lost or moved during the load", shard)
 		}
 	}
 	return ""

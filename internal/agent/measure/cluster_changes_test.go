@@ -44,10 +44,10 @@ func TestBaseline_changes(t *testing.T) {
 		}, "", record.Rejections{WritePool: 10, IndexingPressure: 2, AdmissionControl: 7, CircuitBreakers: 2, SegmentReplication: ptr.To[int64](4)}},
 		"shard pressure":     {func(s *Baseline) { s.Nodes[0].MemoryRejected, s.Nodes[0].ShardRejected = 4, 3 }, "", record.Rejections{NoAdmissionControl: true, IndexingPressure: 3, ShardPressure: 3}},
 		"no longer enforced": {func(s *Baseline) { s.Nodes[1].ShardRejected = 0 }, "", record.Rejections{NoAdmissionControl: true}},
-		"a restart":          {func(s *Baseline) { s.Infos[1].Started = 300 }, "node n2 restarted", record.Rejections{NoAdmissionControl: true}},
+		"a restart":          {func(s *Baseline) { s.Infos[1].Started = 300 }, "OpenSearch node n2 restarted", record.Rejections{NoAdmissionControl: true}},
 		"a new node":         {func(s *Baseline) { s.Infos[1].ID = "c" }, "node n2 joined the cluster during the load", record.Rejections{NoAdmissionControl: true}},
-		"a lost node":        {func(s *Baseline) { s.Infos = s.Infos[:1] }, "node n2 left the cluster during the load: 2 nodes before, 1 nodes after", record.Rejections{NoAdmissionControl: true}},
-		"a decrease":         {func(s *Baseline) { s.Nodes[0].WriteRejected = 0 }, "thread_pool.write.rejected of node n1 went down from 5 to 0", record.Rejections{NoAdmissionControl: true}},
+		"a lost node":        {func(s *Baseline) { s.Infos = s.Infos[:1] }, "OpenSearch node n2 left the cluster during the load: 2 nodes before, 1 nodes after", record.Rejections{NoAdmissionControl: true}},
+		"a decrease":         {func(s *Baseline) { s.Nodes[0].WriteRejected = 0 }, "thread_pool.write.rejected of OpenSearch node n1 went down from 5 to 0", record.Rejections{NoAdmissionControl: true}},
 	} {
 		after := base()
 		c.change(&after)
@@ -77,8 +77,8 @@ func TestMovedShards(t *testing.T) {
 		want  string
 	}{
 		"nothing":             {base, ""},
-		"a primary":           {opensearch.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "x/3"}, Replicas: base.Replicas}, "primary i/1 moved"},
-		"a replica":           {opensearch.Allocations{Primaries: base.Primaries, Replicas: map[string]string{"z/4": "i/0"}}, "a replica of i/0 was lost or moved"},
+		"a primary":           {opensearch.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "x/3"}, Replicas: base.Replicas}, "primary shard i/1 moved"},
+		"a replica":           {opensearch.Allocations{Primaries: base.Primaries, Replicas: map[string]string{"z/4": "i/0"}}, "a replica of shard i/0 was lost or moved"},
 		"a rollover":          {opensearch.Allocations{Primaries: map[string]string{"i/0": "x/1", "i/1": "y/2", "j/0": "x/9"}, Replicas: base.Replicas}, ""},
 		"a replica that came": {opensearch.Allocations{Primaries: base.Primaries, Replicas: map[string]string{"y/3": "i/0", "x/5": "i/1"}}, ""},
 	} {

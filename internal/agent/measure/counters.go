@@ -102,10 +102,10 @@ func (t Target) WaitForQuiet(ctx context.Context, r *Recorder, failures driver.F
 	defer cancel()
 	err = WaitUntil(waiting, quietInterval, func(context.Context) (bool, string) {
 		quiet, indexing := r.isQuiet()
-		return quiet, fmt.Sprintf("%d index operations are running", indexing)
+		return quiet, fmt.Sprintf("%d index operations are still running", indexing)
 	})
 	if err != nil {
-		return record.Errorf(record.ReasonCountersUnusable, "the index still accepts documents %s after the load generator ended: %v", Elapsed(started), err)
+		return record.Errorf(record.ReasonCountersUnusable, "OpenSearch still indexes documents %s after the load ended: %v; check whether another program writes to the index", Elapsed(started), err)
 	}
 	if err := t.Cluster.Refresh(ctx, t.Index); err != nil {
 		return record.Errorf(record.ReasonCountersUnusable, "%v", err)
@@ -117,7 +117,7 @@ func (t Target) WaitForQuiet(ctx context.Context, r *Recorder, failures driver.F
 func (t Target) indexMissing(accepted int64, failures driver.Failures) error {
 	why := strings.Join(failures.Lines, "; ")
 	if accepted > 0 {
-		return record.Errorf(record.ReasonClusterChanged, "the index vanished during the load: %s", why)
+		return record.Errorf(record.ReasonClusterChanged, "the index was deleted during the load: %s", why)
 	}
 	return record.Errorf(record.ReasonIndexNotMade, "index %s does not exist after the load: %s", t.Index, why)
 }
@@ -134,11 +134,11 @@ func (t Target) Drain(ctx context.Context, r *Recorder, whole steady.Window) (do
 	defer cancel()
 	err = WaitUntil(waiting, quietInterval, func(context.Context) (bool, string) {
 		drained, merges := r.isDrained()
-		return drained, fmt.Sprintf("%d merges are running", merges)
+		return drained, fmt.Sprintf("%d segment merges are still running", merges)
 	})
 	last = r.Stop()
 	if err != nil {
-		t.Say("the merges of the load did not end within %s: %v", Elapsed(started), err)
+		t.Say("the segment merges after the load did not end within %s: %v", Elapsed(started), err)
 		return 0, last, ctx.Err()
 	}
 	end := whole.To

@@ -71,17 +71,17 @@ func (e *Evidence) checkRequests() error {
 		return record.Errorf(record.ReasonRequestsFailed, "%d index operations failed on the primary shards: %s", e.Failed, why)
 	}
 	if other := e.Outcome.Failures.Other; other > 0 {
-		return record.Errorf(record.ReasonRequestsFailed, "%d requests or documents failed for reasons other than rejection: %s", other, why)
+		return record.Errorf(record.ReasonRequestsFailed, "%d requests or documents failed for another reason than a rejection (HTTP status 429): %s", other, why)
 	}
 	if n := e.Outcome.Failures.Refused; n > 0 && e.Rejections.Total() == 0 {
-		return record.Errorf(record.ReasonRequestsFailed, "%d documents were refused with status 429, but no OpenSearch node counted a rejection: check whether a proxy in front of OpenSearch refuses requests: %s", n, why)
+		return record.Errorf(record.ReasonRequestsFailed, "%d documents were refused with HTTP status 429, but no OpenSearch node counted a rejection: check whether a proxy in front of OpenSearch refuses requests (refused: %s)", n, why)
 	}
 	for _, t := range e.Outcome.Tasks {
 		if t.ErrorRate > 0 && e.Rejections.Total() == 0 {
-			return record.Errorf(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, but no OpenSearch node counted a rejection: %s", 100*t.ErrorRate, t.Name, why)
+			return record.Errorf(record.ReasonRequestsFailed, "%.2f %% of the requests of task %s failed, but no OpenSearch node rejected a request, so the failures have another cause: %s", 100*t.ErrorRate, t.Name, why)
 		}
 		if failed := t.ErrorRate * e.requests(t.ErrorRate); failed > 1.05*float64(e.Rejections.Total())+1 {
-			return record.Errorf(record.ReasonRequestsFailed, "about %.0f requests of task %s failed, but OpenSearch counted only %d rejections: %s", failed, t.Name, e.Rejections.Total(), why)
+			return record.Errorf(record.ReasonRequestsFailed, "about %.0f requests of task %s failed, but OpenSearch rejected only %d requests, so the other failures have another cause: %s", failed, t.Name, e.Rejections.Total(), why)
 		}
 	}
 	return nil
@@ -104,7 +104,7 @@ func (e *Evidence) requests(errorRate float64) float64 {
 // that was not rejected.
 func (e *Evidence) checkCount() error {
 	if e.Count != e.Total {
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but its primary shards indexed %d", e.Count, e.Total)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but its primary shards counted %d index operations: check whether the load overwrites or deletes documents", e.Count, e.Total)
 	}
 	if a := e.Outcome.Accepted; a != nil {
 		return e.checkAccepted(*a)
@@ -114,13 +114,13 @@ func (e *Evidence) checkCount() error {
 	}
 	missing := e.Outcome.Corpus - e.Count
 	if missing < 0 {
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are too many; check whether another program writes to the index", e.Count, e.Outcome.Corpus, -missing)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has only %d (%d documents too many): check whether another program writes to the index", e.Count, e.Outcome.Corpus, -missing)
 	}
 	if e.Outcome.BulkSize <= 0 && e.Rejections.Total() > 0 {
 		return nil // a rejected request may hold any number of documents
 	}
 	if most := e.Rejections.Total() * e.Outcome.BulkSize; missing > most {
-		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are missing, but %d rejections can explain at most %d missing documents", e.Count, e.Outcome.Corpus, missing, e.Rejections.Total(), most)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, but the corpus has %d: %d documents are missing, and %d rejected requests can explain at most %d of these documents", e.Count, e.Outcome.Corpus, missing, e.Rejections.Total(), most)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (e *Evidence) checkAccepted(a driver.Accepted) error {
 	case extra == 0:
 		return nil
 	case extra < 0:
-		return record.Errorf(record.ReasonCountMismatch, "the index holds only %d documents, but OpenSearch acknowledged %d", e.Count, a.Documents)
+		return record.Errorf(record.ReasonCountMismatch, "the index holds only %d documents, but OpenSearch acknowledged %d documents to the loader", e.Count, a.Documents)
 	case extra <= a.SentAgain:
 		return record.Errorf(record.ReasonCountMismatch, "the index holds %d documents, %d more than OpenSearch acknowledged: the loader sent %d documents again after status 408 or 5xx, so some documents are in the index twice", e.Count, extra, a.SentAgain)
 	default:
@@ -147,7 +147,7 @@ func isRejected(accepted int64, f driver.Failures, r record.Rejections) bool {
 // CheckIndex returns an error if the index does not have the settings of the topology.
 func CheckIndex(made opensearch.Made, want opensearch.Topology) error {
 	if made.Primaries != want.Primaries || made.Replicas != want.Replicas {
-		return record.Errorf(record.ReasonIndexNotMade, "the index has %d primaries and %d replicas, but the topology requires %d and %d: check whether the workload's index body uses the parameters number_of_shards and number_of_replicas",
+		return record.Errorf(record.ReasonIndexNotMade, "the index has %d primary shards and %d replicas, but the topology requires %d and %d: check that the workload's index body uses the parameters number_of_shards and number_of_replicas",
 			made.Primaries, made.Replicas, want.Primaries, want.Replicas)
 	}
 	if want.Replication != "" && made.Replication != want.Replication {

@@ -57,7 +57,7 @@ func (t Target) FillNodes(ctx context.Context, nodes []record.Node, ids map[stri
 	for _, p := range t.Probes {
 		w, err := t.Probe(p).Window(ctx, window.From, window.To)
 		if err != nil {
-			t.Say("cannot read the figures of Knee's probe for OpenSearch node %s: %v", p.Node, err)
+			t.Say("cannot read the CPU, disk and network figures of OpenSearch node %s from Knee's probe: %v", p.Node, err)
 			continue
 		}
 		if ahead := time.UnixMilli(w.Clock).Sub(driver.WallClock()); w.Clock > 0 && ahead.Abs() > driver.MaxClockStep {

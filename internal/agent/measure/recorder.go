@@ -173,7 +173,7 @@ func (r *Recorder) sample(ctx context.Context) {
 	switch {
 	case opensearch.NotFound(err):
 		if r.seen.Last.Total > 0 {
-			r.noteChange("the index vanished during the load: " + err.Error())
+			r.noteChange("the index was deleted during the load: " + err.Error())
 		}
 		return
 	case err != nil:
@@ -186,12 +186,12 @@ func (r *Recorder) sample(ctx context.Context) {
 func (r *Recorder) add(at time.Time, s opensearch.Indexing) {
 	if s.ShardsFailed > 0 {
 		if r.seen.Last.Total > 0 {
-			r.noteProblem(fmt.Sprintf("%d shards could not report their counters", s.ShardsFailed))
+			r.noteProblem(fmt.Sprintf("%d shards of the index did not report their counters during the load", s.ShardsFailed))
 		}
 		return
 	}
 	if s.Total < r.seen.Last.Total {
-		r.noteProblem(fmt.Sprintf("the counter index_total of the primary shards went down from %d to %d", r.seen.Last.Total, s.Total))
+		r.noteProblem(fmt.Sprintf("the counter index_total of the primary shards went down from %d to %d: check whether the index was created again or a primary shard moved", r.seen.Last.Total, s.Total))
 		return
 	}
 	if s.Total > r.seen.Last.Total || r.changed.IsZero() {

@@ -86,7 +86,7 @@ func TestNoteShards_lateAssignment_isNotAMove(t *testing.T) {
 	if after, err = client.Allocations(t.Context(), "i"); err != nil {
 		t.Fatal(err)
 	}
-	if why := MovedShards(w.seen.Shards, after); why != "primary i/1 moved during the load" {
+	if why := MovedShards(w.seen.Shards, after); why != "primary shard i/1 moved during the load" {
 		t.Errorf("%q", why)
 	}
 }
@@ -137,7 +137,7 @@ func TestRecorder_add(t *testing.T) {
 	failed := &Recorder{}
 	failed.add(at(0), opensearch.Indexing{Total: 1})
 	failed.add(at(1), opensearch.Indexing{Total: 1, ShardsFailed: 2})
-	if !strings.Contains(failed.seen.Problem, "2 shards could not report") {
+	if !strings.Contains(failed.seen.Problem, "2 shards of the index did not report") {
 		t.Errorf("%q", failed.seen.Problem)
 	}
 }

@@ -24,7 +24,7 @@ func decreased(before, after []opensearch.Node) string {
 			{"segment_replication_backpressure rejections", o.ReplicationRejected, n.ReplicationRejected},
 		} {
 			if c.now < c.before {
-				return fmt.Sprintf("%s of node %s went down from %d to %d", c.name, n.Name, c.before, c.now)
+				return fmt.Sprintf("%s of OpenSearch node %s went down from %d to %d", c.name, n.Name, c.before, c.now)
 			}
 		}
 	}

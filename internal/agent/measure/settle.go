@@ -36,7 +36,7 @@ func (t Target) Settle(ctx context.Context, limit time.Duration) (record.Settle,
 			indexed, flatSince = counts, time.Now()
 		}
 		if flat := time.Since(flatSince); flat < flatFor {
-			restless = append(restless, fmt.Sprintf("a node indexed documents %.1f s ago", flat.Seconds()))
+			restless = append(restless, fmt.Sprintf("an OpenSearch node indexed documents %.1f s ago", flat.Seconds()))
 		}
 		return len(restless) == 0, strings.Join(restless, "; ")
 	})
@@ -69,7 +69,7 @@ func (t Target) restlessCluster(ctx context.Context) (restless []string, indexed
 	for _, n := range nodes {
 		indexed[n.ID] = n.Indexed
 		if n.Merges > 0 {
-			restless = append(restless, fmt.Sprintf("node %s runs %d merges", n.Name, n.Merges))
+			restless = append(restless, fmt.Sprintf("OpenSearch node %s runs %d merges", n.Name, n.Merges))
 		}
 	}
 	return restless, indexed
@@ -82,11 +82,11 @@ func (t Target) restlessMachines(ctx context.Context) []string {
 		now, err := t.Probe(p).Now(ctx)
 		switch {
 		case err != nil:
-			restless = append(restless, fmt.Sprintf("cannot read the probe of node %s: %v", p.Node, err))
+			restless = append(restless, fmt.Sprintf("cannot read Knee's probe for OpenSearch node %s: %v", p.Node, err))
 		case now.BusyPercent > restBusy:
-			restless = append(restless, fmt.Sprintf("the machine of %s is %.0f %% busy", p.Node, now.BusyPercent))
+			restless = append(restless, fmt.Sprintf("the machine of OpenSearch node %s is %.0f %% busy", p.Node, now.BusyPercent))
 		case now.DirtyBytes > restDirty:
-			restless = append(restless, fmt.Sprintf("the machine of %s has %d MiB of dirty pages", p.Node, now.DirtyBytes>>20))
+			restless = append(restless, fmt.Sprintf("the machine of OpenSearch node %s has %d MiB of dirty pages", p.Node, now.DirtyBytes>>20))
 		}
 	}
 	return restless

@@ -37,8 +37,8 @@ func TestChooseWindow(t *testing.T) {
 		"a client that ends at once":     {"Window", 100_000, false, "30s", samples[:102], 3, record.WindowWhole, "finished before OpenSearch accepted 15 % of the corpus"},
 		"ends that are not known":        {"Window", 100_000, false, "30s", samples[:102], 0, record.WindowCorpus, "it is not known when the first client finished"},
 		"a timed load":                   {"Window", 0, true, "-1", samples[:102], 0, record.WindowSteady, ""},
-		"a short timed load":             {"Window", 0, true, "-1", samples[:20], 0, record.WindowWhole, "18 samples are too few for a steady window"},
-		"a refresh too long for it":      {"Window", 0, true, "5m", samples[:102], 0, record.WindowWhole, "whole refresh intervals (of 5m0s each) cover only 0 s of the steady load of 99 s, but at least 50 s are required"},
+		"a short timed load":             {"Window", 0, true, "-1", samples[:20], 0, record.WindowWhole, "18 samples (one per second) are too few to find the steady part of the load"},
+		"a refresh too long for it":      {"Window", 0, true, "5m", samples[:102], 0, record.WindowWhole, "with a refresh interval of 5m0s, Knee can measure only 0 s of the 99 s of steady load, but needs at least 50 s"},
 		"half the corpus":                {"Window", 300_000, false, "", samples[:102], 0, record.WindowWhole, "of the 300000 documents of the corpus, but the measurement needs at least 95 %"},
 		"nothing known of the documents": {"Window", 0, false, "", samples[:102], 0, record.WindowWhole, "neither a duration nor"},
 	} {

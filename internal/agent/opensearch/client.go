@@ -124,7 +124,7 @@ func (c *Client) within(ctx context.Context, method, path string, in, out any) e
 		return nil
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return fmt.Errorf("%s %s: cannot decode the JSON answer: %w", method, name, err)
+		return fmt.Errorf("cannot decode the JSON answer of %s %s: %w", method, name, err)
 	}
 	return nil
 }

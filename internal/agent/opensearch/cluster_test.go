@@ -158,7 +158,7 @@ func TestAnswers(t *testing.T) {
 
 func TestClient_failedShards_returnsError(t *testing.T) {
 	c := fakeCluster(t, map[string]string{"POST /x/_refresh": `{"_shards":{"total":6,"successful":5,"failed":1}}`, "GET /x/_count": `{"count":7,"_shards":{"total":6,"successful":5,"failed":1}}`})
-	if err := c.Refresh(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "1 of 6 shards failed") {
+	if err := c.Refresh(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "the refresh of index x failed on 1 of 6 shards") {
 		t.Errorf("refresh: %v", err)
 	}
 	if _, err := c.Count(t.Context(), "x"); err == nil {

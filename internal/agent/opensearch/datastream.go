@@ -56,7 +56,7 @@ func StreamTemplate(data []byte, stream string, t Topology) (map[string]any, err
 		Template json.RawMessage `json:"template"`
 	}{}
 	if err := json.Unmarshal(data, &given); err != nil {
-		return nil, fmt.Errorf("the index body cannot be used for a data stream: %w", err)
+		return nil, fmt.Errorf("cannot decode the index body of the data stream as JSON: %w", err)
 	}
 	if given.Template != nil {
 		data = given.Template
@@ -122,7 +122,7 @@ func newest(stream string, backing map[string]indexAnswer) (Made, error) {
 		}
 	}
 	if len(names) == 0 {
-		return Made{}, fmt.Errorf("%s is neither an index nor a data stream", stream)
+		return Made{}, fmt.Errorf("the name %s belongs to neither an index nor a data stream: check whether an alias has this name", stream)
 	}
 	slices.Sort(names)
 	var last Made
@@ -132,7 +132,7 @@ func newest(stream string, backing map[string]indexAnswer) (Made, error) {
 			return Made{}, err
 		}
 		if i > 0 && made.shape() != last.shape() {
-			return Made{}, fmt.Errorf("the backing indices of data stream %s differ: %s has %s; %s has %s", stream, names[i-1], last.shape(), name, made.shape())
+			return Made{}, fmt.Errorf("the backing indices of data stream %s have different settings: index %s has %s; index %s has %s", stream, names[i-1], last.shape(), name, made.shape())
 		}
 		last = made
 	}

@@ -232,7 +232,7 @@ func (c *Client) Refresh(ctx context.Context, index string) error {
 	if err := c.within(ctx, http.MethodPost, "/"+url.PathEscape(index)+"/_refresh", nil, &out); err != nil {
 		return err
 	}
-	return out.Shards.failure("refresh of " + index)
+	return out.Shards.failure("refresh of index " + index)
 }
 
 // Count returns the number of documents that a search of the primaries finds. It does not search replicas: under segment
@@ -251,7 +251,7 @@ func (c *Client) Count(ctx context.Context, index string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return out.Count, out.Shards.failure("count of " + index)
+	return out.Count, out.Shards.failure("document count of index " + index)
 }
 
 type shards struct {
@@ -264,7 +264,7 @@ func (s shards) failure(what string) error {
 	if s.Failed == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: %d of %d shards failed", what, s.Failed, s.Total)
+	return fmt.Errorf("the %s failed on %d of %d shards", what, s.Failed, s.Total)
 }
 
 // Seconds parses a time value of the API, such as "30s" or "-1".

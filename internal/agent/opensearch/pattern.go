@@ -57,7 +57,7 @@ func alike(pattern string, answer map[string]indexAnswer) (Made, error) {
 		case i == 0:
 			first = made
 		case made.shape() != first.shape():
-			return Made{}, fmt.Errorf("the indices that match %s differ: %s has %s; %s has %s", pattern, names[0], first.shape(), name, made.shape())
+			return Made{}, fmt.Errorf("the indices that match the pattern %s have different settings: index %s has %s; index %s has %s", pattern, names[0], first.shape(), name, made.shape())
 		}
 		fmt.Fprintln(digests, name, made.Digest)
 	}

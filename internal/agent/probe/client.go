@@ -67,7 +67,7 @@ func (c Client) get(ctx context.Context, timeout time.Duration, path string, out
 		return err
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the probe %s answers with status %d: %s", c.URL, resp.StatusCode, strings.TrimSpace(string(data)))
+		return fmt.Errorf("Knee's probe at %s answers with HTTP status %d: %s", c.URL, resp.StatusCode, strings.TrimSpace(string(data)))
 	}
 	return json.Unmarshal(data, out)
 }

@@ -57,7 +57,7 @@ func mapCount(proc string, singleNode bool) Finding {
 	text := line(filepath.Join(proc, "sys/vm/max_map_count"))
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return Finding{Text: "vm.max_map_count cannot be read", Remedy: "check that the Kubernetes node sets it to 262144 or more"}
+		return Finding{Text: "the kernel setting vm.max_map_count cannot be read", Remedy: "check that vm.max_map_count is 262144 or more on the Kubernetes node"}
 	}
 	f := Finding{OK: n >= minMapCount, Text: fmt.Sprintf("vm.max_map_count is %d", n)}
 	if !f.OK {
@@ -70,12 +70,12 @@ func mapCount(proc string, singleNode bool) Finding {
 func swap(proc string) Finding {
 	data, err := os.ReadFile(filepath.Join(proc, "swaps"))
 	if err != nil {
-		return Finding{Text: "swap cannot be read", Remedy: "check that the node has no swap"}
+		return Finding{Text: "the swap areas of the Kubernetes node cannot be read", Remedy: "check that the Kubernetes node has no swap"}
 	}
 	if n := len(strings.Split(strings.TrimSpace(string(data)), "\n")) - 1; n > 0 {
-		return Finding{Text: fmt.Sprintf("the node has %d swap areas", n), Remedy: "turn swap off on the node: a heap that is paged out makes every figure worthless"}
+		return Finding{Text: fmt.Sprintf("the Kubernetes node has %d swap areas", n), Remedy: "turn swap off on the Kubernetes node, because a JVM heap in swap makes every figure wrong"}
 	}
-	return Finding{OK: true, Text: "the node has no swap"}
+	return Finding{OK: true, Text: "the Kubernetes node has no swap"}
 }
 
 // memlock checks the limit for locked memory, which a pod cannot raise. If bootstrap.memory_lock is true and the memory
@@ -88,19 +88,19 @@ func memlock(soft uint64, known bool, needs Needs) Finding {
 	case soft == unix.RLIM_INFINITY:
 		return Finding{OK: true, Text: "memlock is unlimited"}
 	case !needs.MemoryLock:
-		return Finding{Text: fmt.Sprintf("the limit for locked memory (memlock) is %d bytes", soft), Remedy: "OpenSearch cannot lock its memory with this limit; set LimitMEMLOCK=infinity for the container runtime, or run on nodes without swap"}
+		return Finding{Text: fmt.Sprintf("the limit for locked memory (memlock) is %d bytes", soft), Remedy: "OpenSearch cannot lock its memory with this limit; set LimitMEMLOCK=infinity for the container runtime, or run OpenSearch on Kubernetes nodes without swap"}
 	}
 	return Finding{
 		Fatal: !needs.SingleNode,
 		Text:  fmt.Sprintf("bootstrap.memory_lock is true, but locked memory (memlock) is limited to %d bytes", soft),
 		Remedy: "OpenSearch cannot lock its memory, and a pod cannot raise the limit. Set LimitMEMLOCK=infinity for the container runtime on the " +
-			"Kubernetes node (in the systemd unit of containerd). Or remove bootstrap.memory_lock from spec.opensearch.settings and run on nodes without swap",
+			"Kubernetes node (in the systemd unit of containerd). Or remove bootstrap.memory_lock from spec.opensearch.settings and run OpenSearch on Kubernetes nodes without swap",
 	}
 }
 
 func files(singleNode bool) Finding {
 	soft, ok := limit(unix.RLIMIT_NOFILE)
-	f := Finding{OK: ok && soft >= minFiles, Text: fmt.Sprintf("open files are limited to %d", soft)}
+	f := Finding{OK: ok && soft >= minFiles, Text: fmt.Sprintf("the limit for open files (nofile) is %d", soft)}
 	if !f.OK {
 		f.Fatal = !singleNode
 		f.Remedy = fmt.Sprintf("raise the container runtime's limit to %d or more (LimitNOFILE)", minFiles+1)
@@ -119,8 +119,8 @@ func limit(resource int) (uint64, bool) {
 func writable(folder string) Finding {
 	file, err := os.CreateTemp(folder, ".knee-preflight-*")
 	if err != nil {
-		return Finding{Fatal: true, Text: fmt.Sprintf("the data folder %s is not writable as uid %d: %v", folder, os.Getuid(), err),
-			Remedy: "set the pod's fsGroup, or the volume's owner, to OpenSearch's group"}
+		return Finding{Fatal: true, Text: fmt.Sprintf("the data folder %s is not writable for the user with UID %d: %v", folder, os.Getuid(), err),
+			Remedy: "use a storage class that supports fsGroup, or make the group of OpenSearch the owner of the volume"}
 	}
 	_ = file.Close()
 	_ = os.Remove(file.Name())

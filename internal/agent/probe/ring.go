@@ -76,14 +76,14 @@ func (r *Ring) Between(from, to time.Time) (a, b Sample, err error) {
 	defer r.mu.Unlock()
 	n := len(r.samples)
 	if n < 2 {
-		return a, b, fmt.Errorf("the probe has %d samples, but a window requires at least 2", n)
+		return a, b, fmt.Errorf("the probe has %d samples, but a measured period requires at least 2", n)
 	}
 	if oldest := r.at(0).At; from.Before(oldest.Add(-slack)) {
-		return a, b, fmt.Errorf("the window begins %.0f s before the oldest sample of the probe", oldest.Sub(from).Seconds())
+		return a, b, fmt.Errorf("the measured period begins %.0f s before the oldest sample of the probe", oldest.Sub(from).Seconds())
 	}
 	a, b = r.interpolate(from), r.interpolate(to)
 	if !b.At.After(a.At) {
-		return a, b, fmt.Errorf("the window of %.2f s contains no samples of the probe", to.Sub(from).Seconds())
+		return a, b, fmt.Errorf("the measured period of %.2f s contains no samples of the probe", to.Sub(from).Seconds())
 	}
 	return a, b, nil
 }

@@ -143,7 +143,7 @@ const maxClockStep = time.Second
 // much, because the log is dated by the wall clock. All other figures use the monotonic clock.
 func pausesBetween(ring *Ring, log *gclog.Follower, from, to time.Time) ([]gclog.Pause, bool, error) {
 	if step := ring.ClockStep(from); step.Abs() > maxClockStep {
-		return nil, false, fmt.Errorf("the clock of the machine was adjusted by %+.1f s after the window began, so the pauses in gc.log cannot be assigned to the window", step.Seconds())
+		return nil, false, fmt.Errorf("the clock of the machine was adjusted by %+.1f s after the measured period began, so Knee cannot use the times in gc.log", step.Seconds())
 	}
 	return log.Between(from, to)
 }

@@ -93,7 +93,7 @@ func TestRunGated_programThatDoesNotGetReady(t *testing.T) {
 	var output output.Output
 	_, err = RunGated(t.Context(), r.Run, Program{Name: "the program", Path: path, Output: &output}, g,
 		func(context.Context) error { t.Error("start was called"); return nil })
-	if record.ReasonOf(err) != record.ReasonDriverHung || !strings.Contains(err.Error(), "the program showed no sign of life") {
+	if record.ReasonOf(err) != record.ReasonDriverHung || !strings.Contains(err.Error(), "the program showed no activity") {
 		t.Errorf("%v", err)
 	}
 }

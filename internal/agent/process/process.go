@@ -22,7 +22,7 @@ import (
 // own session and lost their parent.
 func Adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("the agent cannot become the parent of orphaned processes: %w", err)
+		return fmt.Errorf("cannot make the agent the parent of orphaned processes (PR_SET_CHILD_SUBREAPER): %w", err)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (c *Child) End(within time.Duration) (int, error) {
 	select {
 	case <-c.done:
 	case <-timer.C:
-		err = fmt.Errorf("the program %s (process %d) has not ended within %s", c.cmd.Path, c.cmd.Process.Pid, within)
+		err = fmt.Errorf("the program %s (process ID %d) did not end within %s", c.cmd.Path, c.cmd.Process.Pid, within)
 	}
 	if err == nil {
 		select {

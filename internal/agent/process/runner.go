@@ -63,7 +63,7 @@ func (r Runner) Run(ctx context.Context, p Program) (exit int, err error) {
 	masked := r.Secrets.Writer(p.Output)
 	child, err := r.Programs.Start(p.Path, p.Args, append(Environment(), p.Env...), r.Dir, masked)
 	if err != nil {
-		return 0, record.Errorf(record.ReasonDriverFailed, "the program %s does not start: %v", p.Path, err)
+		return 0, record.Errorf(record.ReasonDriverFailed, "cannot start the program %s: %v", p.Path, err)
 	}
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -83,7 +83,7 @@ func (r Runner) Run(ctx context.Context, p Program) (exit int, err error) {
 	if stopped := errors.Join(ctx.Err(), hung); stopped != nil {
 		r.Say("the agent stopped the driver and killed %d remaining processes", left)
 		if err := errors.Join(endErr, err); err != nil {
-			r.Say("error while stopping the driver: %v", err)
+			r.Say("cannot stop the driver completely: %v", err)
 		}
 		if ctx.Err() != nil {
 			return exit, ctx.Err()

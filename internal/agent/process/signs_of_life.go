@@ -51,7 +51,7 @@ func (r Runner) watchForHang(ctx context.Context, p Program) <-chan error {
 	return why
 }
 
-// checkHang returns an error if the program or its cluster has shown no sign of life for too long.
+// checkHang returns an error if the program or its cluster has shown no activity for too long.
 func (r Runner) checkHang(ctx context.Context, s *signsOfLife) error {
 	s.look(time.Now())
 	if err := s.checkCluster(); err != nil {
@@ -68,7 +68,7 @@ func (r Runner) checkHang(ctx context.Context, s *signsOfLife) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return record.Errorf(record.ReasonDriverHung, "%s showed no sign of life for %.0f s (spec.timeouts.activitySeconds is %.0f): no document accepted, nothing new printed, no CPU time used, no merge under way; %s",
+	return record.Errorf(record.ReasonDriverHung, "%s showed no activity for %.0f s (spec.timeouts.activitySeconds is %.0f): no document accepted, nothing new printed, almost no CPU time used, no merge running; %s",
 		s.program.Name, quiet.Seconds(), s.limit.Seconds(), s.usage.State())
 }
 
@@ -95,7 +95,7 @@ func (s *signsOfLife) checkCluster() error {
 		return nil
 	}
 	if silent := s.program.Activity.Silence(); silent >= s.limit {
-		return record.Errorf(record.ReasonClusterChanged, "OpenSearch has reported no counters for %.0f s (spec.timeouts.activitySeconds is %.0f)", silent.Seconds(), s.limit.Seconds())
+		return record.Errorf(record.ReasonClusterChanged, "Knee could not read the index statistics of OpenSearch for %.0f s (spec.timeouts.activitySeconds is %.0f)", silent.Seconds(), s.limit.Seconds())
 	}
 	return nil
 }

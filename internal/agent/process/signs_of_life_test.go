@@ -37,7 +37,7 @@ func TestRun_programThatHangs_isEnded(t *testing.T) {
 		merges bool
 		words  string
 	}{
-		"it sleeps":            {"echo working; exec sleep 60", false, "no sign of life for 1 s (spec.timeouts.activitySeconds is 1)"},
+		"it sleeps":            {"echo working; exec sleep 60", false, "no activity for 1 s (spec.timeouts.activitySeconds is 1)"},
 		"it is stopped":        {"kill -STOP $$; exec sleep 60", false, "1 of them stopped by a signal"},
 		"it repeats itself":    {"while :; do echo 'Running index [ 50% done]'; sleep 0.2; done", false, "nothing new printed"},
 		"it waits for a merge": {"exec sleep 1.5", true, ""},

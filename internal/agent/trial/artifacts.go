@@ -61,7 +61,7 @@ func (a *attempt) keepWithin(ctx context.Context, timeout time.Duration) {
 	select {
 	case err = <-done:
 	case <-ctx.Done(): // the volume hangs
-		err = fmt.Errorf("writing did not end within %s", timeout)
+		err = fmt.Errorf("the files were not completely written within %s: check the volume of spec.artifacts", timeout)
 	}
 	if err != nil {
 		a.record.Artifacts = ""
@@ -141,9 +141,9 @@ func (a *attempt) writeReadme(_ context.Context, w io.Writer) error {
 		}
 	}
 	if a.session.Part.Of > 1 {
-		_, _ = fmt.Fprintf(w, "loader-1 to loader-%d: the files that the driver wrote in the other loader pods\n", a.session.Part.Of-1)
+		_, _ = fmt.Fprintf(w, "folders loader-1 to loader-%d: the files that the driver wrote in the other loader pods\n", a.session.Part.Of-1)
 	}
-	_, _ = fmt.Fprintf(w, "series.csv: one row per node and second, from the start of the load until the merges ended. Each figure is the mean over this second. Columns:\n")
+	_, _ = fmt.Fprintf(w, "series.csv: one row per OpenSearch node and second, from the start of the load until the merges ended. Each figure is the mean over this second. Columns:\n")
 	for _, c := range seriesColumns {
 		if _, err := fmt.Fprintf(w, "  %s: %s\n", c.name, c.about); err != nil {
 			return err

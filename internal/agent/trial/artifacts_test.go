@@ -177,7 +177,7 @@ func TestArtifacts_volumeHangs_areGivenUp(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("still waiting for the volume after 10 s")
 	}
-	if a.record.Artifacts != "" || !strings.Contains(out.String(), "cannot write the artifacts: writing did not end within 50ms") {
+	if a.record.Artifacts != "" || !strings.Contains(out.String(), "cannot write the artifacts: the files were not completely written within 50ms") {
 		t.Errorf("artifacts %q: %s", a.record.Artifacts, out)
 	}
 	hung, err := os.Open(pipe) // reading lets the write end before the folder is deleted

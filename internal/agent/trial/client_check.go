@@ -35,7 +35,7 @@ func (a *attempt) checkClient(ctx context.Context) {
 	}
 	if err != nil {
 		check = record.ClientCheck{Note: a.secrets.Hide(withoutReason(err))}
-		a.say("the client-bound check has no result: %s", check.Note)
+		a.say("the client-bound check (spec.workload.clientBoundCheck) has no result: %s", check.Note)
 	} else {
 		a.say("client-bound check: %.0f docs/s with Knee's own loader, %.0f docs/s with %s", check.DocsPerSecond, a.record.Ingest.DocsPerSecond, a.record.Driver.Name)
 	}
@@ -57,11 +57,11 @@ func (a *attempt) repeat(ctx context.Context) (record.ClientCheck, error) {
 	none := record.ClientCheck{}
 	d, can := a.driver.(driver.Repeater)
 	if !can || a.session.Part.Of > 1 || a.record.Ingest == nil {
-		return none, fmt.Errorf("Knee's own loader can repeat only a load that opensearch-benchmark makes with 1 loader pod; the driver of this trial is %s, and the number of loader pods is %d", a.record.Driver.Name, a.session.Part.Of)
+		return none, fmt.Errorf("spec.workload.clientBoundCheck works only for a load that opensearch-benchmark makes with 1 loader pod; this trial has the driver %s and %d loader pods", a.record.Driver.Name, a.session.Part.Of)
 	}
 	bulk, err := d.AsBulk(a.outcome, a.whole.To.Sub(a.whole.From))
 	if err != nil {
-		return none, fmt.Errorf("the load cannot be repeated: %w", err)
+		return none, fmt.Errorf("cannot repeat the load: %w", err)
 	}
 	ctx, cancel, err := a.timeToRepeat(ctx)
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *attempt) repeat(ctx context.Context) (record.ClientCheck, error) {
 	}
 	config, err := a.repeatConfig(ctx, bulk, folder)
 	if err != nil {
-		return none, fmt.Errorf("the index cannot be created again: %w", err)
+		return none, fmt.Errorf("cannot prepare the index of the repeated load: %w", err)
 	}
 	again := begin(Options{Config: config, Work: folder, Program: a.Agent, Output: a.Output, Drivers: a.Drivers, Programs: a.Programs, Wall: a.Wall, Network: a.Network}, 0)
 	err = again.run(ctx)
@@ -99,10 +99,10 @@ func (a *attempt) timeToRepeat(ctx context.Context) (context.Context, context.Ca
 	took := driver.Seconds(a.record.Settle.Seconds+a.record.Settle.WaitSeconds) + a.span.Duration()
 	left, need := time.Until(deadline)-checkReserve, time.Duration(checkFactor*float64(took))
 	if left < need {
-		return nil, nil, fmt.Errorf("the trial's deadline (spec.timeouts.trialSeconds) leaves %s for the client-bound check. The load and the waits before the load took %s, so the check requires at least %s: raise this deadline",
+		return nil, nil, fmt.Errorf("the client-bound check has only %s left. The load and the waits before the load took %s, so the check requires at least %s: increase spec.timeouts.trialSeconds",
 			max(0, left).Round(time.Second), took.Round(time.Second), need.Round(time.Second))
 	}
-	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-checkReserve), errors.New("the trial's deadline (spec.timeouts.trialSeconds) left too little time for the client-bound check: raise this deadline"))
+	ctx, cancel := context.WithDeadlineCause(ctx, deadline.Add(-checkReserve), errors.New("the client-bound check did not end in time before the trial's deadline (increase spec.timeouts.trialSeconds)"))
 	return ctx, cancel, nil
 }
 
@@ -137,10 +137,10 @@ func compareLoads(first *record.Ingest, again record.Record) (record.ClientCheck
 	out.CPUPerMillion = l.CPUCores / in.DocsPerSecond * 1e6
 	var notes []string
 	if first.SettingsDigest != in.SettingsDigest {
-		notes = append(notes, "the index of the repeated load had other settings or another mapping than the index of the driver's load")
+		notes = append(notes, "the index of the repeated load differs from the index of the first load in its settings or its mapping")
 	}
 	if again.Settle.Note != "" {
-		notes = append(notes, "the OpenSearch cluster was not at rest before the client-bound check: "+again.Settle.Note)
+		notes = append(notes, "the OpenSearch cluster was still busy when the client-bound check began: "+again.Settle.Note)
 	}
 	out.Note = strings.Join(notes, "; ")
 	return out, nil

@@ -67,7 +67,7 @@ func TestCompareLoads(t *testing.T) {
 		t.Errorf("%+v, %v", check, err)
 	}
 	again.Ingest.SettingsDigest, again.Settle.Note = "b", "os-0 runs 3 merges"
-	if check, err = compareLoads(first, again); err != nil || check.Note != "the index of the repeated load had other settings or another mapping than the index of the driver's load; the OpenSearch cluster was not at rest before the client-bound check: os-0 runs 3 merges" {
+	if check, err = compareLoads(first, again); err != nil || check.Note != "the index of the repeated load differs from the index of the first load in its settings or its mapping; the OpenSearch cluster was still busy when the client-bound check began: os-0 runs 3 merges" {
 		t.Errorf("%q, %v", check.Note, err)
 	}
 	again.Ingest.DocsPerSecond = 0

@@ -151,9 +151,9 @@ func TestCommandTrial_failures(t *testing.T) {
 		"without a word":   {func() Options { return shell(t, "exit 1") }, record.ReasonDriverFailed, []string{"it printed nothing"}},
 		"a signal":         {func() Options { return shell(t, "kill -KILL $$") }, record.ReasonDriverFailed, []string{"SIGKILL"}},
 		"no JSON":          {func() Options { return shell(t, "echo done") }, record.ReasonDriverIncomplete, []string{"printed no JSON object", "last lines of the output: done"}},
-		"no figure":        {func() Options { return shell(t, `echo '{"speed": 3}'`) }, record.ReasonDriverIncomplete, []string{"spec.workload.command.json.throughput: $.rate selects 0 values"}},
+		"no figure":        {func() Options { return shell(t, `echo '{"speed": 3}'`) }, record.ReasonDriverIncomplete, []string{"spec.workload.command.json.throughput: the path $.rate selects 0 values"}},
 		"it does not end":  {func() Options { o := shell(t, "sleep 600 & wait"); o.Config.DeadlineSeconds = 1; return o }, record.ReasonDeadline, []string{"the trial's deadline of 1 s passed (spec.timeouts.trialSeconds)"}},
-		"it shows no life": {func() Options { o := shell(t, "exec sleep 600"); o.Config.ActivitySeconds = 1; return o }, record.ReasonDriverHung, []string{"sh showed no sign of life for"}},
+		"it shows no life": {func() Options { o := shell(t, "exec sleep 600"); o.Config.ActivitySeconds = 1; return o }, record.ReasonDriverHung, []string{"sh showed no activity for"}},
 		"no such program": {func() Options {
 			o := shell(t, "")
 			changeCommand(&o, func(c *commandconfig.Config) { c.Command = []string{"/opt/$(KNEE_CLIENTS)"} })

@@ -17,7 +17,7 @@ func (a *attempt) readSecrets() (err error) {
 		return nil
 	}
 	if a.session.Access, err = access.Read(*e); err != nil {
-		return record.Errorf(record.ReasonClusterNotReady, "the Secrets of %s cannot be used: %v", accessField(*e), err)
+		return record.Errorf(record.ReasonClusterNotReady, "cannot use the Secrets of %s: %v", accessField(*e), err)
 	}
 	a.secrets = a.session.Access.Secret()
 	return nil
@@ -53,7 +53,7 @@ func (a *attempt) clearIndex(ctx context.Context) error {
 	index := a.Config.Index.Name
 	if a.mayDeleteIndex() {
 		if err := a.deleteIndex(ctx); err != nil {
-			return record.Errorf(record.ReasonIndexNotMade, "the agent could not delete the old index or data stream: %v", err)
+			return record.Errorf(record.ReasonIndexNotMade, "cannot delete the old index or data stream: %v", err)
 		}
 		return nil
 	}
@@ -62,7 +62,7 @@ func (a *attempt) clearIndex(ctx context.Context) error {
 	case err != nil:
 		return record.Errorf(record.ReasonIndexNotMade, "cannot check whether index %s exists: %v", index, err)
 	case there:
-		return record.Errorf(record.ReasonIndexNotMade, "index %s already exists at %s. To delete this index, set spec.variants[].endpoint.allowIndexDeletion to true; to keep this index, set another spec.workload.index.name", index, a.Config.Endpoint)
+		return record.Errorf(record.ReasonIndexNotMade, "index %s already exists at %s. To let Knee delete this index, set spec.variants[].endpoint.allowIndexDeletion to true; to keep this index, set another spec.workload.index.name", index, a.Config.Endpoint)
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (a *attempt) awaitGone(ctx context.Context) error {
 		return !there, "the index still exists"
 	})
 	if err != nil {
-		return record.Errorf(record.ReasonIndexNotMade, "the old index %s did not disappear within %s after its deletion: %v", name, measure.Elapsed(started), err)
+		return record.Errorf(record.ReasonIndexNotMade, "the deletion of the old index %s was not complete after %s: %v", name, measure.Elapsed(started), err)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (a *attempt) indexBody() (body []byte, from string, err error) {
 		return nil, "", nil
 	}
 	if body, err = os.ReadFile(from); err != nil {
-		return nil, "", record.Errorf(record.ReasonIndexNotMade, "cannot read the index body: %v", err)
+		return nil, "", record.Errorf(record.ReasonIndexNotMade, "cannot read the file with the index body (settings and mappings): %v", err)
 	}
 	return body, from, nil
 }

@@ -110,7 +110,7 @@ func (a *attempt) reportFailure(outside, ctx context.Context, end, failed error,
 	why.Message = a.secrets.Hide(why.Message)
 	failure = why
 	if err := m.Fail(context.WithoutCancel(ctx), why.Reason, why.Message); err != nil {
-		return nil, fmt.Errorf("%w; this loader pod could not report its failure to the loader pod that coordinates the load: %w", failure, err)
+		return nil, fmt.Errorf("%w; this loader pod could not report its failure to loader pod 0, which coordinates the load: %w", failure, err)
 	}
 	return failure, nil
 }
@@ -119,8 +119,8 @@ func (a *attempt) reportFailure(outside, ctx context.Context, end, failed error,
 func (a *attempt) describePart(failed error) string {
 	pod, part := fmt.Sprintf("loader pod %d of %d", a.session.Part.Index, a.session.Part.Of), a.session.Part
 	if failed != nil {
-		return fmt.Sprintf("%s failed and reported it to the pod of index 0: %v", pod, failed)
+		return fmt.Sprintf("%s failed and reported it to loader pod 0: %v", pod, failed)
 	}
 	all := a.Config.Attempt.Clients
-	return fmt.Sprintf("%s made its part of the load, %d of %d clients, in %.1f s; the pod of index 0 writes the record", pod, part.Clients(all), all, a.span.Duration().Seconds())
+	return fmt.Sprintf("%s made its part of the load, %d of %d clients, in %.1f s; loader pod 0 writes the record", pod, part.Clients(all), all, a.span.Duration().Seconds())
 }

@@ -43,7 +43,7 @@ func TestRunLoader_missingProgram_isReported(t *testing.T) {
 	o, c := loaderOptions(t, 2)
 	o.Program = "no-such-program"
 	did, err := RunLoader(t.Context(), o, 1)
-	if want := "loader pod 1 of 2 failed and reported it to the pod of index 0: DriverFailed: the loader's image has no no-such-program"; err != nil || !strings.HasPrefix(did, want) {
+	if want := "loader pod 1 of 2 failed and reported it to loader pod 0: DriverFailed: the loader's image has no no-such-program"; err != nil || !strings.HasPrefix(did, want) {
 		t.Errorf("%q, %v, want %q", did, err, want)
 	}
 	if f := c.Failed(); f == nil || f.Reason != record.ReasonDriverFailed || !strings.HasPrefix(f.Message, "loader pod 1: the loader's image") {
@@ -92,7 +92,7 @@ func TestTrial_loaderPodNeverJoins_fails(t *testing.T) {
 	o := options(t)
 	o.Config.Loaders, o.Config.Coordinator, o.Config.DeadlineSeconds, o.Config.LoadersReadySeconds = 2, "127.0.0.1:0", 1, 2
 	r := Run(t.Context(), o)
-	if r.Error == nil || r.Error.Reason != record.ReasonLoaderLost || !strings.Contains(r.Error.Message, "loader pod 1 did not join within 2s") {
+	if r.Error == nil || r.Error.Reason != record.ReasonLoaderLost || !strings.Contains(r.Error.Message, "loader pod 1 did not connect to loader pod 0 within 2s") {
 		t.Errorf("%+v", r.Error)
 	}
 }

@@ -24,7 +24,7 @@ type phase struct {
 func (a *attempt) phases() []phase {
 	var (
 		prepare = phase{"prepare", a.prepare}
-		await   = phase{"wait for the cluster", a.awaitCluster}
+		await   = phase{"wait for the OpenSearch cluster", a.awaitCluster}
 		settle  = phase{"settle", a.settle}
 		before  = phase{"counters before", a.countBefore}
 		wait    = phase{"wait", a.wait}
@@ -70,7 +70,7 @@ func (a *attempt) run(ctx context.Context) error {
 			a.record.Sources.Commit = d.Commit()
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", p.name, a.target().Blame(ctx, a.baseline, a.recorder, p.name, err))
+			return fmt.Errorf("%s: %w", p.name, a.target().Blame(ctx, a.baseline, a.recorder, fmt.Sprintf("the phase %q", p.name), err))
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", p.name, ctx.Err())

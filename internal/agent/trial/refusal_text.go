@@ -24,7 +24,7 @@ func refusalText(r opensearch.Refusal, e record.External) string {
 		return refusedUserText(field, e)
 	case opensearch.RefusedPermission:
 		if e.SigV4 != nil { // AWS also answers a wrong signature with 403
-			return "refuses the signature or denies a permission that a trial needs (403): " + signatureAdvice(field, e) + ", and check the permissions listed in docs/endpoints.md"
+			return "refuses the AWS signature (SigV4), or denies a permission that a trial needs (403): " + signatureAdvice(field, e) + "; also check the permissions listed in docs/endpoints.md"
 		}
 		return fmt.Sprintf("denies a permission that a trial needs (403): give the user%s the permissions listed in docs/endpoints.md", ofSecret(e.CredentialsSecret))
 	case opensearch.RefusedServer:
@@ -45,7 +45,7 @@ func refusalText(r opensearch.Refusal, e record.External) string {
 func refusedUserText(field string, e record.External) string {
 	switch {
 	case e.SigV4 != nil:
-		return "does not accept the signature (401): " + signatureAdvice(field, e)
+		return "does not accept the AWS signature (401): " + signatureAdvice(field, e)
 	case e.CredentialsDir == "":
 		return fmt.Sprintf("requires a user and a password (401): set %s.credentialsSecret", field)
 	}
@@ -55,7 +55,7 @@ func refusedUserText(field string, e record.External) string {
 
 // signatureAdvice returns what the user should check if the cluster refuses a signature.
 func signatureAdvice(field string, e record.External) string {
-	return fmt.Sprintf("check that the keys %s and %s%s are correct and have not expired, and check the region (%s.sigV4)",
+	return fmt.Sprintf("check that the keys %s and %s%s are correct and have not expired, and check %s.sigV4.region",
 		record.AccessKeyIDKey, record.SecretAccessKeyKey, ofSecret(e.CredentialsSecret), field)
 }
 

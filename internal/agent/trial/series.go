@@ -128,10 +128,10 @@ func (a *attempt) readSeries(ctx context.Context) (from time.Time, err error) {
 	series := map[string]probe.Series{}
 	for _, p := range a.Config.Probes {
 		if series[p.Node], err = a.target().Probe(p).Series(ctx, from, to); err != nil {
-			return from, fmt.Errorf("cannot read the probe of OpenSearch node %s: %w", p.Node, err)
+			return from, fmt.Errorf("cannot read the samples of Knee's probe for OpenSearch node %s: %w", p.Node, err)
 		}
 		if problem := series[p.Node].PausesError; problem != "" {
-			a.say("garbage collector pauses of OpenSearch node %s are not available: %s", p.Node, problem)
+			a.say("the garbage collector pauses of OpenSearch node %s are not available: %s", p.Node, problem)
 		}
 	}
 	a.series = series

@@ -21,7 +21,7 @@ func (a *attempt) readSources() error {
 	}{
 		{"spec.workload.index.bodyFrom", fileDigest(a.Config.Index.BodyFile), &a.record.Sources.IndexBody},
 		{"spec.topologies[].ismPolicyFrom", fileDigest(a.Config.Index.ISMPolicyFile), &a.record.Sources.ISMPolicy},
-		{"spec.workload.(osb|bulk.files).from", a.filesDigest, &a.record.Sources.Files},
+		{"spec.workload.osb.from or spec.workload.bulk.files.from", a.filesDigest, &a.record.Sources.Files},
 	} {
 		got, err := s.digest()
 		if errors.Is(err, fs.ErrNotExist) {

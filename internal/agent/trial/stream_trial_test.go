@@ -69,9 +69,9 @@ func TestStreamTrial_failures(t *testing.T) {
 		reason  string
 		words   []string
 	}{
-		"one node": {func(c *benchmarkapi.Cluster) { c.Nodes = 1 }, nil, record.ReasonDriverFailed, []string{"spec.topologies[].nodes must be at least 2"}},
+		"one node": {func(c *benchmarkapi.Cluster) { c.Nodes = 1 }, nil, record.ReasonDriverFailed, []string{"set spec.topologies[].nodes to at least 2"}},
 		"no such API": {func(c *benchmarkapi.Cluster) { c.WithoutBench = true }, nil, record.ReasonPluginMissing,
-			[]string{"no POST /_benchmark/stream", "stream-benchmark", "arrow-flight-rpc", "opensearch.experimental.feature.transport.stream.enabled", "no handler found"}},
+			[]string{"no API POST /_benchmark/stream", "stream-benchmark", "arrow-flight-rpc", "opensearch.experimental.feature.transport.stream.enabled", "no handler found"}},
 		"no stream transport": {func(c *benchmarkapi.Cluster) { c.Stream = 0 }, nil, record.ReasonPluginMissing, []string{"[use_stream_transport] is true", "arrow-flight-rpc"}},
 		"the regular transport is used instead": {func(c *benchmarkapi.Cluster) { c.Stream, c.Silent = 0, true }, nil, record.ReasonPluginMissing,
 			[]string{"this cluster has no stream transport", "arrow-flight-rpc"}},
@@ -129,7 +129,7 @@ func TestStreamTrial_callNeverReturns_fails(t *testing.T) {
 		all           bool
 		reason, words string
 	}{
-		"no node answers":      {true, record.ReasonClusterChanged, "OpenSearch has answered nothing for "},
+		"no node answers":      {true, record.ReasonClusterChanged, "OpenSearch has answered no request for "},
 		"the call alone hangs": {false, record.ReasonDeadline, "the trial's deadline of 8 s passed (spec.timeouts.trialSeconds), during: load"},
 	} {
 		t.Run(name, func(t *testing.T) {

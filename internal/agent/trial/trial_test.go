@@ -27,7 +27,7 @@ func TestRun_failures_giveRecord(t *testing.T) {
 		reason string
 		words  string
 	}{
-		"no driver configured":      {func(o *Options) { o.Config.Driver = record.DriverConfig{} }, record.ReasonAgentFailed, `names driver "", and this agent has osb, bulk, stream, command`},
+		"no driver configured":      {func(o *Options) { o.Config.Driver = record.DriverConfig{} }, record.ReasonAgentFailed, `requires the driver "", but this agent has only the drivers osb, bulk, stream, command`},
 		"no such program":           {func(o *Options) { o.Program = "no-such-program" }, record.ReasonDriverFailed, "the loader's image has no no-such-program"},
 		"an endpoint that is none":  {func(o *Options) { o.Config.Endpoint = "nowhere" }, record.ReasonAgentFailed, "not a URL"},
 		"a workload that is absent": {func(o *Options) { driverconfig.Change(&o.Config, func(c *osbconfig.Config) { c.Path = "/nowhere" }) }, record.ReasonDriverFailed, "cannot prepare the files of workload w"},
@@ -66,7 +66,7 @@ func TestRun_interrupted_givesRecord(t *testing.T) {
 	buffer := make([]byte, 1024)
 	for {
 		n, err := lines.Read(buffer)
-		if strings.Contains(string(buffer[:n]), "wait for the cluster") && !told {
+		if strings.Contains(string(buffer[:n]), "wait for the OpenSearch cluster") && !told {
 			told = true
 			cancel(context.Canceled)
 		}
@@ -74,7 +74,7 @@ func TestRun_interrupted_givesRecord(t *testing.T) {
 			break
 		}
 	}
-	if r := <-records; r.Error == nil || r.Error.Reason != record.ReasonInterrupted || !strings.Contains(r.Error.Message, "ended from outside") || !strings.Contains(r.Error.Message, "wait for the cluster") {
+	if r := <-records; r.Error == nil || r.Error.Reason != record.ReasonInterrupted || !strings.Contains(r.Error.Message, "ended from outside") || !strings.Contains(r.Error.Message, "wait for the OpenSearch cluster") {
 		t.Errorf("error %+v", r.Error)
 	}
 	select {

@@ -18,8 +18,8 @@ func TestNewDriver(t *testing.T) {
 		"bulk":                            {record.NewDriverConfig("bulk", struct{}{}), "bulk", ""},
 		"stream":                          {record.NewDriverConfig("stream", struct{}{}), "stream", ""},
 		"command":                         {record.NewDriverConfig("command", struct{}{}), "command", ""},
-		"an unknown name":                 {record.NewDriverConfig("other", struct{}{}), "", `names driver "other", and this agent has osb, bulk, stream, command`},
-		"no driver":                       {record.DriverConfig{}, "", `names driver "", and this agent has osb, bulk, stream, command`},
+		"an unknown name":                 {record.NewDriverConfig("other", struct{}{}), "", `requires the driver "other", but this agent has only the drivers osb, bulk, stream, command`},
+		"no driver":                       {record.DriverConfig{}, "", `requires the driver "", but this agent has only the drivers osb, bulk, stream, command`},
 		"no configuration":                {record.DriverConfig{Name: "osb"}, "", "the configuration of driver osb"},
 		"a configuration of another type": {record.NewDriverConfig("bulk", struct{ Files int }{1}), "", "the configuration of driver bulk"},
 	} {

@@ -55,7 +55,7 @@ func (d *Driver) Prepare(context.Context) (err error) {
 		}
 	}
 	if d.session.Config.Attempt.Phase == record.OpenLoop {
-		return record.Errorf(record.ReasonAgentFailed, "spec.workload.bulk cannot make a load at a fixed rate: final.openLoop requires spec.workload.osb")
+		return record.Errorf(record.ReasonAgentFailed, "spec.workload.bulk cannot make a load at a fixed rate: spec.final.openLoop requires spec.workload.osb")
 	}
 	for _, file := range d.config.Files {
 		if _, err := os.Stat(file); err != nil {
@@ -113,7 +113,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 		err = os.WriteFile(d.configPath(), data, 0o644)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot write the loader's configuration: %w", err)
+		return nil, fmt.Errorf("cannot write the configuration of Knee's loader: %w", err)
 	}
 	if err := os.Remove(d.resultPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -130,7 +130,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 		return err
 	}
 	exit, err := process.RunGated(ctx, d.session.Run, process.Program{
-		Name: "the loader", Path: d.program, Args: []string{"load", "--config", d.configPath(), "--result", d.resultPath(), "--start", gate.Path()},
+		Name: "Knee's loader", Path: d.program, Args: []string{"load", "--config", d.configPath(), "--result", d.resultPath(), "--start", gate.Path()},
 		Output: &output, Activity: in.Activity,
 	}, gate, start)
 	d.exit = exit
@@ -141,7 +141,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 		return nil, err
 	}
 	if exit != 0 {
-		return nil, record.Errorf(record.ReasonDriverFailed, "the loader %s: %s", process.DescribeExit(exit), output.LastWords(driver.MaxMessage))
+		return nil, record.Errorf(record.ReasonDriverFailed, "Knee's loader %s: %s", process.DescribeExit(exit), output.LastWords(driver.MaxMessage))
 	}
 	return d.share(span)
 }
@@ -151,11 +151,11 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 func (d *Driver) share(span driver.Span) (json.RawMessage, error) {
 	data, err := os.ReadFile(d.resultPath())
 	if err != nil {
-		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the loader's result: %v", err)
+		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the result of Knee's loader: %v", err)
 	}
 	var r load.Result
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot decode the loader's result: %v", err)
+		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot decode the result of Knee's loader: %v", err)
 	}
 	if early := endedEarly(r); early != nil && d.session.Part.Of > 1 {
 		return nil, early

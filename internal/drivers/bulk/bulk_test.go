@@ -110,21 +110,21 @@ func TestBulkOutcome_asEvidence(t *testing.T) {
 			r.Documents.Acknowledged, r.Documents.Rejected, r.Refused = 0, 10_000, refusal(429, 10_000)
 		}, func(f *measure.Evidence) { f.Count, f.Total, f.Rejections.WritePool = 0, 0, 100 }, "", ""},
 		"rejected, no counter": {func(r *load.Result) { r.Documents.Retried, r.Refused = 300, refusal(429, 300) },
-			nil, record.ReasonRequestsFailed, "300 documents were refused with status 429, but no OpenSearch node counted a rejection"},
+			nil, record.ReasonRequestsFailed, "300 documents were refused with HTTP status 429, but no OpenSearch node counted a rejection"},
 		"a document of another shape": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Failed, r.Refused = 9_999, 1, refusal(400, 1)
 		},
-			func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonRequestsFailed, "1 requests or documents failed for reasons other than rejection: 1 documents: status 400, some_exception: the reason"},
+			func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonRequestsFailed, "1 requests or documents failed for another reason than a rejection (HTTP status 429): 1 documents: status 400, some_exception: the reason"},
 		"a reply that did not come": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Uncertain, r.Refused = 9_900, 100, refusal(0, 100)
 		},
-			nil, record.ReasonRequestsFailed, "100 requests or documents failed for reasons other than rejection: 100 documents: some_exception: the reason"},
+			nil, record.ReasonRequestsFailed, "100 requests or documents failed for another reason than a rejection (HTTP status 429): 100 documents: some_exception: the reason"},
 		"in the index twice": {func(r *load.Result) { r.Documents.Retried, r.Refused = 100, refusal(503, 100) },
 			func(f *measure.Evidence) { f.Count, f.Total = 10_040, 10_040 }, record.ReasonCountMismatch, "40 more than OpenSearch acknowledged: the loader sent 100 documents again"},
 		"sent again, and once in the index": {func(r *load.Result) { r.Documents.Retried, r.Refused = 100, refusal(503, 100) }, nil, "", ""},
 		"of another client":                 {nil, func(f *measure.Evidence) { f.Count, f.Total = 10_001, 10_001 }, record.ReasonCountMismatch, "holds 10001 documents, but OpenSearch acknowledged only 10000"},
 		"acknowledged and lost":             {nil, func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonCountMismatch, "holds only 9999 documents, but OpenSearch acknowledged 10000"},
-		"fewer than asked":                  {func(r *load.Result) { r.Documents.Added, r.Documents.Acknowledged = 9_000, 9_000 }, nil, record.ReasonDriverIncomplete, "sent 9000 documents instead of 10000"},
+		"fewer than asked":                  {func(r *load.Result) { r.Documents.Added, r.Documents.Acknowledged = 9_000, 9_000 }, nil, record.ReasonDriverIncomplete, "sent 9000 documents, but the load requires exactly 10000"},
 		"counts that do not add up":         {func(r *load.Result) { r.Documents.Acknowledged = 9_000 }, nil, record.ReasonDriverIncomplete, "9000 acknowledged"},
 		"an end before its time":            {func(r *load.Result) { r.Ended = "the server answers 401" }, nil, record.ReasonRequestsFailed, "the load ended too early: the server answers 401"},
 	} {
@@ -170,7 +170,7 @@ func TestBulk_invalidLoad_isRefused(t *testing.T) {
 		words  string
 	}{
 		"a file that is not there": {func(d *Driver) { d.config.Dataset, d.config.Files = "", []string{"/nowhere/x.ndjson"} }, "spec.workload.bulk.files.names: stat /nowhere/x.ndjson"},
-		"no end":                   {func(d *Driver) { d.config.Documents = 0 }, "spec.workload.bulk: dataset small never ends"},
+		"no end":                   {func(d *Driver) { d.config.Documents = 0 }, "spec.workload.bulk: dataset small has no end"},
 		"a rate":                   {func(d *Driver) { d.session.Config.Attempt.Phase = record.OpenLoop }, "spec.workload.bulk cannot make a load at a fixed rate"},
 	} {
 		d := bulkOf(10, 0)

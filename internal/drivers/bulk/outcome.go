@@ -20,7 +20,7 @@ func (d *Driver) Outcome(shares []json.RawMessage) (driver.Outcome, error) {
 	}
 	r, err := load.Merge(all)
 	if err != nil {
-		return driver.Outcome{}, record.Errorf(record.ReasonDriverIncomplete, "cannot merge the results of the loaders: %v", err)
+		return driver.Outcome{}, record.Errorf(record.ReasonDriverIncomplete, "cannot merge the results of the loader pods: %v", err)
 	}
 	latency, err := latencyOf(r)
 	if err != nil {
@@ -63,10 +63,10 @@ func (d *Driver) checkCounts(r load.Result) error {
 	case early != nil:
 		return early
 	case n.Added != n.Acknowledged+n.Rejected+n.Failed+n.Uncertain:
-		return record.Errorf(record.ReasonDriverIncomplete, "the loader sent %d documents, but its counts do not add up: %d acknowledged, %d rejected, %d failed and %d without an answer",
+		return record.Errorf(record.ReasonDriverIncomplete, "Knee's loader sent %d documents, but its other counts have a different sum: %d acknowledged, %d rejected, %d failed and %d without an answer",
 			n.Added, n.Acknowledged, n.Rejected, n.Failed, n.Uncertain)
 	case c.Documents > 0 && n.Added != c.Documents:
-		return record.Errorf(record.ReasonDriverIncomplete, "the loader sent %d documents instead of %d", n.Added, c.Documents)
+		return record.Errorf(record.ReasonDriverIncomplete, "Knee's loader sent %d documents, but the load requires exactly %d", n.Added, c.Documents)
 	}
 	return nil
 }

@@ -138,9 +138,9 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	share, err := d.read(output.Text(), ran)
 	if err != nil {
 		if said == "" {
-			return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the output of %s: %v; the program printed nothing", name, err)
+			return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the output of program %s: %v; the program printed nothing", name, err)
 		}
-		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the output of %s: %v; last lines of the output: %s", name, err, said)
+		return nil, record.Errorf(record.ReasonDriverIncomplete, "cannot read the output of program %s: %v; last lines of the output: %s", name, err, said)
 	}
 	return json.Marshal(share)
 }

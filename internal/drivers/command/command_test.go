@@ -89,7 +89,7 @@ func TestPrometheus_evaluate(t *testing.T) {
 	defer server.Close()
 	a := prometheus{http: http.DefaultClient, say: t.Logf}
 	config := commandconfig.Prometheus{URL: server.URL + "/prefix/"}
-	notes := map[string]string{"none": "0 series", "two": "2 series", "0/0": "NaN", "x[5m]": "a matrix", "(": "status 400: unclosed left parenthesis", "page": "the answer does not have the format of Prometheus", "broken": "a sample has 1 parts"}
+	notes := map[string]string{"none": "0 series", "two": "2 series", "0/0": "NaN", "x[5m]": "a matrix", "(": "status 400: unclosed left parenthesis", "page": "is not in the format of Prometheus", "broken": "a sample has 1 elements"}
 	for query := range answers {
 		config.Queries = append(config.Queries, commandconfig.PrometheusQuery{Name: query, Query: strings.NewReplacer("3s", "$(KNEE_WINDOW)", "cpu", "$(service)").Replace(query), Unit: "cores"})
 	}

@@ -88,7 +88,7 @@ func oneSample(status int, data []byte) (float64, error) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(data, &answer); err != nil {
-		return 0, fmt.Errorf("HTTP status %d, and the answer does not have the format of Prometheus (check spec.workload.command.prometheus.url): %.100q", status, data)
+		return 0, fmt.Errorf("the answer has HTTP status %d and is not in the format of Prometheus: check spec.workload.command.prometheus.url; the answer starts with %.100q", status, data)
 	}
 	if answer.Status != "success" {
 		return 0, fmt.Errorf("status %d: %s", status, answer.Error)
@@ -108,16 +108,16 @@ func oneSample(status int, data []byte) (float64, error) {
 			samples = append(samples, v.Value)
 		}
 	default:
-		return 0, fmt.Errorf("the query gives a %s, not one number", answer.Data.Type)
+		return 0, fmt.Errorf("the query returned a %s, but must return one number (a scalar, or a vector with one series)", answer.Data.Type)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("cannot decode the answer of Prometheus: %w", err)
 	}
 	if len(samples) != 1 {
-		return 0, fmt.Errorf("the query gives %d series, not one", len(samples))
+		return 0, fmt.Errorf("the query returned %d series, but must return one", len(samples))
 	}
 	if v := float64(samples[0]); math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("the query gives %v, which is not a finite number", v)
+		return 0, fmt.Errorf("the query returned %v, which is not a finite number", v)
 	}
 	return float64(samples[0]), nil
 }
@@ -132,7 +132,7 @@ func (s *sample) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if len(pair) != 2 {
-		return fmt.Errorf("a sample has %d parts, not 2", len(pair))
+		return fmt.Errorf("a sample has %d elements instead of 2 (time and value)", len(pair))
 	}
 	text, ok := pair[1].(string)
 	if !ok {

@@ -82,7 +82,7 @@ func TestFifthDriver_refusesWrongParams(t *testing.T) {
 func TestFifthDriver_unknownToTheAgent(t *testing.T) {
 	config := record.Config{Driver: record.NewDriverConfig(toydriver.Name, toydriver.Config{CallsPerClient: 1}), DeadlineSeconds: 60}
 	r := trial.Run(t.Context(), trial.Options{Config: config, Drivers: agentside.Drivers(), Work: t.TempDir(), Output: t.Output()})
-	if r.Error == nil || r.Error.Reason != record.ReasonAgentFailed || !strings.Contains(r.Error.Message, `driver "toy", and this agent has osb, bulk, stream, command`) {
+	if r.Error == nil || r.Error.Reason != record.ReasonAgentFailed || !strings.Contains(r.Error.Message, `the driver "toy", but this agent has only the drivers osb, bulk, stream, command`) {
 		t.Errorf("%+v", r.Error)
 	}
 }

@@ -22,7 +22,7 @@ func (d *Driver) AsBulk(made driver.Outcome, lasted time.Duration) (record.Drive
 		return none, err
 	}
 	if made.BulkSize <= 0 || made.BulkSize > math.MaxInt32 {
-		return none, fmt.Errorf("the workload's ingest task sets no usable bulk-size")
+		return none, fmt.Errorf("the workload's ingest task must set bulk-size to a number of at least 1")
 	}
 	file, err := firstExisting(corpus.Paths(d.run))
 	if err != nil {

@@ -31,10 +31,10 @@ func TestAsBulk(t *testing.T) {
 		"a timed load":                 {plainWorkload, "w/d.json", driver.Outcome{Timed: true, BulkSize: 500}, bulkconfig.Config{DurationSeconds: 91, FlushDocuments: 500}, ""},
 		"no corpus":                    {plainWorkload, "", driver.Outcome{Corpus: 9000, BulkSize: 500}, bulkconfig.Config{}, "the corpus: stat "},
 		"only a packed one":            {plainWorkload, "w/d.json.bz2", driver.Outcome{Corpus: 9000, BulkSize: 500}, bulkconfig.Config{}, "the corpus: stat "},
-		"an unknown bulk size":         {plainWorkload, "w/d.json", driver.Outcome{Corpus: 9000}, bulkconfig.Config{}, "sets no usable bulk-size"},
+		"an unknown bulk size":         {plainWorkload, "w/d.json", driver.Outcome{Corpus: 9000}, bulkconfig.Config{}, "must set bulk-size to a number of at least 1"},
 		"an unknown end":               {plainWorkload, "w/d.json", driver.Outcome{BulkSize: 500}, bulkconfig.Config{}, "the number of documents"},
 		"another load": {strings.Replace(plainWorkload, `"bulk-size"`, `"pipeline":"p","bulk-size"`, 1), "w/d.json", driver.Outcome{Corpus: 1, BulkSize: 500},
-			bulkconfig.Config{}, "task index sets pipeline"},
+			bulkconfig.Config{}, "task index sets the parameter pipeline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

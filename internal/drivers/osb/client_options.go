@@ -34,7 +34,7 @@ func (d *Driver) writeClientOptions(run *osbtool.Run) error {
 	path := filepath.Join(d.session.Dirs.Work, "client-options.json")
 	d.deleteClientOptions(path) // a new file is needed: an old file would keep its permissions
 	if err := os.WriteFile(path, data, 0o600); err != nil {
-		return fmt.Errorf("cannot write the file with the driver's client options: %w", err)
+		return fmt.Errorf("cannot write the client options file of opensearch-benchmark: %w", err)
 	}
 	run.ClientOptionsFile = path
 	return nil

@@ -87,7 +87,7 @@ func (d *Driver) git(ctx context.Context, folder string, args []string) (string,
 	cmd.Env = append(process.Environment(), "HOME="+d.run.Home, "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
+		return "", fmt.Errorf("the command git %s failed: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(out))
 	}
 	return string(out), nil
 }

@@ -27,7 +27,7 @@ func (d *Driver) linkCache() error {
 	for name, link := range map[string]string{"data": osbtool.DataPath(d.run.Home), "workloads": osbtool.WorkloadsPath(d.run.Home)} {
 		kept := filepath.Join(d.session.Dirs.Cache, name)
 		if err := os.MkdirAll(kept, 0o755); err != nil {
-			return fmt.Errorf("cannot create a folder in the loader's cache: %w", err)
+			return fmt.Errorf("cannot create a folder on the volume of spec.loader.cache: %w", err)
 		}
 		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (d *Driver) layWorkload(ctx context.Context) error {
 		return record.Errorf(record.ReasonDriverFailed, "cannot use the files of workload %s: %v", c.Workload, err)
 	}
 	if err := os.WriteFile(unfinished(d.run.WorkloadPath), nil, 0o644); err != nil {
-		return fmt.Errorf("cannot write the marker file of the workload's folder: %w", err)
+		return fmt.Errorf("cannot write the file that marks the workload's folder as in use: %w", err)
 	}
 	// If the workload has no corpus to download, the program need not check for an internet connection. Without a connection,
 	// this check takes seconds.
@@ -192,7 +192,7 @@ func lay(ctx context.Context, source, destination, below string, flat bool) erro
 			name = strings.ReplaceAll(name, "__", "/")
 		}
 		if !filepath.IsLocal(name) || filepath.Clean(name) == "." {
-			return fmt.Errorf("key %s of the workload's ConfigMap gives the path %s, which is not a file below the workload's folder: rename the key; Knee replaces __ in a key with /", e.Name(), name)
+			return fmt.Errorf("key %s of the workload's ConfigMap gives the path %s, which is not inside the workload's folder: rename the key (__ in a key becomes / in the path)", e.Name(), name)
 		}
 		to := filepath.Join(destination, name)
 		switch {

@@ -45,7 +45,7 @@ func targetRequests(c osbconfig.Config, t record.Trial, p driver.Part) (float64,
 	}
 	requests := math.Round(1e4*float64(t.TargetDocsPerSecond)*p.ShareOf(t.Clients)/size) / 1e4
 	if requests <= 0 {
-		return 0, record.Errorf(record.ReasonAgentFailed, "an open-loop trial of %d docs/s gives 0 bulk requests per second with %.0f documents per request: lower the parameter bulk_size", t.TargetDocsPerSecond, size)
+		return 0, record.Errorf(record.ReasonAgentFailed, "the rate of the open-loop trial is too low: %d docs/s with %.0f documents per request rounds to 0 bulk requests per second; lower bulk_size in spec.workload.osb.params", t.TargetDocsPerSecond, size)
 	}
 	return requests, nil
 }
@@ -68,7 +68,7 @@ func checkTarget(c osbconfig.Config, t record.Trial, p driver.Part, tasks []stri
 			if got.Value > 0 {
 				ran = fmt.Sprintf("at a target throughput of %g %s", got.Value, got.Unit)
 			}
-			return record.Errorf(record.ReasonDriverIncomplete, "the workload ran task %s %s instead of %g ops/s: spec.workload.osb.targetThroughputParam (%s) must name the workload parameter that sets the target-throughput of this task; the workload must use the value without a unit",
+			return record.Errorf(record.ReasonDriverIncomplete, "task %s ran %s instead of at %g ops/s: set spec.workload.osb.targetThroughputParam (now %s) to the workload parameter that sets this task's target-throughput, a number without a unit",
 				name, ran, want, c.TargetThroughputParam)
 		}
 	}

@@ -69,7 +69,7 @@ func TestCheckTarget(t *testing.T) {
 		"rounded by OSB's": {map[string]osbtool.Target{"index": {Value: 24.1, Unit: "ops/s"}}, true},
 	} {
 		err := checkTarget(config.Config, config.Trial, driver.Part{}, []string{"index"}, c.targets)
-		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "targetThroughputParam (rate)") {
+		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "targetThroughputParam (now rate)") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -196,7 +196,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	}
 	if run.WorkloadPath != "" {
 		if err := os.Remove(unfinished(run.WorkloadPath)); err != nil {
-			return nil, fmt.Errorf("cannot remove the marker file of the workload's folder: %w", err)
+			return nil, fmt.Errorf("cannot remove the file that marks the workload's folder as in use: %w", err)
 		}
 	}
 	if c.GitURL == "" && c.Path == "" {
@@ -220,7 +220,7 @@ func (d *Driver) setUp(ctx context.Context) error {
 	}
 	if o.exit != 0 {
 		d.exit = o.exit
-		return record.Errorf(record.ReasonDriverFailed, "opensearch-benchmark %s in the setup tasks: %s", process.DescribeExit(o.exit), osbtool.FailureText(o.output, driver.MaxMessage))
+		return record.Errorf(record.ReasonDriverFailed, "opensearch-benchmark %s during the setup tasks (spec.workload.osb.setupTasks): %s", process.DescribeExit(o.exit), osbtool.FailureText(o.output, driver.MaxMessage))
 	}
 	return errorIf(record.ReasonIndexNotMade, failedSetup(o, nil))
 }

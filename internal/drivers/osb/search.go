@@ -23,7 +23,7 @@ func (d *Driver) Search(ctx context.Context) ([]record.Task, error) {
 	}
 	if o.exit != 0 {
 		d.exit = o.exit
-		return nil, record.Errorf(record.ReasonDriverFailed, "opensearch-benchmark %s in the search tasks: %s", process.DescribeExit(o.exit), osbtool.FailureText(o.output, driver.MaxMessage))
+		return nil, record.Errorf(record.ReasonDriverFailed, "opensearch-benchmark %s during the search tasks (spec.workload.osb.searchTasks): %s", process.DescribeExit(o.exit), osbtool.FailureText(o.output, driver.MaxMessage))
 	}
 	var tasks []record.Task
 	for _, t := range o.result.Tasks {
@@ -50,7 +50,7 @@ func checkSearch(o osbCall) error {
 			return record.Errorf(record.ReasonRequestsFailed, "%.2f %% of the requests of search task %s failed: %s", 100*t.ErrorRate, t.Name, strings.Join(o.errors.Lines, "; "))
 		}
 		if t.Throughput == 0 || t.ServiceTime == nil {
-			return record.Errorf(record.ReasonDriverIncomplete, "opensearch-benchmark reported no figures of search task %s", t.Name)
+			return record.Errorf(record.ReasonDriverIncomplete, "opensearch-benchmark reported no throughput or no service time for search task %s", t.Name)
 		}
 	}
 	return nil

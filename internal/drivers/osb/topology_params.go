@@ -41,7 +41,7 @@ func (d *Driver) findUnusedParams(ctx context.Context) error {
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return fmt.Errorf("the command opensearch-benchmark info did not finish for the workload of spec.workload.osb: %w", ctx.Err())
+		return fmt.Errorf("the command opensearch-benchmark info did not finish while it read the workload (spec.workload.osb): %w", ctx.Err())
 	}
 	if err != nil {
 		d.noteUnusedParams(string(out)) // ignore any other error: the load will fail with the same error and report it
@@ -87,7 +87,7 @@ func (d *Driver) writeParams(path string) error {
 		err = os.WriteFile(path, data, 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write the parameters of spec.workload.osb.params: %w", err)
+		return fmt.Errorf("cannot write the file with the parameters of spec.workload.osb.params: %w", err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func Decimal(text string) (float64, error) {
 		point := strings.LastIndexAny(text, ".,")
 		number = digits(text[:point]) + "." + text[point+1:]
 	default:
-		return 0, fmt.Errorf("%q is no number, or is ambiguous: its separator can mean decimals or thousands", text)
+		return 0, fmt.Errorf("%q is no number, or it is not clear whether its separator marks decimals or thousands", text)
 	}
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil {

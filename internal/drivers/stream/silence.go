@@ -40,7 +40,7 @@ func (d *Driver) waitForSilence(ctx context.Context, limit time.Duration) error 
 		if err == nil {
 			last = time.Now()
 		} else if silent := time.Since(last); silent >= limit && ctx.Err() == nil {
-			return record.Errorf(record.ReasonClusterChanged, "OpenSearch has answered nothing for %.0f s (spec.timeouts.activitySeconds is %.0f): %v", silent.Seconds(), limit.Seconds(), err)
+			return record.Errorf(record.ReasonClusterChanged, "OpenSearch has answered no request for %.0f s (spec.timeouts.activitySeconds is %.0f): %v", silent.Seconds(), limit.Seconds(), err)
 		}
 	}
 }

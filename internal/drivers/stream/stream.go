@@ -53,7 +53,7 @@ func (d *Driver) Prepare(context.Context) (err error) {
 }
 
 func tooFewNodes(nodes int) error {
-	return record.Errorf(record.ReasonDriverFailed, "the Benchmark API measures the transport between OpenSearch nodes, and the cluster has %d node(s): spec.topologies[].nodes must be at least %d", nodes, minNodes)
+	return record.Errorf(record.ReasonDriverFailed, "the Benchmark API measures the transport between OpenSearch nodes, but the cluster has only %d node(s): set spec.topologies[].nodes to at least %d", nodes, minNodes)
 }
 
 // Load calls the API once. It never retries, because a call without an answer may still have made its load.
@@ -75,7 +75,7 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	case err != nil && errors.As(context.Cause(calling), &silent):
 		return nil, silent
 	case opensearch.NoHandler(err):
-		return nil, record.Errorf(record.ReasonPluginMissing, "OpenSearch has no POST %s; OpenSearch needs %s: %v", streamapi.Path, streamapi.Needs, err)
+		return nil, record.Errorf(record.ReasonPluginMissing, "OpenSearch has no API POST %s; OpenSearch needs %s; the request failed: %v", streamapi.Path, streamapi.Needs, err)
 	case opensearch.ErrorType(err) == streamapi.NoStreamTransport:
 		return nil, record.Errorf(record.ReasonPluginMissing, "%v; OpenSearch needs %s", err, streamapi.Needs)
 	case opensearch.ServerFailed(err): // the plugin stream-benchmark stops at the first failed request
@@ -104,7 +104,7 @@ func (d *Driver) Outcome(shares []json.RawMessage) (driver.Outcome, error) {
 	case errors.Is(err, streamapi.ErrRequests):
 		return driver.Outcome{}, record.Errorf(record.ReasonRequestsFailed, "%v", err)
 	case err != nil:
-		return driver.Outcome{}, record.Errorf(record.ReasonDriverIncomplete, "the Benchmark API's reply is not usable: %v", err)
+		return driver.Outcome{}, record.Errorf(record.ReasonDriverIncomplete, "Knee cannot use the reply of the Benchmark API: %v", err)
 	}
 	return driver.Outcome{Load: reply.Load(d.params)}, nil
 }

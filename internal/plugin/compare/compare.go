@@ -49,7 +49,7 @@ different machines and days, and lists the differences between what the nodes re
 				}
 			}
 			if a, b := sides[0].in.Assessment.Unit, sides[1].in.Assessment.Unit; a != b {
-				return fmt.Errorf("the unit of %s is %s, but the unit of %s is %s: only campaigns with the same unit can be compared", args[0], a, args[1], b)
+				return fmt.Errorf("the rate of %s is in %s, but the rate of %s is in %s: only campaigns with the same unit can be compared", args[0], a, args[1], b)
 			}
 			result := compare(sides[0], sides[1])
 			if output == "json" {
@@ -58,7 +58,7 @@ different machines and days, and lists the differences between what the nodes re
 			return comparisonText(streams.Out, result)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "json; text when unset")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json; unset: text")
 	terminal.PanicOnError(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
@@ -91,9 +91,9 @@ func findSide(ctx context.Context, reader source.Reader, arg string) (side, erro
 	in.Records = plannedRecords(in)
 	if len(in.Records) == 0 {
 		if ofRun {
-			return side{}, fmt.Errorf("%s has no record of a run with spec.rerun %q: check this value, and check whether other fields of the spec have changed since that run", s.From, token)
+			return side{}, fmt.Errorf("%s has no record of a run with spec.rerun %q: check the text after @, and whether other spec fields have changed since that run", s.From, token)
 		}
-		return side{}, errors.New(s.From + " has no record yet: no trial has ended")
+		return side{}, errors.New(s.From + ": no trial has ended yet, so there is nothing to compare")
 	}
 	return side{arg, in}, nil
 }

@@ -38,8 +38,8 @@ func comparisonText(out io.Writer, c Comparison) error {
 		finalFigures(t, cell)
 	}
 	for _, cell := range c.Cells {
-		differencesText(t, fmt.Sprintf("Differences between the specs of %s on %s", cell.Variant, cell.Topology), cell.Spec)
-		differencesText(t, fmt.Sprintf("Differences between what the nodes of %s on %s report", cell.Variant, cell.Topology), cell.Environment)
+		differencesText(t, fmt.Sprintf("Differences between A and B in the spec of variant %s on topology %s", cell.Variant, cell.Topology), cell.Spec)
+		differencesText(t, fmt.Sprintf("Differences between A and B in the environment of variant %s on topology %s", cell.Variant, cell.Topology), cell.Environment)
 	}
 	for _, only := range []struct {
 		letter string
@@ -96,7 +96,7 @@ func differencesText(t *terminal.Table, title string, list []difference) {
 	for _, d := range list {
 		note := d.Note
 		if note == "" && !d.Declared {
-			note = "not declared in the specs"
+			note = "the specs do not declare this difference"
 		}
 		t.WriteRow("  "+d.What, terminal.OrDash(terminal.Shorten(d.A, 80)), terminal.OrDash(terminal.Shorten(d.B, 80)), note)
 	}

@@ -46,7 +46,7 @@ func EachConfigMap(ctx context.Context, c client.Client, campaign *v1alpha1.Benc
 	options := CampaignConfigMaps(campaign, component)
 	for {
 		if err := c.List(ctx, &list, options...); err != nil {
-			return "", fmt.Errorf("cannot list the %ss of campaign %s/%s: %w", component, campaign.Namespace, campaign.Name, err)
+			return "", fmt.Errorf("cannot list the %s ConfigMaps of campaign %s/%s: %w", component, campaign.Namespace, campaign.Name, err)
 		}
 		for i := range list.Items {
 			if err := do(&list.Items[i]); err != nil {

@@ -137,7 +137,7 @@ func (r Reader) Read(ctx context.Context, name string) (Source, error) {
 		return r.ReadFromBundle(name)
 	case strings.ContainsAny(name, "/\\") || strings.HasSuffix(name, ".tar.gz"):
 		if err == nil {
-			err = errors.New("the path is a folder, but a bundle is a file")
+			err = errors.New("the path is a folder: give the path of a bundle file (.tar.gz)")
 		}
 		return Source{}, terminal.Usagef("%s: cannot read the bundle: %w", name, err)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

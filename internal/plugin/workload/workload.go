@@ -69,7 +69,7 @@ and nothing is downloaded. Folders whose files the workload includes must be bes
 
 func (w workloadCheck) check(ctx context.Context, out io.Writer) error {
 	if _, err := os.Stat(filepath.Join(w.folder, "workload.json")); err != nil {
-		return terminal.Usagef("%s: name the folder of the workload that holds workload.json: %w", w.folder, err)
+		return terminal.Usagef("%s is not a workload folder: give the folder that contains workload.json: %w", w.folder, err)
 	}
 	folder, err := filepath.Abs(w.folder)
 	if err != nil {

@@ -81,7 +81,7 @@ func TestWorkload_severalIndices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"test procedure plain (available: plain, empty)", `index: {name: "days-*"}`, "ingestTasks: [append]", "Documents of a load: 1500",
+		"test procedure plain (available: plain, empty)", `index: {name: "days-*"}`, "ingestTasks: [append]", "Documents per load: 1500",
 		`setupTasks: ["type:delete-index", "type:create-index"]`, "the workload also creates the indices copy, ", "sets index.refresh_interval to 30s",
 		"the workload does not use the parameter refresh_interval",
 	} {

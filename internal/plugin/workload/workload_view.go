@@ -37,7 +37,7 @@ func (w workloadCheck) print(out io.Writer, d osbtool.Description) (problems int
 	index := commonName(targets)
 	if index != "" && len(ingest) > 0 {
 		fmt.Fprintf(t, "Lines for the spec of a campaign:\n%s", w.campaignLines(d, name, index, ingest))
-		fmt.Fprintf(t, "Documents of a load: %d\n", documents)
+		fmt.Fprintf(t, "Documents per load: %d\n", documents)
 	}
 	bad, notes := w.findProblems(d, name, index, targets, ingest)
 	terminal.PrintList(t, "Notes", notes)
@@ -129,19 +129,19 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 	case len(ingest) == 0:
 		problem("no task indexes documents: name an ingest task with --ingest-task, or choose another --test-procedure")
 	case len(ingest) > 1:
-		note("Knee runs the %d ingest tasks one after the other and measures them as one load; to run only some of these tasks, list the names in ingestTasks", len(ingest))
+		note("Knee runs the %d ingest tasks one after the other and measures them as one load; to run fewer tasks, list their names in spec.workload.osb.ingestTasks", len(ingest))
 	}
 	switch {
 	case len(ingest) == 0 || index != "":
 	case len(targets) == 0:
 		problem("the ingest tasks name no index: set spec.workload.index.name to the index that these tasks fill")
 	default:
-		problem("the load fills the indices or data streams %s, but spec.workload.index.name can only name one index or a common prefix: choose ingest tasks that fill fewer indices", strings.Join(targets, ", "))
+		problem("the load fills the indices or data streams %s, which have no common prefix for spec.workload.index.name: choose fewer ingest tasks with --ingest-task", strings.Join(targets, ", "))
 	}
 	for _, task := range d.Tasks {
 		if task.Use == osbtool.UseIngest {
 			if task.Kind != "bulk" {
-				problem("ingest task %s is of type %s: Knee can read the bulk size and the number of documents only from tasks of type bulk", task.Name, task.Kind)
+				problem("ingest task %s is of type %s: choose a task of type bulk, because Knee reads the bulk size and document count only from this type", task.Name, task.Kind)
 			}
 			if task.Clients != probeClients {
 				problem("ingest task %s has %d clients, and parameter %s does not set this number: use --clients-param to name the parameter that sets the client count", task.Name, task.Clients, w.clientsParam)
@@ -151,7 +151,7 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 			}
 		}
 		if interval, set := task.Settings["index.refresh_interval"]; set && task.Use == osbtool.UseSetup {
-			note("task %s sets index.refresh_interval to %v, and a topology with another refreshInterval would fail: set refreshInterval of the topologies to the same value, or set the index body with spec.workload.index.bodyFrom", task.Name, interval)
+			note("task %s sets index.refresh_interval to %v: set refreshInterval of every topology to this value, or set the index body with spec.workload.index.bodyFrom; otherwise trials fail", task.Name, interval)
 		}
 	}
 	if !slices.ContainsFunc(d.Tasks, func(t osbtool.Task) bool { return t.Use == osbtool.UseSetup }) {
@@ -164,7 +164,7 @@ func (w workloadCheck) findProblems(d osbtool.Description, name, index string, t
 		note("the workload creates the data streams %s: set spec.workload.index.dataStream to true", strings.Join(d.Streams, ", "))
 	}
 	for _, name := range w.unused {
-		note("the workload does not use the parameter %s: Knee sets the topology's value with an index template; the workload's index body or create-index task may override the template", name)
+		note("the workload does not use the parameter %s: Knee sets this value with an index template, which the workload's index body or create-index task may override", name)
 	}
 	if known, ok := workloads.Documents(name, func(p string) (string, bool) { v, set := w.params[p]; return v, set }); ok {
 		if _, documents, _ := ingestTasks(d); documents != known && w.params["ingest_percentage"] == "" {

@@ -58,7 +58,7 @@ func Help(in view.Input) string {
 	}
 	for _, extra := range [][]string{
 		{"clients", "", "client count of the knee (in the rows with knee in column at)"},
-		{"knee_stability", "", "share of resamples that give the same knee, 0 to 1; empty without repetitions"},
+		{"knee_stability", "", "probability that the knee of the true curve is at this client count, 0 to 1; empty without repetitions"},
 		{view.Named(in, "highest_docs_per_second"), view.Unit(in), "the highest observed rate, Gated points included"},
 		{"price_per_hour", "spec.currency", "price of all nodes with their volumes"},
 		{view.CountedThings(in) + "_per_currency_unit", view.CountedThings(in), "3600 x " + view.Unit(in) + " / price_per_hour"},

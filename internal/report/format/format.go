@@ -136,7 +136,7 @@ func CutDocument(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	const note = "\n\n**Cut here: the rest of this document does not fit into a ConfigMap. results.csv has every figure.**\n"
+	const note = "\n\n**This document ends here, because the rest does not fit into a ConfigMap. results.csv has every figure.**\n"
 	s = s[:n-len(note)]
 	return s[:strings.LastIndex(s, "\n")+1] + note
 }

@@ -40,7 +40,7 @@ func TestNumbers(t *testing.T) {
 func TestCutDocument_cutsToLimit(t *testing.T) {
 	text := strings.Repeat("0123456789\n", 100)
 	got := CutDocument(text, 500)
-	if len(got) > 500 || !strings.Contains(got, "Cut here") || !strings.HasPrefix(got, "0123456789\n") {
+	if len(got) > 500 || !strings.Contains(got, "This document ends here") || !strings.HasPrefix(got, "0123456789\n") {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 	if CutDocument(text, len(text)) != text {

@@ -56,7 +56,7 @@ func Forest(d *document.Document, in view.Input) *document.ChartFigure {
 	if len(in.Assessment.Ratios) > len(f.Rows) {
 		caption += fmt.Sprintf(" The plot shows the first %d of %d ratios; the table has all of them.", len(f.Rows), len(in.Assessment.Ratios))
 	}
-	keys := []document.Key{{SVG: chart.LineKey(), Text: "1: no difference"}, {SVG: chart.BandKey(), Text: "too small to matter: within " + format.Figure(100*share) + " %"}}
+	keys := []document.Key{{SVG: chart.LineKey(), Text: "1: no difference"}, {SVG: chart.BandKey(), Text: "difference too small to matter: at most " + format.Figure(100*share) + " %"}}
 	return &document.ChartFigure{Draw: f.SVG, Title: "Ratio of " + view.Unit(in) + ", with its interval", Keys: keys, Caption: caption}
 }
 

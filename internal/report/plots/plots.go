@@ -92,7 +92,7 @@ func kneeChart(d *document.Document, in view.Input, topology string) *document.C
 		{"target", document.Key{SVG: chart.DotKey(), Text: format.Figure(in.Plan.PercentOfPeak) + " % of the peak"}},
 		{string(verdict.Gated), document.Key{SVG: chart.MarkKey(chart.Gated), Text: "a gate failed"}},
 		{string(verdict.Errored), document.Key{SVG: chart.MarkKey(chart.Failed), Text: "failed, no figure"}},
-		{view.Skipped, document.Key{SVG: chart.MarkKey(chart.Skipped), Text: "skipped by the adaptive sweep"}},
+		{view.Skipped, document.Key{SVG: chart.MarkKey(chart.Skipped), Text: "not measured (skipped by the adaptive sweep)"}},
 	} {
 		if seen[k.name] {
 			keys = append(keys, k.key)
@@ -163,7 +163,7 @@ func curveText(in view.Input, c campaign.Cell) string {
 	if c.Curve.Knee != nil {
 		s += fmt.Sprintf(" knee at %d clients with %s %s", c.Curve.Knee.Clients, format.Rounded(c.Curve.Knee.DocsPerSecond), view.Unit(in))
 		if share := view.Stability(in, c); !math.IsNaN(share) {
-			s += fmt.Sprintf(", stable in %s of resamples", format.Percent(share, 0))
+			s += fmt.Sprintf(" (stability %s)", format.Percent(share, 0))
 		}
 		s += fmt.Sprintf("; peak %s at %d.", format.Rounded(c.Curve.Peak.DocsPerSecond), c.Curve.Peak.Clients)
 	}

@@ -48,8 +48,8 @@ func ratios(d *document.Document, in view.Input) {
 		t.Row(r.Variant+" / "+r.Baseline, view.RatioTopology(r), clients, format.Strong(format.Fixed(r.Ratio, 3)), bounds, sure,
 			string(r.Bounds), runs, noiseText(r), format.Trimmed(r.P, 4), format.Trimmed(r.AdjustedP, 4), summary.RatioVerdict(r))
 	}
-	d.Para("The column \"times\" shows the ratio of %s in the Final phase: the median of all pairwise ratios (Hodges-Lehmann estimate on logs). Its interval is "+
-		"the smallest that contains the rank interval (Mann-Whitney) and Welch's interval on logs. The rank interval is exact if both "+
+	d.Para("The column \"times\" shows the ratio of %s in the Final phase: the median of all pairwise ratios (Hodges-Lehmann estimate on logarithms). Its interval is "+
+		"the smallest interval that contains the rank interval (Mann-Whitney) and Welch's interval on logarithms. The rank interval is exact if both "+
 		"cells have the same noise. Welch's interval also covers cells whose noise differs. The column \"bounds\" says which of the two "+
 		"methods gives the bounds. The column \"CV\" shows the noise of each cell. The two-sided p agrees with the interval. The column "+
 		"\"p adjusted\" shows p times the number of comparisons (Bonferroni).", view.Unit(in))
@@ -103,8 +103,8 @@ func cellTable(d *document.Document, in view.Input) {
 		t.RemoveColumns("CPU s per million docs")
 	}
 	if noise := in.Assessment.Noise; noise.Freedom > 0 {
-		d.Para("Stability is the share of 2,000 seeded resamples of the sweep that give the same knee, drawn around an isotonic fit with the noise of "+
-			"the cell. Pooled over all cells, the noise has a coefficient of variation of %s %% (%d degrees of freedom).", format.Fixed(100*noise.CV, 2), noise.Freedom)
+		d.Para("Stability is the probability that the knee of the true curve is at this client count, computed from the sweep and the noise of the "+
+			"cell. Pooled over all cells, the noise has a coefficient of variation of %s %% (%d degrees of freedom).", format.Fixed(100*noise.CV, 2), noise.Freedom)
 	} else {
 		d.Para("The stability of the knee is unknown, because no point was measured more than once. To measure the noise, set spec.sweep.repetitions to 2 or more.")
 	}

@@ -19,12 +19,12 @@ func clientChecks(d *document.Document, in view.Input) {
 	d.Section("Is the loader the limit?")
 	checks := in.Assessment.ClientChecks
 	if len(checks) == 0 {
-		d.Para("Not known yet: no Final was measured with this check (spec.workload.clientBoundCheck). Knee does not repeat Finals that it measured before you set this field. To measure these Finals again, set a new spec.rerun.")
+		d.Para("Not known yet: no Final repetition was measured with this check (spec.workload.clientBoundCheck). Knee does not repeat Final repetitions that it measured before you set this field. To measure these repetitions again, set a new spec.rerun.")
 		return
 	}
-	d.Para("The first Final of each cell was repeated with Knee's own loader: the same documents, bulk size and clients, on a new index with the same settings. " +
-		"Where Knee's loader reached more docs/s than opensearch-benchmark, the clients were the limit and not OpenSearch. Each cell has one pair of loads. " +
-		"U is the share of time in which the clients of opensearch-benchmark waited for the server. CPU is the CPU time of opensearch-benchmark, in seconds per million documents.")
+	d.Para("Knee's own loader made the load of the first Final repetition of each cell a second time: the same documents, bulk size and clients, on a new index with the same settings. " +
+		"Where Knee's loader reached more docs/s than opensearch-benchmark, opensearch-benchmark was the limit and not OpenSearch. Each cell has one pair of loads. " +
+		"U is the share of time in which the clients of opensearch-benchmark waited for OpenSearch. CPU is the CPU time of opensearch-benchmark, in seconds per million documents.")
 	t := d.Table("cell", "clients", "opensearch-benchmark docs/s", "Knee's loader docs/s", "ratio", "U", "U of Knee's loader",
 		"CPU", "CPU of Knee's loader", "rejections of Knee's loader", "limit ", "note ")
 	for _, c := range checks {
@@ -37,7 +37,7 @@ func clientChecks(d *document.Document, in view.Input) {
 		}
 		switch {
 		case c.Bound:
-			row[10] = "**the load generator**"
+			row[10] = "**opensearch-benchmark**"
 		case c.Disturbed:
 			row[10] = "not known: Knee's loader reached fewer docs/s than opensearch-benchmark, so something slowed down one of the two loads"
 		}
@@ -52,12 +52,12 @@ func clientVerdicts(in view.Input, checks []campaign.ClientCheck) []string {
 	var out []string
 	for _, c := range checks {
 		if c.Bound {
-			out = append(out, "**ClientBound**: "+view.CellName(in, c.Variant, c.Topology)+", "+format.IntText(c.Clients)+" clients: the load generator was the limit: opensearch-benchmark reached "+
-				format.Fixed(c.Driver, 0)+" docs/s, Knee's loader reached "+format.Fixed(c.Loader, 0))
+			out = append(out, "**ClientBound**: cell "+view.CellName(in, c.Variant, c.Topology)+", "+format.IntText(c.Clients)+" clients: opensearch-benchmark was the limit and reached "+
+				format.Fixed(c.Driver, 0)+" docs/s; Knee's loader reached "+format.Fixed(c.Loader, 0)+" docs/s")
 		}
 	}
 	if low, high, alike := in.Assessment.ClientChecksAlike(); alike {
-		out = append(out, "The load generator limited every checked cell: Knee's loader reached more docs/s, by factors of "+format.Fixed(low, 2)+" to "+format.Fixed(high, 2)+
+		out = append(out, "In every checked cell, opensearch-benchmark was the limit: Knee's loader reached more docs/s, by factors of "+format.Fixed(low, 2)+" to "+format.Fixed(high, 2)+
 			". All docs/s are too low, and a ratio of docs/s compares the clients as much as OpenSearch")
 	}
 	return out

@@ -41,5 +41,5 @@ func costs(d *document.Document, in view.Input) {
 		}
 		r.Row(c.Variant+" / "+c.Baseline, topologies(c.Topology, c.BaselineTopology), format.IntText(c.Clients), "**"+format.Fixed(c.Ratio, 3)+"**", bounds, sure, format.Fixed(c.BreakEven, 3), even, price)
 	}
-	d.Para("The break-even price ratio equals the ratio of %s. If the variant's price divided by the baseline's price has this value, both cost the same for the same work. Knee assumes that the prices are exact.", view.Unit(in))
+	d.Para("The break-even price ratio equals the ratio of %s. If the variant's price divided by the baseline's price has this value, the same work costs the same on the variant and on the baseline. Knee assumes that the prices are exact.", view.Unit(in))
 }

@@ -24,7 +24,7 @@ func knees(d *document.Document, in view.Input) {
 		text += " Efficiency is " + view.Unit(in) + " for each percent of CPU (user + sys) of the machine's logical processors. Do not use " +
 			"efficiency to compare machines with SMT and machines without SMT"
 		if view.FillsIndex(in) {
-			text += ". CPU seconds per million documents count the time in which logical processors were busy"
+			text += ". The same applies to CPU seconds per million documents, which count the time in which logical processors were busy"
 		}
 		text += "."
 	}

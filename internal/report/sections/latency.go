@@ -28,7 +28,7 @@ func latencies(d *document.Document, in view.Input) {
 		return
 	}
 	d.Section("Latency")
-	text := "The figures are medians over the Measured Final repetitions, as reported by the driver. Latencies are in ms. " + closedLoop
+	text := "Each figure is the median of the Final repetitions that passed every gate (verdict Measured), as reported by the driver of the load. Latencies are in ms. " + closedLoop
 	if view.FillsIndex(in) {
 		text += " With a target throughput, latency starts when a request was due, and service time starts when the request was sent."
 	}

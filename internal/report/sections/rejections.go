@@ -26,7 +26,7 @@ func rejectionsByCounter(d *document.Document, in view.Input) {
 		d.Para("This table is too large for the report. The columns rejections_* of results.csv contain the counts.")
 		return
 	}
-	d.Para("The table shows the rejections of each counter, summed over all nodes. A field is empty if the statistics of a node do not have the counter.")
+	d.Para("The table shows the rejections of each counter, summed over all OpenSearch nodes. A field is empty if the statistics of an OpenSearch node do not have the counter.")
 	titles := []string{"variant ", "topology ", "phase ", "clients", "repetition", "attempt"}
 	for _, counter := range figures.Rejections() {
 		titles = append(titles, counter.Title)

@@ -120,22 +120,22 @@ func curveNotes(cell campaign.Cell, unit string) []string {
 func driftNote(c campaign.Cell, unit string) string {
 	text := ""
 	if o := c.Anchor; o != nil && o.Done && !o.Measured() {
-		text = fmt.Sprintf("The anchor at %d clients is %s, so it does not show a drift. ", o.Trial.Clients, o.Judgement.Verdict)
+		text = fmt.Sprintf("The anchor trial, which repeats %d clients at the end of the sweep, is not usable (verdict %s), so it cannot show a drift. ", o.Trial.Clients, o.Judgement.Verdict)
 	}
 	if c.Drift == nil {
 		if c.SweepDone && len(c.Curve.Points) > 1 {
-			text += "No client count was measured at different times, so this sweep cannot show a drift."
+			text += "No client count was measured at two different times, so this sweep cannot show a drift (a change with time)."
 		}
 		return strings.TrimSpace(text)
 	}
-	text += fmt.Sprintf("From the first to the last trial of the sweep, %s of equal client counts changed by %s %%", unit, format.Signed(c.Drift.Percent, 1))
+	text += fmt.Sprintf("From the first to the last trial of the sweep, %s at the same client count changed by %s %%", unit, format.Signed(c.Drift.Percent, 1))
 	switch {
 	case math.IsNaN(c.Drift.P):
-		return text + ". The noise is unknown, so this is no test of a drift."
+		return text + ". The noise is unknown, so Knee cannot say whether this change is significant."
 	case c.Drift.IsSignificant():
-		return text + fmt.Sprintf(" (p = %.2g): more than noise explains.", c.Drift.P)
+		return text + fmt.Sprintf(" (p = %.2g). Noise alone does not explain this change.", c.Drift.P)
 	}
-	return text + fmt.Sprintf(" (p = %.2g): noise explains this. Only a change of more than %s %% would be significant.", c.Drift.P, format.Fixed(c.Drift.Limit, 1))
+	return text + fmt.Sprintf(" (p = %.2g). Noise can explain this change: only a change of more than %s %% would be significant.", c.Drift.P, format.Fixed(c.Drift.Limit, 1))
 }
 
 // oneDecimal rounds the text of a figure in results.csv to one decimal.
@@ -208,7 +208,7 @@ func pointNotes(p view.SweepPoint) string {
 func warnings(r record.Record) []string {
 	var out []string
 	if campaign.ClientsAreBound(r.Loader) {
-		out = append(out, fmt.Sprintf("client-bound (clients wait for the server only %s of their time)", format.Percent(r.Loader.UtilizationOfTime, 0)))
+		out = append(out, fmt.Sprintf("the loader may be the limit (its clients waited for the server only %s of their time)", format.Percent(r.Loader.UtilizationOfTime, 0)))
 	}
 	if campaign.FillsCore(r.Loader) {
 		out = append(out, fmt.Sprintf("a loader process used %s %% of one core", format.Fixed(r.Loader.BusiestPercent, 0)))

@@ -21,7 +21,7 @@ func telemetry(d *document.Document, in view.Input) {
 		return // Knee does not observe the system under test
 	}
 	d.Section("CPU and iowait")
-	d.Para("The figures are means over the OpenSearch nodes and the load window, in percent of all cores, for each client count. The gate maxIOWaitPercent uses the node with the highest iowait, not the mean of the nodes.")
+	d.Para("The figures are in percent of all cores, for each client count. They are means over all OpenSearch nodes and over the load window, which is the time over which %s is measured. The gate maxIOWaitPercent uses the OpenSearch node with the highest iowait, not the mean of the nodes.", view.Unit(in))
 	var charts []*document.ChartFigure
 	for _, topology := range in.Assessment.Topologies() {
 		charts = append(charts, plots.CPU(d, in, topology), plots.Iowait(d, in, topology))
@@ -54,13 +54,13 @@ func telemetry(d *document.Document, in view.Input) {
 	})
 	var bounds []string
 	for _, b := range in.Assessment.DiskBound {
-		bounds = append(bounds, fmt.Sprintf("**DiskBound**: %s, %s, %d clients: %s", view.CellName(in, b.Variant, b.Topology), b.Where, b.Clients, format.OneLine(b.Message)))
+		bounds = append(bounds, fmt.Sprintf("**DiskBound**: cell %s, %s, %d clients: %s", view.CellName(in, b.Variant, b.Topology), b.Where, b.Clients, format.OneLine(b.Message)))
 	}
 	for _, b := range in.Assessment.CPULimited {
-		bounds = append(bounds, fmt.Sprintf("**CPUThrottled**: %s, %s, %d clients: %s", view.CellName(in, b.Variant, b.Topology), b.Where, b.Clients, format.OneLine(b.Message)))
+		bounds = append(bounds, fmt.Sprintf("**CPUThrottled**: cell %s, %s, %d clients: %s", view.CellName(in, b.Variant, b.Topology), b.Where, b.Clients, format.OneLine(b.Message)))
 	}
 	for _, b := range in.Assessment.ClientBound {
-		bounds = append(bounds, fmt.Sprintf("**ClientBound**: %s, %s, %d clients: %s", view.CellName(in, b.Variant, b.Topology), b.Where, b.Clients, format.OneLine(b.Message)))
+		bounds = append(bounds, fmt.Sprintf("**ClientBound**: cell %s, %s, %d clients: %s", view.CellName(in, b.Variant, b.Topology), b.Where, b.Clients, format.OneLine(b.Message)))
 	}
 	d.List(bounds)
 }

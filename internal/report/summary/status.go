@@ -96,7 +96,7 @@ func notMeasured(c campaign.Cell, most int) []string {
 	}
 	var out []string
 	for i, p := range failed {
-		text := format.Shorten(fmt.Sprintf("%d clients %s: %s", p.Clients, p.Verdict, view.FailureText(p.Failures, most)), min(200, most-lastLine))
+		text := format.Shorten(fmt.Sprintf("%d clients (verdict %s): %s", p.Clients, p.Verdict, view.FailureText(p.Failures, most)), min(200, most-lastLine))
 		if most -= len(text) + overhead; most < lastLine && i > 0 {
 			return append(out, fmt.Sprintf("%d more", len(failed)-i))
 		}

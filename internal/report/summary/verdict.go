@@ -63,9 +63,9 @@ func LookText(e stats.Estimate) string {
 	for _, l := range e.Looks {
 		sizes = append(sizes, strconv.Itoa(min(l.N, l.M)))
 	}
-	text := fmt.Sprintf("look %d of this campaign (%s repetitions): ", len(sizes), strings.Join(sizes, ", then "))
+	text := fmt.Sprintf("look %d at the data of this campaign (%s repetitions): ", len(sizes), strings.Join(sizes, ", then "))
 	if !e.HasInterval() {
-		return text + "no interval, because the earlier looks have used the allowed error"
+		return text + "no interval, because the earlier looks have used up the allowed error probability"
 	}
 	return text + "interval at " + format.Percent(e.Confidence, 1)
 }

@@ -29,10 +29,31 @@ func AssessAttempts(d Design, cells []CellKey, attempts []Judged) Assessment {
 	for _, key := range cells {
 		a.Cells = append(a.Cells, l.measuredCell(d, key, trials[key]))
 	}
+	addSkipped(d, a.Cells)
 	a.Shared, a.LeftOut = shareClients(d, cellsWithSweep(a.Cells))
 	a.Noise = stats.PooledNoise(groupRepeats(a.Cells))
 	judgeCurves(d, a.Cells)
 	return a
+}
+
+// addSkipped sets the client counts that an adaptive sweep skipped: counts of the design, or that the sweep of another cell measured.
+func addSkipped(d Design, cells []Cell) {
+	all := slices.Clone(d.Clients)
+	for _, c := range cells {
+		for _, o := range c.Sweep {
+			all = append(all, o.Trial.Clients)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for i := range cells {
+		c := &cells[i]
+		for _, n := range all {
+			if len(c.Sweep) > 0 && c.Curve.At(n) == nil {
+				c.Skipped = append(c.Skipped, n)
+			}
+		}
+	}
 }
 
 // measuredCell returns a cell that consists of the given trials. All trials count as done.

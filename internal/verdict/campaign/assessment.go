@@ -45,18 +45,17 @@ type Assessment struct {
 
 // Design holds the parts of the campaign's spec and plan that define the comparison. Only Pairs depends on the records.
 type Design struct {
-	Unit           string // unit of rates: docs/s if the load fills an index
-	Fixed          bool   // true: no sweep, so no knees and no shared client counts; the cells are compared at each client count
-	Pairs          []Pair // all comparisons of the campaign, even if their trials are not done; without the cells in LeftOut
-	ClientCounts   int    // number of client counts of the sweep
-	Repetitions    int32  // repetitions of each Final in the first stage
-	MaxRepetitions int32  // repetitions of each Final in both stages together
+	Unit           string  // unit of rates: docs/s if the load fills an index
+	Fixed          bool    // true: no sweep, so no knees and no shared client counts; the cells are compared at each client count
+	Pairs          []Pair  // all comparisons of the campaign, even if their trials are not done; without the cells in LeftOut
+	Clients        []int32 // client counts of the sweep; none if they are not known
+	Repetitions    int32   // repetitions of each Final in the first stage
+	MaxRepetitions int32   // repetitions of each Final in both stages together
 	Placements     int32
 	LoaderShared   bool // whether the loader may run on a node of OpenSearch
 
 	PercentOfPeak             float64 // share of the peak that a client count must reach to pass
 	SmallestDifferencePercent float64 // smallest difference of docs/s that matters
-	Seed                      uint64  // seed of the resampling for a knee's stability
 
 	topologies []string
 }
@@ -66,10 +65,10 @@ func (d Design) Topologies() []string { return d.topologies }
 
 func newDesign(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec) Design {
 	return Design{
-		Unit: plan.DriverOf(spec.Workload).Unit(), Fixed: p.Fixed, Pairs: pairsOf(spec, p), ClientCounts: len(p.Clients),
+		Unit: plan.DriverOf(spec.Workload).Unit(), Fixed: p.Fixed, Pairs: pairsOf(spec, p), Clients: p.Clients,
 		Repetitions: p.Repetitions, MaxRepetitions: max(p.Repetitions, p.MaxRepetitions), Placements: p.Placements,
 		LoaderShared: spec.Loader.Placement == v1alpha1.LoaderShared, topologies: topologiesOf(p),
-		PercentOfPeak: p.PercentOfPeak, SmallestDifferencePercent: p.SmallestDifferencePercent, Seed: p.Seed,
+		PercentOfPeak: p.PercentOfPeak, SmallestDifferencePercent: p.SmallestDifferencePercent,
 	}
 }
 

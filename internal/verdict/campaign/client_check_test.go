@@ -24,13 +24,13 @@ func TestClientChecks(t *testing.T) {
 	}{
 		{"nobody asked", nil, "", nil, "", "", false},
 		{"within the noise of one load", check{"a": 1.04, "b": 0.9}, "", nil, "", "", false},
-		{"at the limit", check{"a": 1.0499, "b": 1.0501}, "", nil, "b", "b (2 clients: opensearch-benchmark reached 141 docs/s, Knee's loader 148, 1.05x): opensearch-benchmark was the limit and not OpenSearch", false},
-		{"one cell", check{"a": 1.4, "b": 1}, "", nil, "a", "a (2 clients: opensearch-benchmark reached 108 docs/s, Knee's loader 151, 1.40x): opensearch-benchmark was the limit and not OpenSearch", false},
-		{"both alike", check{"a": 1.36, "b": 1.42}, "", nil, "a b", "a (2 clients: opensearch-benchmark reached 108 docs/s, Knee's loader 147, 1.36x), b (2 clients", true},
-		{"of one cell alone", check{"b": 1.4}, "", nil, "b", "Knee's loader 197, 1.40x", false},
-		{"one that could not be made", check{"a": 0, "b": 1.4}, "", nil, "b", "Knee's loader 197, 1.40x): opensearch-benchmark was the limit", false},
-		{"only a greater difference matters", check{"a": 1.09, "b": 1.11}, "", v1alpha1.ToDecimal("10"), "b", "Knee's loader 156, 1.11x): opensearch-benchmark was the limit", false},
-		{"another window: the whole load's", check{"a": 1.2, "b": 1.2}, record.WindowWhole, nil, "a b", "Knee's loader 130, 1.20x", true},
+		{"at the limit", check{"a": 1.0499, "b": 1.0501}, "", nil, "b", "opensearch-benchmark was the limit and not OpenSearch in these cells, because Knee's own loader reached more docs/s with the same load: b (2 clients: opensearch-benchmark reached 141 docs/s, Knee's loader 148 docs/s, 1.05 times as many); give ", false},
+		{"one cell", check{"a": 1.4, "b": 1}, "", nil, "a", "opensearch-benchmark was the limit and not OpenSearch in these cells, because Knee's own loader reached more docs/s with the same load: a (2 clients: opensearch-benchmark reached 108 docs/s, Knee's loader 151 docs/s, 1.40 times as many); give ", false},
+		{"both alike", check{"a": 1.36, "b": 1.42}, "", nil, "a b", "a (2 clients: opensearch-benchmark reached 108 docs/s, Knee's loader 147 docs/s, 1.36 times as many), b (2 clients", true},
+		{"of one cell alone", check{"b": 1.4}, "", nil, "b", "Knee's loader 197 docs/s, 1.40 times as many", false},
+		{"one that could not be made", check{"a": 0, "b": 1.4}, "", nil, "b", "opensearch-benchmark was the limit and not OpenSearch in these cells, because Knee's own loader reached more docs/s with the same load: b (2 clients: opensearch-benchmark reached 141 docs/s, Knee's loader 197 docs/s, 1.40 times as many); ", false},
+		{"only a greater difference matters", check{"a": 1.09, "b": 1.11}, "", v1alpha1.ToDecimal("10"), "b", "opensearch-benchmark was the limit and not OpenSearch in these cells, because Knee's own loader reached more docs/s with the same load: b (2 clients: opensearch-benchmark reached 141 docs/s, Knee's loader 156 docs/s, 1.11 times as many); ", false},
+		{"another window: the whole load's", check{"a": 1.2, "b": 1.2}, record.WindowWhole, nil, "a b", "Knee's loader 130 docs/s, 1.20 times as many", true},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8)
 		c.Spec.Final.SmallestDifferencePercent = tt.smallest

@@ -64,7 +64,7 @@ func TestTruth_H1_cellWithoutKnee_isLeftOut(t *testing.T) {
 			}
 		}
 		ok, reason, message := doubts.Conclusive(got)
-		if ok || reason != v1alpha1.ReasonKneeNotFound || !strings.Contains(message, "no client count of dead/t, dead/u has the verdict Measured, so the comparisons leave these cells out") ||
+		if ok || reason != v1alpha1.ReasonKneeNotFound || !strings.Contains(message, "no client count of these cells (dead/t, dead/u) has a valid measurement that passed every gate, so no comparison includes these cells") ||
 			!strings.Contains(message, "exclude the cells with spec.matrix") {
 			t.Errorf("%s: %t %s %q", name, ok, reason, message)
 		}

@@ -135,7 +135,8 @@ func (s *cellSweep) addAnchor(p plan.Plan, l *ledger) {
 
 // completeForSharing adds points to the adaptive sweeps of a topology until the shared client count is known. Each sweep
 // determines only its own knee, so it may have skipped a count at which another sweep passes. The search starts at the highest
-// knee. Each count that did not fail in any cell is measured in all cells, up to the first count that passes in every cell. A new
+// knee. Each count that did not fail in any cell is measured in all cells, up to the first count that passes in every cell. If
+// there is none, the counts between the lowest and the highest knee are measured in all cells. A new
 // point may raise the peak of its cell, so the search starts again after each round. The new trials run after the anchors.
 func completeForSharing(p plan.Plan, sweeps []*cellSweep, l *ledger) {
 	if slices.ContainsFunc(sweeps, func(s *cellSweep) bool { return !s.done }) {
@@ -170,36 +171,53 @@ type missingPoint struct {
 
 // missingPoints returns the missing points at the lowest client count that may pass in every cell that has a knee. These points
 // decide whether the count passes in each of these cells.
-func missingPoints(p plan.Plan, all []*cellSweep) []missingPoint {
-	var sweeps []*cellSweep
+func missingPoints(p plan.Plan, sweeps []*cellSweep) []missingPoint {
 	var curves []sweep.Curve
-	from := int32(0)
-	for _, s := range all {
-		c := sweep.NewCurve(s.points, p.PercentOfPeak)
-		if c.Knee == nil {
-			continue // the cell is left out: see shareClients
-		}
-		sweeps, curves = append(sweeps, s), append(curves, c)
-		from = max(from, c.Knee.Clients)
+	for _, s := range sweeps {
+		curves = append(curves, sweep.NewCurve(s.points, p.PercentOfPeak))
 	}
-	for _, clients := range p.Clients {
-		if clients < from {
-			continue
+	var missing []missingPoint
+	clients, cells := MissingForSharing(p.Clients, curves)
+	for _, i := range cells {
+		missing = append(missing, missingPoint{sweeps[i], clients})
+	}
+	return missing
+}
+
+// MissingForSharing returns a client count that decides the shared client count, and the indices of the curves that have no point
+// there. It is the lowest count that may pass in every cell. If no count may, it is the lowest incomplete count between the knees: the
+// best compromise lies there (see sweep.SharedClients). It returns no indices if the shared client count is known. Curves without a
+// knee are left out: see shareClients.
+func MissingForSharing(clients []int32, curves []sweep.Curve) (int32, []int) {
+	lowest, highest := int32(math.MaxInt32), int32(0)
+	for _, c := range curves {
+		if c.Knee != nil {
+			lowest, highest = min(lowest, c.Knee.Clients), max(highest, c.Knee.Clients)
 		}
-		var missing []missingPoint
-		failed := false
+	}
+	missingAt := func(count int32) (missing []int, failed bool) {
 		for i, c := range curves {
-			if c.At(clients) == nil {
-				missing = append(missing, missingPoint{sweeps[i], clients})
-			} else if !slices.Contains(c.Passing, clients) {
+			switch {
+			case c.Knee == nil:
+			case c.At(count) == nil:
+				missing = append(missing, i)
+			case !slices.Contains(c.Passing, count):
 				failed = true
 			}
 		}
-		if !failed {
-			return missing // empty: the count passes in every cell
+		return missing, failed
+	}
+	for _, count := range clients {
+		if missing, failed := missingAt(count); count >= highest && !failed {
+			return count, missing
 		}
 	}
-	return nil
+	for _, count := range clients {
+		if missing, _ := missingAt(count); len(missing) > 0 && count >= lowest && count <= highest {
+			return count, missing
+		}
+	}
+	return 0, nil
 }
 
 // shareClients returns the shared client count of every topology whose sweeps are done. It also returns the cells that are left
@@ -266,7 +284,7 @@ func judgeCurves(d Design, cells []Cell) {
 			continue
 		}
 		c.Drift = driftOf(cells, i)
-		if share, ok := sweep.KneeStability(c.Curve, d.PercentOfPeak, noise, d.Seed); ok {
+		if share, ok := sweep.KneeStability(c.Curve, c.Skipped, d.PercentOfPeak, noise); ok {
 			c.Stability = share
 		}
 	}

@@ -54,7 +54,7 @@ func TestConclusive(t *testing.T) {
 		{"a failed Warmup changes no figure", setup{nil, fail(func(t record.Trial) bool { return t.Phase == record.Warmup })},
 			v1alpha1.ReasonConclusive, ""},
 		{"no knee", setup{nil, fail(func(t record.Trial) bool { return t.Variant == "b" })},
-			v1alpha1.ReasonKneeNotFound, "no client count of b has the verdict Measured"},
+			v1alpha1.ReasonKneeNotFound, "no client count of these cells (b) has a valid measurement that passed every gate"},
 		{"no shared clients", setup{nil, with(func(t record.Trial, r *record.Record) {
 			if t.Variant == "b" && t.Phase == record.Sweep {
 				set(t, r, map[int32]float64{1: 100, 2: 70, 4: 60}[t.Clients])
@@ -65,12 +65,12 @@ func TestConclusive(t *testing.T) {
 				set(t, r, 500)
 				r.Rejections.WritePool = 3
 			}
-		})}, v1alpha1.ReasonPeakGated, "the highest docs/s of b (4 clients) failed a gate"},
+		})}, v1alpha1.ReasonPeakGated, "failed a gate, so Knee uses the highest value that passed every gate as the peak: b (4 clients); "},
 		{"a peak at the edge", setup{nil, with(func(t record.Trial, r *record.Record) {
 			if t.Variant == "b" && t.Clients == 4 {
 				set(t, r, 144)
 			}
-		})}, v1alpha1.ReasonPeakAtRangeEdge, "the peak of b (4 clients)"},
+		})}, v1alpha1.ReasonPeakAtRangeEdge, "so more clients may give a higher peak: b (4 clients); "},
 		{"a failed point", setup{nil, fail(func(t record.Trial) bool { return t.Variant == "a" && t.Clients == 1 && t.Phase == record.Sweep })},
 			v1alpha1.ReasonTrialsFailed, "these trials have no valid measurement: a Sweep 1 clients; fix the cause"},
 		{"a failed Final", setup{func(c *v1alpha1.BenchmarkCampaign) { repetitions(6)(c) },
@@ -80,11 +80,11 @@ func TestConclusive(t *testing.T) {
 			if t.Phase == record.Final && t.Repetition == 2 {
 				r.Nodes[0].CPU.IOWait = 40
 			}
-		})}, v1alpha1.ReasonTrialsGated, "a gate failed in a Final 2, b Final 2"},
+		})}, v1alpha1.ReasonTrialsGated, "the ratios do not include these trials, because a gate failed: a Final 2, b Final 2"},
 		{"a shared loader", setup{func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Loader.Placement = v1alpha1.LoaderShared }, plain},
 			v1alpha1.ReasonLoaderShared, "spec.loader.placement"},
 		{"too few repetitions", setup{repetitions(3), plain}, v1alpha1.ReasonTooFewRepetitions,
-			"b against a (3 and 3) to distinguish any difference from noise: set spec.final.repetitions to at least 4"},
+			"to distinguish any difference from noise: b against a (3 and 3); set spec.final.repetitions to at least 4"},
 		{"no repetitions", setup{repetitions(0), plain}, v1alpha1.ReasonTooFewRepetitions, "no Final repetitions"},
 		{"no difference that matters", setup{nil, with(func(t record.Trial, r *record.Record) {
 			set(t, r, curve[t.Clients]*(1+float64(t.Repetition)/1000))
@@ -95,7 +95,7 @@ func TestConclusive(t *testing.T) {
 				noise = 1.04 - float64(t.Repetition)/125
 			}
 			set(t, r, curve[t.Clients]*noise)
-		})}, v1alpha1.ReasonNotDistinguishable, "repetitions): the measurements are too noisy to show a difference (5 % level) or equivalence within spec.final.smallestDifferencePercent: "},
+		})}, v1alpha1.ReasonNotDistinguishable, "the measurements of these comparisons are too noisy to show a difference (at the 5 % level) or equivalence (within spec.final.smallestDifferencePercent): b against a (needs about 7 repetitions); "},
 		{"docs/s that falls with the order of the runs", setup{repetitions(8), with(func(t record.Trial, r *record.Record) {
 			if t.Phase == record.Final {
 				set(t, r, r.Ingest.DocsPerSecond*(1-float64(t.Repetition)/50))
@@ -119,7 +119,7 @@ func TestConclusive(t *testing.T) {
 			if t.Phase == record.Final && t.Variant == "a" && t.Repetition < 3 {
 				r.Ingest.WindowNote = "the warm-up would take more than half of the load"
 			}
-		})}, v1alpha1.ReasonNotSteady, "a (Final 1: the warm-up would take more than half of the load; 1 more): no steady window was found, so docs/s covers the whole load"},
+		})}, v1alpha1.ReasonNotSteady, "no steady part of the load was found in these cells, so docs/s covers the whole load: a (Final 1: the warm-up would take more than half of the load; more trials: 1)"},
 		{"a failed OpenLoop", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
 			c.Spec.Workload.OSB.TargetThroughputParam = "rate"
@@ -129,7 +129,7 @@ func TestConclusive(t *testing.T) {
 			three := int32(3)
 			c.Spec.Final.Placements = &three
 		}, plain}, v1alpha1.ReasonTooFewRepetitions,
-			"too few placements with the verdict Measured in b against a (3 and 3) to distinguish any difference from noise: set spec.final.placements to at least 4"},
+			"these comparisons have too few placements without an error or a failed gate to distinguish any difference from noise: b against a (3 and 3); set spec.final.placements to at least 4"},
 		{"placements that share a machine", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			four := int32(4)
 			c.Spec.Final.Placements = &four
@@ -137,12 +137,12 @@ func TestConclusive(t *testing.T) {
 			if len(r.Nodes) > 0 && t.Variant == "b" && t.Placement == 4 {
 				r.Nodes[0].Environment.Host = "node-b"
 			}
-		})}, v1alpha1.ReasonPlacementsShared, "b (4 placements on 3 machines): placements share machines"},
+		})}, v1alpha1.ReasonPlacementsShared, "ran on the same machines, so the intervals do not cover the variation from machine to machine: b (4 placements on 3 machines); "},
 		{"placements that all are on one machine", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			four := int32(4)
 			c.Spec.Final.Placements = &four
 		}, with(func(_ record.Trial, r *record.Record) { r.Nodes[0].Environment.Host = "alone" })},
-			v1alpha1.ReasonPlacementsShared, "a (4 placements on 1 machine), b (4 placements on 1 machine): placements share machines"},
+			v1alpha1.ReasonPlacementsShared, "ran on the same machines, so the intervals do not cover the variation from machine to machine: a (4 placements on 1 machine), b (4 placements on 1 machine); "},
 		{"placements on machines of their own", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			four := int32(4)
 			c.Spec.Final.Placements = &four
@@ -173,7 +173,7 @@ func TestConclusive(t *testing.T) {
 			if t.Phase == record.Final && t.Repetition == 2 && t.Clients == 4 && t.Variant == "a" {
 				r.Nodes[0].CPU.IOWait = 40
 			}
-		})}, v1alpha1.ReasonTrialsGated, "a gate failed in a Final 2 at 4 clients"},
+		})}, v1alpha1.ReasonTrialsGated, "the ratios do not include these trials, because a gate failed: a Final 2 at 4 clients"},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
 		retries := int32(0)
@@ -202,7 +202,7 @@ func TestConclusive_severalDoubts_listsAll(t *testing.T) {
 	if ok || reason != v1alpha1.ReasonPeakAtRangeEdge {
 		t.Errorf("%t %s", ok, reason)
 	}
-	for _, part := range []string{"the peak of a (4 clients), b (4 clients)", "spec.loader.placement", "at least 4"} {
+	for _, part := range []string{"may give a higher peak: a (4 clients), b (4 clients); ", "spec.loader.placement", "at least 4"} {
 		if !strings.Contains(message, part) {
 			t.Errorf("%q is not in %q", part, message)
 		}

@@ -53,7 +53,7 @@ func TestDoubts_gatedOpenLoop_isReported(t *testing.T) {
 		}
 		return r
 	})
-	says(t, doubt(a, v1alpha1.ReasonTrialsGated), "a gate failed in b OpenLoop")
+	says(t, doubt(a, v1alpha1.ReasonTrialsGated), "because a gate failed: b OpenLoop")
 }
 
 // TestDoubts_differentPartsOfCorpus_areReported checks measurements over different parts of the corpus. The rate changes
@@ -65,7 +65,7 @@ func TestDoubts_differentPartsOfCorpus_areReported(t *testing.T) {
 		want  string
 	}{
 		{0.80, 0.785, false, ""},
-		{0.80, 0.60, false, "b against a (60.0 % to 80.0 %): the compared trials measured different shares of the corpus"},
+		{0.80, 0.60, false, "the trials of these comparisons measured different shares of the corpus, because a measurement ends when the first client finishes: b against a (60.0 % to 80.0 %); "},
 		{0.50, 0.80, true, "b against a at 1 clients (50.0 % to 80.0 %), b against a at 2 clients"},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
@@ -161,7 +161,7 @@ func TestDoubts_tooFewMeasuredRepetitions_adviceFitsCause(t *testing.T) {
 	}{
 		{"one failed", nil, func(t record.Trial, r *record.Record) {
 			*r = campaigntest.Errored(t, record.ReasonPodFailed, "evicted")
-		}, "fix the cause of the failed Finals, then raise spec.retries", "gate"},
+		}, "fix the cause of the failed Finals, then raise spec.retries", "spec.gates"},
 		{"one failed a gate", nil, func(_ record.Trial, r *record.Record) { r.Rejections.WritePool = 1 }, "change the failed gate in spec.gates", "spec.retries"},
 		{"of two stages", func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.Repetitions, c.Spec.Final.MaxRepetitions = new(int32(2)), new(int32(3))
@@ -180,7 +180,7 @@ func TestDoubts_tooFewMeasuredRepetitions_adviceFitsCause(t *testing.T) {
 			return r
 		})
 		message := doubt(a, v1alpha1.ReasonTooFewRepetitions)
-		says(t, message, "too few repetitions with the verdict Measured in b against a", tt.says)
+		says(t, message, "these comparisons have too few repetitions without an error or a failed gate to distinguish any difference from noise: b against a", tt.says)
 		if strings.Contains(message, tt.not) || tt.spoil != nil && strings.Contains(message, "set spec.final") {
 			t.Errorf("%s: %q", tt.name, message)
 		}
@@ -270,11 +270,11 @@ func TestTruth_M6_campaignsThatCannotContinue_advice(t *testing.T) {
 	placed.Ratios = slices.Clone(a.Ratios)
 	placed.Ratios[0].Need = 7
 	for want, a := range map[string]campaign.Assessment{
-		fmt.Sprintf("set spec.final.repetitions to %d and a new spec.rerun", a.Ratios[0].Need): chosen,
-		"set spec.final.placements to 7 and a new spec.rerun":                                  placed,
-		"set spec.final.repetitions to 20 and a new spec.rerun":                                looked,
-		"to distinguish any difference from noise: the earlier looks":                          few,
-		"have used the allowed error, so set a new spec.rerun":                                 spent,
+		fmt.Sprintf("set spec.final.repetitions to %d and a new spec.rerun", a.Ratios[0].Need):     chosen,
+		"set spec.final.placements to 7 and a new spec.rerun":                                      placed,
+		"set spec.final.repetitions to 20 and a new spec.rerun":                                    looked,
+		"to distinguish any difference from noise: b against a (4 and 4); the earlier comparisons": few,
+		"have used up the allowed error probability, so set a new spec.rerun":                      spent,
 	} {
 		if _, reason, message := doubts.Conclusive(a); !strings.Contains(message, want) {
 			t.Errorf("%s %q, want %q", reason, message, want)

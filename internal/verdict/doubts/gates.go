@@ -31,5 +31,5 @@ func gatesNotEvaluable(a campaign.Assessment) []Doubt {
 		gates = append(gates, fmt.Sprintf("%s for %s", gate, strings.Join(slices.Sorted(maps.Keys(variants[gate])), " and ")))
 	}
 	return doubtAbout(v1alpha1.ReasonGatesNotEvaluable, gates,
-		"these gates could not be evaluated, because their figures were not measured: %s; remove these gates from spec.gates, or use nodes on which Knee can measure the figures")
+		"these gates could not be evaluated, because their figures were not measured: %s; remove these gates from spec.gates, or use Kubernetes nodes on which Knee can measure the figures")
 }

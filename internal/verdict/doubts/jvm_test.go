@@ -12,7 +12,7 @@ import (
 
 // TestDoubts_finalsOfOneJVM_areReported checks when the variation between starts of the JVM counts as measured.
 func TestDoubts_finalsOfOneJVM_areReported(t *testing.T) {
-	const both = "b (4 repetitions, 1 start of the JVM), a (4 repetitions, 1 start of the JVM): repetitions ran in the same JVM"
+	const both = "ran in the same JVM, so the intervals do not cover the variation between starts of the JVM: b (4 repetitions, 1 start of the JVM), a (4 repetitions, 1 start of the JVM); "
 	for _, tt := range []struct {
 		name     string
 		freshJVM *bool

@@ -36,12 +36,12 @@ func repeatsMissing(a campaign.Assessment) []Doubt {
 				}
 			}
 			if failed > 0 {
-				points = append(points, fmt.Sprintf("%s (%d of %d at %d clients)", a.CellName(c.Variant, c.Topology), failed, all, p.Clients))
+				points = append(points, fmt.Sprintf("%s (%d of %d trials at %d clients)", a.CellName(c.Variant, c.Topology), failed, all, p.Clients))
 			}
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonRepeatsMissing, points,
-		"%s: some repeats at the knee or the peak have no valid measurement: fix the cause that the report names; then raise spec.retries, or add the client count to spec.sweep.rerun")
+		"some sweep trials at the knee or the peak of these cells have no valid measurement: %s; fix the cause that the report names, then raise spec.retries, or add the client count to spec.sweep.rerun")
 }
 
 // kneesUnstable finds knees whose stability is known and below leastStability.
@@ -49,11 +49,11 @@ func kneesUnstable(a campaign.Assessment) []Doubt {
 	var cells []string
 	for _, c := range a.Cells {
 		if hasStability(c) && c.Stability < leastStability {
-			cells = append(cells, fmt.Sprintf("%s (%d clients, stability %s)", a.CellName(c.Variant, c.Topology), c.Curve.Knee.Clients, stabilityText(c.Stability)))
+			cells = append(cells, fmt.Sprintf("%s (knee at %d clients, stability %s)", a.CellName(c.Variant, c.Topology), c.Curve.Knee.Clients, stabilityText(c.Stability)))
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonKneeUnstable, cells, fmt.Sprintf(
-		"the stability of the knee is below %.0f %%%% in %%s, so the knee is more likely at another client count: raise spec.sweep.repetitions with spec.sweep.strategy Full, or remove some client counts close to the knee", 100*leastStability))
+		"because of noise, the knee is more likely at another client count (stability below %.0f %%%%) in these cells: %%s; set spec.sweep.strategy to Full and raise spec.sweep.repetitions, or remove some client counts close to the knee", 100*leastStability))
 }
 
 func hasStability(c campaign.Cell) bool { return c.Curve.Knee != nil && !math.IsNaN(c.Stability) }
@@ -81,6 +81,6 @@ func driftsInSweeps(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonDriftInSweep, cells,
-		unitOf(a)+" changed from the first to the last trial of the sweep of %s, so the knee may be at another client count: find what changed with time "+
+		unitOf(a)+" changed from the first to the last trial of the sweep in these cells, so the knee may be at another client count: %s; find what changed with time "+
 			"(a volume that fills, burst credits, a throttled or shared machine), then set a new spec.rerun")
 }

@@ -21,8 +21,8 @@ func TestTruth_M1_erroredRepeatsAtKneeOrPeak_areReported(t *testing.T) {
 		clients int32
 		want    string
 	}{
-		{"knee", 2, "b (2 of 3 at 2 clients): some repeats at the knee or the peak have no valid measurement: fix the cause"},
-		{"peak", 4, "b (2 of 3 at 4 clients): some repeats at the knee or the peak have no valid measurement: fix the cause"},
+		{"knee", 2, "some sweep trials at the knee or the peak of these cells have no valid measurement: b (2 of 3 trials at 2 clients); fix the cause"},
+		{"peak", 4, "some sweep trials at the knee or the peak of these cells have no valid measurement: b (2 of 3 trials at 4 clients); fix the cause"},
 		{"beside them", 1, ""},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4, 8)
@@ -66,7 +66,7 @@ func TestTruth_M2_unstableKnee_isReported(t *testing.T) {
 		})
 		message := doubt(a, v1alpha1.ReasonKneeUnstable)
 		if flat {
-			says(t, message, "the stability of the knee is below 50 %", "a (", "b (", "clients, stability ", "raise spec.sweep.repetitions")
+			says(t, message, "because of noise, the knee is more likely at another client count (stability below 50 %)", "a (knee at ", "b (knee at ", "clients, stability ", "raise spec.sweep.repetitions")
 			continue
 		}
 		ok, reason, conclusion := doubts.Conclusive(a)
@@ -84,8 +84,8 @@ func TestDriftInSweep(t *testing.T) {
 		anchor bool
 		want   string
 	}{
-		{"down", 0.8, true, "of b (-20.0 %, p = 0.00"},
-		{"up", 1.25, true, "of b (+25.0 %, p = 0.00"},
+		{"down", 0.8, true, ": b (-20.0 %, p = 0.00"},
+		{"up", 1.25, true, ": b (+25.0 %, p = 0.00"},
 		{"no drift", 1, true, ""},
 		{"within the noise", 1.02, true, ""},
 		{"no anchor", 0.8, false, ""},
@@ -110,7 +110,7 @@ func TestDriftInSweep(t *testing.T) {
 			return r
 		})
 		message := doubt(a, v1alpha1.ReasonDriftInSweep)
-		if !strings.Contains(message, tt.want) || (message == "") != (tt.want == "") || strings.Contains(message, "of a") {
+		if !strings.Contains(message, tt.want) || (message == "") != (tt.want == "") || strings.Contains(message, "a (") {
 			t.Errorf("%s: %q, want %q", tt.name, message, tt.want)
 		}
 		if tt.want != "" {

@@ -17,13 +17,13 @@ func clientChecks(a campaign.Assessment) []Doubt {
 	var cells []string
 	for _, c := range a.ClientChecks {
 		if c.Bound {
-			cells = append(cells, fmt.Sprintf("%s (%d clients: opensearch-benchmark reached %.0f docs/s, Knee's loader %.0f, %.2fx)",
+			cells = append(cells, fmt.Sprintf("%s (%d clients: opensearch-benchmark reached %.0f docs/s, Knee's loader %.0f docs/s, %.2f times as many)",
 				a.CellName(c.Variant, c.Topology), c.Clients, c.Driver, c.Loader, c.Ratio))
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonClientBound, cells,
-		"%s: opensearch-benchmark was the limit and not OpenSearch, because Knee's own loader reached more docs/s with the same load. "+
-			"Give opensearch-benchmark more CPU (spec.loader), or measure with Knee's own loader (workload.bulk), or spread the clients over several loader pods (workload.clientsPerPod, which requires that clientBoundCheck is removed)")
+		"opensearch-benchmark was the limit and not OpenSearch in these cells, because Knee's own loader reached more docs/s with the same load: %s; "+
+			"give opensearch-benchmark more CPU (spec.loader.resources), use Knee's own loader (spec.workload.bulk), or remove clientBoundCheck and use several loader pods (spec.workload.clientsPerPod)")
 }
 
 // unitOf returns the unit of rates, escaped for use in a format string.
@@ -33,12 +33,12 @@ func unitOf(a campaign.Assessment) string {
 
 func clientBounds(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonClientBound, boundCells(a, a.ClientBound),
-		"%s: the loader was the limit, so "+unitOf(a)+" is the limit of the loader and not of OpenSearch: give the loader more CPU (spec.loader.resources) or a machine with more CPU (spec.loader.nodePool)")
+		"the loader was the limit and not OpenSearch, so "+unitOf(a)+" may be too low in these cells: %s; give the loader more CPU (spec.loader.resources) or a machine with more CPU (spec.loader.nodePool)")
 }
 
 func diskBounds(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonDiskBound, boundCells(a, a.DiskBound),
-		"%s: the disk may have been the limit: provision a faster disk (spec.opensearch.storage), or correct diskLimits, which Knee compares with the traffic of all disks of the machine")
+		"the disk may have been the limit in these cells: %s; provision a faster disk (spec.opensearch.storage), or correct spec.opensearch.diskLimits, which Knee compares with the traffic of all disks of the machine")
 }
 
 // boundCells describes each cell that has bounds: its name, the places of its bounds and the message of the first bound.
@@ -72,7 +72,7 @@ func boundCells(a campaign.Assessment, bounds []campaign.Bound) []string {
 
 func cpuThrottled(a campaign.Assessment) []Doubt {
 	return doubtAbout(v1alpha1.ReasonCPUThrottled, boundCells(a, a.CPULimited),
-		"%s: the CPU limit slowed down OpenSearch: raise spec.opensearch.resources.cpu, or set resources.limits to Memory, so that OpenSearch may use every core of the Kubernetes node")
+		"the CPU limit slowed down OpenSearch in these cells: %s; raise spec.opensearch.resources.cpu, or set spec.opensearch.resources.limits to Memory, which removes the CPU limit")
 }
 
 func memoryLocks(a campaign.Assessment) []Doubt {

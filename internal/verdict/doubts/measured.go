@@ -33,11 +33,11 @@ func kneesNotFound(a campaign.Assessment) []Doubt {
 	}
 	return slices.Concat(
 		doubtAbout(v1alpha1.ReasonKneeNotFound, cells,
-			"no client count of %s has the verdict Measured: see why in the report, then fix the cause or loosen spec.gates"),
+			"no client count of these cells (%s) has a valid measurement that passed every gate: find the reason in the report, then fix the cause or loosen spec.gates"),
 		doubtAbout(v1alpha1.ReasonKneeNotFound, nothingLeft,
-			"no client count of %s has the verdict Measured, and the other cells of the topology are compared only with these cells: see why in the report, then fix the cause or loosen spec.gates, or set spec.baseline to another variant"),
+			"no client count of these cells (%s) has a valid measurement that passed every gate, so the other cells of the topology cannot be compared: find the reason in the report, then fix the cause, loosen spec.gates, or set spec.baseline to another variant"),
 		doubtAbout(v1alpha1.ReasonKneeNotFound, leftOut,
-			"no client count of %s has the verdict Measured, so the comparisons leave these cells out: see why in the report, then fix the cause or loosen spec.gates, or exclude the cells with spec.matrix"))
+			"no client count of these cells (%s) has a valid measurement that passed every gate, so no comparison includes these cells: find the reason in the report, then fix the cause, loosen spec.gates, or exclude the cells with spec.matrix"))
 }
 
 func notShared(a campaign.Assessment) []Doubt {
@@ -66,7 +66,7 @@ func peaksGated(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonPeakGated, cells,
-		"the highest "+unitOf(a)+" of %s failed a gate, so the peak is the highest value that passed every gate: fix the problem that the gate found, or change spec.gates")
+		"the highest "+unitOf(a)+" of these cells failed a gate, so Knee uses the highest value that passed every gate as the peak: %s; fix the problem that the gate found, or change spec.gates")
 }
 
 func peaksAtEdge(a campaign.Assessment) []Doubt {
@@ -77,7 +77,7 @@ func peaksAtEdge(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonPeakAtRangeEdge, cells,
-		"the peak of %s is at the highest client count observed, and more clients may give a higher peak: add higher client counts to spec.sweep")
+		"the peak of these cells is at the highest client count observed, so more clients may give a higher peak: %s; add higher client counts to spec.sweep")
 }
 
 func trialsFailed(a campaign.Assessment) []Doubt {
@@ -111,7 +111,7 @@ func trialsGated(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonTrialsGated, gated,
-		"a gate failed in %s, so the ratios do not include these trials: fix the problem that the gate found, or change spec.gates")
+		"the ratios do not include these trials, because a gate failed: %s; fix the problem that the gate found, or change spec.gates")
 }
 
 // finalsThat returns the names of those Finals of a cell for which the given function returns true.
@@ -156,5 +156,5 @@ func jvmStartsNotMeasured(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonJVMStartsNotMeasured, cells,
-		"%s: repetitions ran in the same JVM, so that no interval covers the variation between starts of the JVM: set spec.final.freshJVM to true, and set a new spec.rerun")
+		"Final repetitions of these cells ran in the same JVM, so the intervals do not cover the variation between starts of the JVM: %s; set spec.final.freshJVM to true, and set a new spec.rerun")
 }

@@ -27,7 +27,7 @@ func noiseUnequal(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonNoiseUnequal, ratios,
-		"%s: the noise of the Finals differs too much between the two cells: find what disturbs the noisier cell, or raise spec.final.repetitions and set a new spec.rerun")
+		"the noise of the Final repetitions differs too much between the two cells of these comparisons: %s; find what disturbs the noisier cell, or raise spec.final.repetitions and set a new spec.rerun")
 }
 
 // finalNoise returns the noise of a cell's Finals at a client count, pooled within placements.

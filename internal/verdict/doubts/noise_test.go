@@ -18,7 +18,7 @@ func TestDoubts_unequalNoise_isReported(t *testing.T) {
 		noise float64 // CV of b; the CV of a is 0.5 %
 		want  string
 	}{
-		{0.005, ""}, {0.01, ""}, {0.08, "b against a (CV 5.6 % and 0.5 %): the noise of the Finals differs too much between the two cells: "},
+		{0.005, ""}, {0.01, ""}, {0.08, "the noise of the Final repetitions differs too much between the two cells of these comparisons: b against a (CV 5.6 % and 0.5 %); "},
 	} {
 		c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
 		c.Spec.Final.Repetitions = new(int32(8))

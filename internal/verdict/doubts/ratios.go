@@ -41,13 +41,13 @@ func fewRepetitions(a campaign.Assessment) []Doubt {
 		advice = adviceForLostFinals(a, short)
 	}
 	return doubtAbout(v1alpha1.ReasonTooFewRepetitions, pairs, fmt.Sprintf(
-		"too few %s with the verdict Measured in %%s to distinguish any difference from noise: %s", what, advice))
+		"these comparisons have too few %s without an error or a failed gate to distinguish any difference from noise: %%s; %s", what, advice))
 }
 
 // wasLookedAt reports whether the data of a ratio was compared before it had its present repetitions.
 func wasLookedAt(r campaign.Ratio) bool { return len(r.Looks) > 0 }
 
-const adviceForSpentError = "the earlier looks at these repetitions have used the allowed error, so set a new spec.rerun, which measures all repetitions again"
+const adviceForSpentError = "the earlier comparisons of these repetitions have used up the allowed error probability, so set a new spec.rerun, which measures all repetitions again"
 
 // adviceForLostFinals returns advice about failed or Gated Finals, which the ratios do not include.
 func adviceForLostFinals(a campaign.Assessment, ratios []campaign.Ratio) string {
@@ -113,9 +113,13 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 		advice = append(advice, fmt.Sprintf(
 			"reduce the noise (longer loads, dedicated machines) if a comparison needs more than %d, the maximum of %s", allowed, field))
 	}
-	advice = append(advice, "or raise spec.final.smallestDifferencePercent if small differences do not matter")
+	raise := "raise spec.final.smallestDifferencePercent if small differences do not matter"
+	if len(advice) > 0 {
+		raise = "or " + raise
+	}
+	advice = append(advice, raise)
 	return doubtAbout(v1alpha1.ReasonNotDistinguishable, pairs, fmt.Sprintf(
-		"%%s: the measurements are too noisy to show a difference (5 %%%% level) or equivalence within spec.final.smallestDifferencePercent: %s",
+		"the measurements of these comparisons are too noisy to show a difference (at the 5 %%%% level) or equivalence (within spec.final.smallestDifferencePercent): %%s; %s",
 		strings.Join(advice, ", ")))
 }
 
@@ -181,5 +185,5 @@ func placementsShared(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonPlacementsShared, cells,
-		"%s: placements share machines, so the intervals do not cover the variation from machine to machine: add Kubernetes nodes to the pool (spec.variants[].nodePool), or set spec.final.placements to the number of machines in the pool")
+		"some placements (sets of nodes) of these cells ran on the same machines, so the intervals do not cover the variation from machine to machine: %s; add Kubernetes nodes to the node pool (spec.variants[].nodePool), or set spec.final.placements to the number of machines in the pool")
 }

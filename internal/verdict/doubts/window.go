@@ -29,11 +29,11 @@ func notSteady(a campaign.Assessment) []Doubt {
 		case count == 1:
 			cells = append(cells, fmt.Sprintf("%s (%s)", a.CellName(c.Variant, c.Topology), note))
 		case count > 1:
-			cells = append(cells, fmt.Sprintf("%s (%s; %d more)", a.CellName(c.Variant, c.Topology), note, count-1))
+			cells = append(cells, fmt.Sprintf("%s (%s; more trials: %d)", a.CellName(c.Variant, c.Topology), note, count-1))
 		}
 	}
 	return append(doubtAbout(v1alpha1.ReasonNotSteady, cells,
-		"%s: no steady window was found, so docs/s covers the whole load: make the load longer, or set spec.workload.measure to Whole"),
+		"no steady part of the load was found in these cells, so docs/s covers the whole load: %s; make the load longer, or set spec.workload.measure to Whole"),
 		otherStretches(a)...)
 }
 
@@ -66,5 +66,5 @@ func otherStretches(a campaign.Assessment) []Doubt {
 		}
 	}
 	return doubtAbout(v1alpha1.ReasonNotSteady, ratios,
-		"%s: the compared trials measured different shares of the corpus, because a window ends when the first client finishes: try client counts that divide the corpus evenly, or set spec.workload.measure to Whole")
+		"the trials of these comparisons measured different shares of the corpus, because a measurement ends when the first client finishes: %s; try client counts that divide the corpus evenly, or set spec.workload.measure to Whole")
 }

@@ -204,7 +204,7 @@ func (p viewProvider) FindStructFieldType(name, fieldName string) (*types.FieldT
 		GetFrom: func(target any) (any, error) {
 			v, ok := target.(*view)
 			if !ok {
-				return nil, fmt.Errorf("%s is a field of a %s, not of a %T", fieldName, name, target)
+				return nil, fmt.Errorf("field %s belongs to the type %s, but the expression reads it from a %T", fieldName, name, target)
 			}
 			return v.read(f)
 		},

@@ -50,7 +50,7 @@ func viewKinds() []*viewKind { return []*viewKind{trialKind, nodeKind, taskKind,
 
 var trialKind = &viewKind{name: "Trial", what: func(*view) string { return "the trial" }}
 
-var nodeKind = &viewKind{name: "Node", what: func(v *view) string { return "node " + v.node.Name }}
+var nodeKind = &viewKind{name: "Node", what: func(v *view) string { return "OpenSearch node " + v.node.Name }}
 
 var taskKind = &viewKind{name: "Task", what: func(v *view) string { return "task " + v.task.Name }}
 
@@ -80,13 +80,13 @@ func taskViews(v *view) any {
 }
 
 // errNotMeasured is the error of a field whose figure is not in the record.
-var errNotMeasured = errors.New("was not measured, or was left out of the record for lack of space")
+var errNotMeasured = errors.New("was not measured, or did not fit into the record of the trial")
 
 // read returns the value of a field. It returns an error if the value was not measured, so a gate cannot pass without the value.
 func (v *view) read(f *viewField) (any, error) {
 	got := f.get(v)
 	if got == nil {
-		return nil, fmt.Errorf("%s of %s %w", f.Name, v.kind.what(v), errNotMeasured)
+		return nil, fmt.Errorf("field %s of %s %w", f.Name, v.kind.what(v), errNotMeasured)
 	}
 	return got, nil
 }

@@ -80,7 +80,7 @@ func TestGates(t *testing.T) {
 			"io pressure 4.0 % above maxIOPressurePercent 3.5"},
 		{"io pressure of a kernel that tells none", v1alpha1.Gates{MaxIOPressurePercent: decimal("100")},
 			func(r *record.Record) { r.Nodes[0].Pressure = nil },
-			"maxIOPressurePercent 100 cannot be judged: the io pressure of node os-0 was not measured"},
+			"maxIOPressurePercent 100 cannot be judged: the io pressure of OpenSearch node os-0 was not measured"},
 		{"io pressure of no node", v1alpha1.Gates{MaxIOPressurePercent: decimal("100")},
 			func(r *record.Record) { r.Nodes = nil }, "no OpenSearch node has a measurement of io pressure"},
 
@@ -90,15 +90,15 @@ func TestGates(t *testing.T) {
 		{"no quota, nothing to throttle", throttledGate, func(r *record.Record) { r.Nodes[0].Throttled = nil }, ""},
 		{"a quota whose throttling nobody saw", throttledGate, func(r *record.Record) {
 			r.Nodes[0].Throttled, r.Nodes[0].Environment.Processors = nil, 14
-		}, "maxThrottledPercent 1 cannot be judged: node os-0 has 14 of 16 processors, but their throttling was not measured"},
+		}, "maxThrottledPercent 1 cannot be judged: OpenSearch node os-0 has 14 of 16 processors, but their throttling was not measured"},
 		{"throttling where the probe was not asked", throttledGate, func(r *record.Record) { r.Nodes[0].Throttled, r.Nodes[0].CPU = nil, nil },
-			"the CPU of node os-0 was not measured"},
+			"the CPU of OpenSearch node os-0 was not measured"},
 		{"throttling where nothing is known of the node", throttledGate, func(r *record.Record) {
 			r.Nodes[0].Throttled, r.Nodes[0].Environment = nil, record.Environment{}
-		}, "it is not known whether node os-0 has a CPU quota"},
+		}, "it is not known whether OpenSearch node os-0 has a CPU quota"},
 		{"throttling seen on one node alone", throttledGate, func(r *record.Record) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: r.Nodes[0].CPU, Environment: r.Nodes[0].Environment})
-		}, "the throttling of node os-1 was not measured"},
+		}, "the throttling of OpenSearch node os-1 was not measured"},
 		{"no quota, and room for one environment alone", throttledGate, func(r *record.Record) {
 			r.Nodes[0].Throttled = nil
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1", CPU: r.Nodes[0].CPU})

@@ -33,7 +33,7 @@ func JudgeFor(spec v1alpha1.BenchmarkCampaignSpec, r record.Record) verdict.Judg
 	unit := plan.DriverOf(spec.Workload).Unit()
 	if _, got := r.Rate(); r.Version == record.Version && r.Error == nil && got != "" && got != unit {
 		return verdict.Judgement{Verdict: verdict.Errored, Failures: []verdict.Failure{{Reason: record.ReasonRecordUnreadable, Message: fmt.Sprintf(
-			"the rate of the record is in %s, but the rate of the campaign is in %s: the record was measured with a load other than spec.workload", got, unit)}}}
+			"the stored record of this trial has its rate in %s, but spec.workload gives a rate in %s: the record was measured with another workload", got, unit)}}}
 	}
 	return Judge(r, spec.Gates)
 }
@@ -45,7 +45,7 @@ func findProblems(r record.Record) []verdict.Failure {
 		out = append(out, verdict.Failure{Reason: reason, Message: fmt.Sprintf(format, args...)})
 	}
 	if r.Version != record.Version {
-		fail(record.ReasonRecordUnreadable, "record version %d is unknown; this Knee reads version %d", r.Version, record.Version)
+		fail(record.ReasonRecordUnreadable, "cannot read the record of the trial: the record has version %d, but this version of Knee reads only record version %d", r.Version, record.Version)
 		return out
 	}
 	if r.Error != nil {
@@ -60,7 +60,7 @@ func findProblems(r record.Record) []verdict.Failure {
 		return out
 	}
 	if r.Ingest == nil {
-		fail(record.ReasonDriverIncomplete, "no load was measured")
+		fail(record.ReasonDriverIncomplete, "the record of the trial has no figures of the load")
 		return out
 	}
 	if d := r.Ingest.DocsPerSecond; !stats.Positive(d) && !wasRefused(r) {
@@ -75,9 +75,9 @@ func findProblems(r record.Record) []verdict.Failure {
 func loadErrors(l record.Load, fail func(reason, format string, args ...any)) {
 	switch {
 	case l.Unit == "":
-		fail(record.ReasonDriverIncomplete, "the load's rate of %v has no unit", l.Rate)
+		fail(record.ReasonDriverIncomplete, "the driver reported the rate %v without a unit", l.Rate)
 	case !stats.Positive(l.Rate):
-		fail(record.ReasonDriverIncomplete, "a rate of %v %s is no measurement", l.Rate, l.Unit)
+		fail(record.ReasonDriverIncomplete, "the driver reported the rate %v %s, which is not a valid measurement", l.Rate, l.Unit)
 	}
 }
 

@@ -36,12 +36,12 @@ func TestJudge(t *testing.T) {
 		{"the full corpus", allGates, func(r *record.Record) { r.Ingest.Corpus = r.Ingest.Count }, verdict.Measured, "", ""},
 
 		{"an unknown version", allGates, func(r *record.Record) { r.Version = 2 },
-			verdict.Errored, record.ReasonRecordUnreadable, "record version 2 is unknown"},
+			verdict.Errored, record.ReasonRecordUnreadable, "the record has version 2, but this version of Knee reads only record version 1"},
 		{"the agent's own error", allGates, func(r *record.Record) {
 			r.Error = &record.Error{Reason: record.ReasonDeadline, Message: "no end after 600 s"}
 		}, verdict.Errored, record.ReasonDeadline, "no end after 600 s"},
 		{"no ingest", allGates, func(r *record.Record) { r.Ingest = nil },
-			verdict.Errored, record.ReasonDriverIncomplete, "no load was measured"},
+			verdict.Errored, record.ReasonDriverIncomplete, "the record of the trial has no figures of the load"},
 		{"an exit code", allGates, func(r *record.Record) { r.Driver.ExitCode = 64 },
 			verdict.Errored, record.ReasonDriverFailed, "osb ended with exit code 64"},
 		{"no task", allGates, func(r *record.Record) { r.Tasks = nil },
@@ -103,7 +103,7 @@ func TestJudge(t *testing.T) {
 		}, verdict.Gated, "maxIOWaitPercent", "iowait 25.0 % on os-0 above maxIOWaitPercent 10"},
 		{"iowait of a node that was not seen", allGates, func(r *record.Record) {
 			r.Nodes = append(r.Nodes, record.Node{Name: "os-1"})
-		}, verdict.Gated, "maxIOWaitPercent", "maxIOWaitPercent 10 cannot be judged: the CPU of node os-1 was not measured"},
+		}, verdict.Gated, "maxIOWaitPercent", "maxIOWaitPercent 10 cannot be judged: the CPU of OpenSearch node os-1 was not measured"},
 		{"iowait of no node", allGates, func(r *record.Record) { r.Nodes = nil },
 			verdict.Gated, "maxIOWaitPercent", "no OpenSearch node has a measurement of iowait"},
 		{"iowait that is no number", allGates, func(r *record.Record) { r.Nodes[0].CPU.IOWait = math.NaN() },

@@ -24,15 +24,15 @@ func TestJudgeFor(t *testing.T) {
 		says    string
 	}{
 		{"fine", command, func(*record.Record) {}, verdict.Measured, ""},
-		{"in another unit", command, func(r *record.Record) { r.Load.Unit = "rows/s" }, verdict.Errored, "the rate of the record is in rows/s, but the rate of the campaign is in calls/s"},
-		{"of a campaign that fills an index", osb, func(*record.Record) {}, verdict.Errored, "in calls/s, but the rate of the campaign is in docs/s"},
-		{"an index where there is none", command, func(r *record.Record) { *r = campaigntest.Measured(trial, 5) }, verdict.Errored, "in docs/s, but the rate of the campaign is in calls/s"},
+		{"in another unit", command, func(r *record.Record) { r.Load.Unit = "rows/s" }, verdict.Errored, "the stored record of this trial has its rate in rows/s, but spec.workload gives a rate in calls/s"},
+		{"of a campaign that fills an index", osb, func(*record.Record) {}, verdict.Errored, "in calls/s, but spec.workload gives a rate in docs/s"},
+		{"an index where there is none", command, func(r *record.Record) { *r = campaigntest.Measured(trial, 5) }, verdict.Errored, "in docs/s, but spec.workload gives a rate in calls/s"},
 		{"its own error comes first", osb, func(r *record.Record) {
 			r.Error = &record.Error{Reason: record.ReasonDeadline, Message: "too late"}
 		}, verdict.Errored, "too late"},
-		{"no rate", command, func(r *record.Record) { r.Load.Rate = 0 }, verdict.Errored, "a rate of 0 calls/s is no measurement"},
-		{"no unit", command, func(r *record.Record) { r.Load.Unit = "" }, verdict.Errored, "has no unit"},
-		{"nothing measured", command, func(r *record.Record) { r.Load = nil }, verdict.Errored, "no load was measured"},
+		{"no rate", command, func(r *record.Record) { r.Load.Rate = 0 }, verdict.Errored, "the driver reported the rate 0 calls/s, which is not a valid measurement"},
+		{"no unit", command, func(r *record.Record) { r.Load.Unit = "" }, verdict.Errored, "without a unit"},
+		{"nothing measured", command, func(r *record.Record) { r.Load = nil }, verdict.Errored, "the record of the trial has no figures of the load"},
 		{"failures", command, func(r *record.Record) { r.Load.Failures = 15000 }, verdict.Gated, "above maxErrorRate 0"},
 		{"failures that are allowed", with(command, v1alpha1.Gates{MaxErrorRate: v1alpha1.ToDecimal("0.02")}), func(r *record.Record) { r.Load.Failures = 15000 }, verdict.Measured, ""},
 		{"neither operations nor failures told", command, func(r *record.Record) { r.Load.Operations = 0 }, verdict.Measured, ""},

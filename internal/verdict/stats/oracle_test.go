@@ -20,11 +20,7 @@ type oracle struct {
 		Low, High, P, HullLow, HullHigh, HullP float64 // of Welch's interval, then of Compare, which also contains the rank interval
 	}
 	Repetitions []int // the first entry is for one comparison
-	Fits        []struct {
-		Values, Weights, Rising, Unimodal []float64
-		RisingMisfit, UnimodalMisfit      float64
-	}
-	Noise []struct {
+	Noise       []struct {
 		Groups  [][]float64
 		CV      float64
 		Freedom int
@@ -44,7 +40,7 @@ func readOracle(t *testing.T) (o oracle) {
 	if err := json.Unmarshal(text, &o); err != nil {
 		t.Fatal(err)
 	}
-	for name, n := range map[string]int{"compare": len(o.Compare), "welch": len(o.Welch), "repetitions": len(o.Repetitions), "fits": len(o.Fits), "noise": len(o.Noise), "medians": len(o.Medians)} {
+	for name, n := range map[string]int{"compare": len(o.Compare), "welch": len(o.Welch), "repetitions": len(o.Repetitions), "noise": len(o.Noise), "medians": len(o.Medians)} {
 		if n == 0 {
 			t.Fatalf("testdata/oracle.json has no cases of %s", name)
 		}
@@ -94,19 +90,6 @@ func TestOracle_repetitions(t *testing.T) {
 	for i, want := range readOracle(t).Repetitions {
 		if got := Repetitions(i + 1); got != want {
 			t.Errorf("%d comparisons: got %d repetitions, the oracle has %d", i+1, got, want)
-		}
-	}
-}
-
-func TestOracle_fits(t *testing.T) {
-	for i, want := range readOracle(t).Fits {
-		rising, risingMisfit := Isotonic(want.Values, want.Weights)
-		unimodal, unimodalMisfit := Unimodal(want.Values, want.Weights)
-		expectEqual(t, "misfit of the rising fit", i, risingMisfit, want.RisingMisfit)
-		expectEqual(t, "misfit of the fit that rises and falls", i, unimodalMisfit, want.UnimodalMisfit)
-		for k := range want.Values {
-			expectEqual(t, "rising fit", i, rising[k], want.Rising[k])
-			expectEqual(t, "fit that rises and falls", i, unimodal[k], want.Unimodal[k])
 		}
 	}
 }

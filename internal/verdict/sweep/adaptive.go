@@ -11,39 +11,51 @@ import (
 // Parameters of an adaptive sweep. They were tuned by simulation. make bench-adaptive measures their quality on curves with other
 // seeds.
 const (
-	adaptiveRepeats = 3 // highest number of trials of one client count
-	adaptiveTops    = 2 // the peak of a saturating curve is among the highest counts, so this many of them are always measured
+	adaptiveRepeats = 6     // highest number of trials of one client count
+	sureEnough      = 0.96  // probability of the knee at which the sweep ends
+	worthTrial      = 0.002 // a further trial must raise the probability of the right knee by at least this
+	literalMargin   = 0.1   // see contradiction
+	together        = 3     // highest number of trials of a count that mostInformative considers together
 
-	decided = 1.8 // in standard errors: a count with at least this distance from the threshold is not repeated
-	fallen  = 2.0 // in standard errors: if docs/s fall by more than this after the peak, the counts beside the peak are measured
-
-	// Prior for the noise, because the noise is pooled from only a few repeats.
-	priorCV      = 0.015
-	priorFreedom = 4
+	// Prior for the noise: a coefficient of variation of 1 %, worth two degrees of freedom.
+	priorCV      = 0.01
+	priorFreedom = 2
 )
 
 // AdaptiveNext returns the client count that an adaptive sweep measures next, based on the points measured so far. Repeats of a
 // count are separate points, including Errored points. The result depends only on the arguments, not on the order of the points.
-// done is true if further trials would not change the knee. Each count has at most three trials. clients must be ascending.
+// done is true if the knee is known with a probability of 96 %, or if no further trial is worth its price. Each count has at most six
+// trials. clients must be ascending.
 //
-// The highest counts come first. The next counts bisect the range towards the knee of a fit that rises and falls. If docs/s fall
-// after the peak, counts beside the peak are measured. Finally, counts that are too close to the threshold are repeated. The fit
-// only chooses the counts. The knee is always computed by NewCurve from the measured points, as in any sweep.
+// The highest count that passes the gates comes first. The next count is the one whose measurement is expected to raise the
+// probability of the right knee most (see newCurvePosterior). This may be a repeat. The count directly
+// below the knee is always measured. The posterior only chooses the counts. The knee is always computed by NewCurve from the measured
+// points, as in any sweep.
+//
+// The noise is that of the cell's own repeats and a weak prior. The noise of other cells and of Finals is not used: their records
+// arrive later, and must not change which trials a replay of the sweep requires.
 func AdaptiveNext(clients []int32, points []Point, percentOfPeak float64) (next int32, done bool) {
 	tried := triedCounts(clients, points)
 	if i := findMissingTop(tried); i >= 0 {
 		return tried[i].clients, false
 	}
-	s, ok := newSteering(tried, math.Log(percentOfPeak/100))
-	if !ok {
-		return 0, true
-	}
-	for _, look := range []func() int{s.belowKnee, s.besidePeak, s.findDoubtful} {
-		if i := look(); i >= 0 {
-			return tried[i].clients, false
+	next = nextCounts.find(keyOf(tried, percentOfPeak), func() int32 { return chooseNext(tried, percentOfPeak) })
+	return next, next == 0
+}
+
+func keyOf(tried []triedCount, percentOfPeak float64) (k answerKey) {
+	k = k.addFloat(percentOfPeak)
+	for _, t := range tried {
+		gated := 0
+		if t.gated {
+			gated = 1
+		}
+		k = k.addInt(int(t.clients)).addInt(t.trials).addInt(gated).addInt(len(t.logs))
+		for _, v := range t.logs {
+			k = k.addFloat(v)
 		}
 	}
-	return 0, true
+	return k
 }
 
 // triedCount holds the trials of one client count.
@@ -56,6 +68,15 @@ type triedCount struct {
 
 // isUsable reports whether the count may be a peak or a knee.
 func (t triedCount) isUsable() bool { return !t.gated && len(t.logs) > 0 }
+
+// logOfMedian returns the log of the median of docs/s. It returns NaN if there are no Measured trials.
+func (t triedCount) logOfMedian() float64 {
+	docs := make([]float64, len(t.logs))
+	for i, l := range t.logs {
+		docs[i] = math.Exp(l)
+	}
+	return math.Log(stats.Median(docs))
+}
 
 // triedCounts returns the trials of each client count, including counts without trials. It leaves out counts that have only
 // Errored trials, because an error says nothing about other counts.
@@ -100,137 +121,119 @@ func findMissingTop(tried []triedCount) int {
 	if gated-usable > 1 {
 		return (usable + gated) / 2
 	}
-	for i, found := usable, 0; i >= 0 && found < adaptiveTops; i-- {
-		if tried[i].trials == 0 {
-			return i
-		}
+	return -1
+}
+
+// lastUsable returns the index of the highest usable count, or -1 if there is none.
+func lastUsable(tried []triedCount) int {
+	for i := len(tried) - 1; i >= 0; i-- {
 		if tried[i].isUsable() {
-			found++
+			return i
 		}
 	}
 	return -1
 }
 
-// steering holds the fit of the usable counts, with its peak and its knee.
+// steering chooses the next count of an adaptive sweep.
 type steering struct {
-	tried  []triedCount
-	at     []int     // indices of the usable counts in tried
-	fit    []float64 // fitted log docs/s of the usable counts
-	weight []float64 // numbers of Measured trials of the usable counts
-	sigma  float64   // standard deviation of one trial, on logs
-
-	peak, peakEnd int     // first and last count of the fit's peak, as indices into at
-	peakWeight    float64 // number of Measured trials of all counts of the peak
-	knee          int     // index of the fit's knee in at
-	margin        float64 // distance from the peak down to the threshold, on logs
+	countedCurve
+	posterior  curvePosterior
+	attempts   []int // trials of each count, including Errored trials
+	knee, peak int   // indices of the measured knee and peak
+	likeliest  int   // index of the most probable knee
 }
 
-func newSteering(tried []triedCount, logShare float64) (s steering, ok bool) {
-	s = steering{tried: tried, margin: -logShare}
-	squares, freedom := priorFreedom*priorCV*priorCV, float64(priorFreedom)
-	var means []float64
-	for i, t := range tried {
-		if !t.isUsable() {
+// chooseNext returns the count that an adaptive sweep measures next, or 0 if the sweep is done.
+func chooseNext(tried []triedCount, percentOfPeak float64) int32 {
+	s, noise := steering{}, newSweepNoise(tried)
+	for _, t := range tried[:lastUsable(tried)+1] {
+		if t.gated {
 			continue
 		}
-		s.at = append(s.at, i)
-		means = append(means, stats.Mean(t.logs))
-		s.weight = append(s.weight, float64(len(t.logs)))
-		squares += stats.SumOfSquares(t.logs)
-		freedom += float64(len(t.logs) - 1)
+		s.clients = append(s.clients, t.clients)
+		s.logs = append(s.logs, t.logOfMedian())
+		s.trials = append(s.trials, len(t.logs))
+		s.attempts = append(s.attempts, t.trials)
 	}
-	if len(s.at) == 0 {
-		return s, false
+	if len(s.clients) < 2 {
+		return 0
 	}
-	s.sigma = math.Sqrt(squares / freedom)
-	s.fit, _ = stats.Unimodal(means, s.weight)
-	s.peak = slices.Index(s.fit, slices.Max(s.fit))
-	for s.peakEnd = s.peak; s.peakEnd+1 < len(s.fit) && s.isOnPeak(s.peakEnd+1); s.peakEnd++ {
+	logShare := math.Log(percentOfPeak / 100)
+	s.knee, s.peak = s.countedCurve.knee(logShare)
+	s.posterior = newCurvePosterior(s.countedCurve, noise, logShare)
+	s.likeliest = slices.Index(s.posterior.share, slices.Max(s.posterior.share))
+	if i := s.worthMeasuring(); i >= 0 {
+		return s.clients[i]
 	}
-	for k := s.peak; k <= s.peakEnd; k++ {
-		s.peakWeight += s.weight[k]
+	if s.knee > 0 && s.trials[s.knee-1] == 0 { // the count below the knee must have failed, not only be expected to fail
+		return s.clients[s.knee-1]
 	}
-	s.knee = max(kneeIndex(s.fit, logShare), 0)
-	return s, true
+	return 0
 }
 
-func (s steering) isOnPeak(k int) bool { return s.fit[k] == s.fit[s.peak] }
-
-// belowKnee returns the middle of the counts between the knee and the usable count before it that have no trials. It returns -1 if
-// there are no such counts.
-func (s steering) belowKnee() int {
-	if s.knee == 0 {
-		return s.between(-1, s.at[0])
-	}
-	return s.between(s.at[s.knee-1], s.at[s.knee])
-}
-
-// besidePeak returns a count next to the peak that has no trials. It returns -1 if there is no such count, or if docs/s do not
-// fall after the peak.
-func (s steering) besidePeak() int {
-	last := len(s.fit) - 1
-	fall := s.fit[s.peak] - s.fit[last]
-	if fall <= fallen*s.sigma*math.Sqrt(1/s.peakWeight+1/s.weight[last]) {
+// worthMeasuring returns the index of the count to measure, or -1 if the measured knee is sure enough or no trial is worth its price.
+func (s steering) worthMeasuring() int {
+	if s.posterior.share[s.knee] >= sureEnough {
 		return -1
 	}
-	if s.peak > 0 {
-		if i := s.between(s.at[s.peak-1], s.at[s.peak]); i >= 0 {
-			return i
-		}
+	if s.trials[s.likeliest] == 0 {
+		return s.likeliest
 	}
-	return s.between(s.at[s.peakEnd], s.at[s.peakEnd+1])
+	if i := s.mostInformative(); i >= 0 {
+		return i
+	}
+	return s.contradiction()
 }
 
-// between returns the count without trials that is nearest to the middle between two indices of tried. It returns -1 if there is
-// no such count.
-func (s steering) between(low, high int) int {
-	best, distance := -1, math.MaxInt
-	for i := low + 1; i < high; i++ {
-		d := max(2*i-low-high, low+high-2*i)
-		if s.tried[i].trials == 0 && d < distance {
-			best, distance = i, d
+// newSweepNoise returns the noise of the repeats of a sweep, with the prior for the noise.
+func newSweepNoise(tried []triedCount) stats.Noise {
+	squares, freedom := float64(priorFreedom)*priorCV*priorCV, priorFreedom
+	for _, t := range tried {
+		if t.isUsable() {
+			squares += stats.SumOfSquares(t.logs)
+			freedom += len(t.logs) - 1
+		}
+	}
+	return stats.Noise{CV: math.Sqrt(squares / float64(freedom)), Freedom: freedom}
+}
+
+func (s steering) mayMeasure(i int) bool { return s.attempts[i] < adaptiveRepeats }
+
+// mostInformative returns the count whose measurement is expected to raise the probability of the right knee most, per trial. It
+// considers up to three trials of a count together, because one trial alone may be too noisy to change the decision. It returns -1
+// if no count is worth a trial. This is the knowledge gradient (Frazier, Powell and Dayanik 2008).
+func (s steering) mostInformative() int {
+	groups := s.posterior.groupByKnee()
+	best, highest := -1, worthTrial
+	for i := range s.clients {
+		for n := 1; n <= min(together, adaptiveRepeats-s.attempts[i]); n++ {
+			gain := 0.0
+			for other := range s.clients {
+				if other != s.likeliest && groups[other].draws > 0 {
+					gain += expectedGain(groups[s.likeliest], groups[other], i, s.posterior.variance/float64(n))
+				}
+			}
+			if gain /= float64(n); gain > highest {
+				best, highest = i, gain
+			}
 		}
 	}
 	return best
 }
 
-// findDoubtful finds the count up to the knee that is closest to the threshold in standard errors. It returns the count whose
-// repeat helps to decide on which side of the threshold this count is (see repeatFor). It returns -1 if all counts are far enough
-// from the threshold or have been repeated often enough.
-func (s steering) findDoubtful() int {
-	repeat, least := -1, decided
-	for k := 0; k <= s.knee; k++ {
-		if z := s.distance(k); z < least {
-			if r := s.repeatFor(k); r >= 0 {
-				repeat, least = s.at[r], z
-			}
+// contradiction returns the count to repeat if the measured knee is much less probable than another knee. Then the median of the
+// peak or of one of both knees is probably wrong by noise, which more trials correct. Of these three counts, it is the one whose
+// trials can move the median most towards the expected docs/s. It returns -1 if there is no contradiction.
+func (s steering) contradiction() int {
+	if s.posterior.share[s.likeliest]-s.posterior.share[s.knee] <= literalMargin {
+		return -1
+	}
+	best, highest := -1, 0.0
+	for _, i := range []int{s.likeliest, s.knee, s.peak} {
+		move := math.Abs(s.logs[i]-s.posterior.expected(i)) / float64(s.trials[i]+1)
+		if s.mayMeasure(i) && move > highest {
+			best, highest = i, move
 		}
 	}
-	return repeat
+	return best
 }
-
-// distance returns the distance of a count from the threshold. The unit is the standard error of the difference between the
-// count's docs/s and the peak's.
-func (s steering) distance(k int) float64 {
-	if s.isOnPeak(k) {
-		return s.margin / (s.sigma * math.Sqrt(1/s.weight[k]))
-	}
-	return math.Abs(s.fit[s.peak]-s.margin-s.fit[k]) / (s.sigma * math.Sqrt(1/s.weight[k]+1/s.peakWeight))
-}
-
-// repeatFor returns the count to repeat: the count k, or a count of the peak if the peak has fewer trials. A repeat of the count
-// with fewer trials gives more information. It returns -1 if neither count may be repeated.
-func (s steering) repeatFor(k int) int {
-	peak := -1
-	for q := s.peak; q <= s.peakEnd; q++ {
-		if s.mayRepeat(q) {
-			peak = q
-		}
-	}
-	if s.mayRepeat(k) && (peak < 0 || s.weight[k] <= s.peakWeight) {
-		return k
-	}
-	return peak
-}
-
-func (s steering) mayRepeat(k int) bool { return s.tried[s.at[k]].trials < adaptiveRepeats }

@@ -36,6 +36,9 @@ type Curve struct {
 	KneeAtRangeEdge bool // whether the knee is the lowest observed client count; fewer clients may reach the same docs/s
 }
 
+// rounding is the relative tolerance of the comparison with the target.
+const rounding = 1e-12
+
 // NewCurve computes the curve of a sweep. A point passes if it is Measured and its docs/s are at least percentOfPeak of the peak.
 // The comparison has a relative tolerance of 1e-12. This is thousands of times the error of binary rounding, and far below any
 // measurable difference. For example, 745117.431 is 97 % of 768162.3 and passes. Repeats of a client count are first combined into
@@ -57,7 +60,6 @@ func NewCurve(points []Point, percentOfPeak float64) Curve {
 		return c
 	}
 	c.Target = percentOfPeak / 100 * c.Peak.DocsPerSecond
-	const rounding = 1e-12
 	for i := range c.Points {
 		p := &c.Points[i]
 		if p.Verdict != verdict.Measured || p.DocsPerSecond < c.Target*(1-rounding) {

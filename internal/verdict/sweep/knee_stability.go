@@ -2,122 +2,49 @@ package sweep
 
 import (
 	"math"
-	"math/rand/v2"
-	"sync"
-
-	"gonum.org/v1/gonum/stat/distuv"
+	"slices"
 
 	"github.com/knee-bench/knee/internal/verdict"
 	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
-// resamples is the number of sweeps that KneeStability simulates.
-const resamples = 2000
-
-// KneeStability returns the share of 2,000 seeded resamples of a sweep that give the same knee. In a resample, each Measured point
-// is the median of as many random draws as the point has repeats. The draws are around the curve's fit, with the noise of the cell.
-// The noise is itself uncertain, so each resample draws its variance: noise.CV² times v / chi-square(v), where v is noise.Freedom
-// (the posterior of a normal variance: Gelman et al., Bayesian Data Analysis, 2013, section 3.2). The knee of a resample is found as
-// in a sweep. The function returns false if the noise is unknown or there is no knee. It also
-// returns false for a single Measured point, which has only one possible knee.
-func KneeStability(c Curve, percentOfPeak float64, noise stats.Noise, seed uint64) (share float64, ok bool) {
-	var docs, repeats []float64
-	var noises [][]float64
-	knee := -1
-	for _, p := range c.Points {
-		if p.Verdict != verdict.Measured {
-			continue
-		}
-		if c.Knee != nil && p.Clients == c.Knee.Clients {
-			knee = len(docs)
-		}
-		noises = append(noises, repeatMedians(seed, len(docs), max(p.Repeats, 1)))
-		docs = append(docs, math.Log(p.DocsPerSecond))
-		repeats = append(repeats, float64(max(p.Repeats, 1)))
-	}
-	if knee < 0 || len(docs) < 2 || noise.Freedom == 0 || math.IsNaN(noise.CV) {
+// KneeStability returns the probability that the knee of a curve is the knee of the true curve, from 0 to 1: the share of true curves,
+// drawn from their posterior, that have their knee at the same client count (see newCurvePosterior). noise is the noise of one trial
+// of this cell. skipped holds the client counts that an adaptive sweep did not measure, ascending. Those below the highest Measured
+// count may also be the true knee or peak. The counts above it have no part in the knee: the sweep skipped them because a gate failed
+// above it.
+//
+// The function returns false if the noise is unknown or there is no knee. It also returns false for a single count, which has only
+// one possible knee.
+func KneeStability(c Curve, skipped []int32, percentOfPeak float64, noise stats.Noise) (share float64, ok bool) {
+	if c.Knee == nil || noise.Freedom == 0 || math.IsNaN(noise.CV) {
 		return 0, false
 	}
-	if noise.CV == 0 {
-		return 1, true // without noise, every resample is equal
+	var counted countedCurve
+	add := func(clients int32, log float64, trials int) {
+		counted.clients = append(counted.clients, clients)
+		counted.logs = append(counted.logs, log)
+		counted.trials = append(counted.trials, trials)
 	}
-	same := countSameKnee(curveFit(docs, repeats, noise.CV), noises, drawCVs(seed, noise), math.Log(percentOfPeak/100), knee)
-	return float64(same) / resamples, true
-}
-
-// countSameKnee counts the resamples whose knee (see kneeIndex) is at the given index. It processes the resamples point by point,
-// because memory is read fastest in order.
-func countSameKnee(fit []float64, noises [][]float64, cvs []float64, logShare float64, knee int) int {
-	targets := make([]float64, resamples)
-	for i := range targets {
-		targets[i] = math.Inf(-1)
-	}
-	for j, noise := range noises {
-		for i, z := range noise {
-			targets[i] = max(targets[i], fit[j]+cvs[i]*z)
+	for _, p := range c.Points {
+		if p.Verdict != verdict.Measured || !stats.Positive(p.DocsPerSecond) {
+			continue
 		}
-	}
-	differs := make([]bool, resamples)
-	for j := range knee + 1 {
-		for i, z := range noises[j] {
-			passes := fit[j]+cvs[i]*z >= targets[i]+logShare
-			differs[i] = differs[i] || passes != (j == knee)
+		for len(skipped) > 0 && skipped[0] < p.Clients {
+			add(skipped[0], 0, 0)
+			skipped = skipped[1:]
 		}
+		add(p.Clients, math.Log(p.DocsPerSecond), max(p.Repeats, 1))
 	}
-	same := 0
-	for _, d := range differs {
-		if !d {
-			same++
-		}
+	if len(counted.clients) < 2 {
+		return 0, false
 	}
-	return same
-}
-
-// drawCVs returns a coefficient of variation for each resample, from the posterior of the noise.
-func drawCVs(seed uint64, noise stats.Noise) []float64 {
-	draws := distuv.ChiSquared{K: float64(noise.Freedom), Src: rand.NewPCG(seed, uint64(noise.Freedom))}
-	out := make([]float64, resamples)
-	for i := range out {
-		out[i] = noise.CV * math.Sqrt(draws.K/draws.Rand())
+	key := answerKey{}.addFloat(percentOfPeak).addFloat(noise.CV).addInt(noise.Freedom)
+	for i, n := range counted.clients {
+		key = key.addInt(int(n)).addFloat(counted.logs[i]).addInt(counted.trials[i])
 	}
-	return out
-}
-
-type mediansKey struct {
-	seed           uint64
-	point, repeats int
-}
-
-var (
-	knownMedians      = map[mediansKey][]float64{}
-	knownMediansGuard sync.Mutex
-)
-
-// maxKnownMedians limits the number of entries of the cache knownMedians. An entry has 16 KB. A campaign has one entry for each
-// combination of point and number of repeats.
-const maxKnownMedians = 1024
-
-// repeatMedians returns a median for each resample: the median of as many draws of standard normal noise as the point has repeats.
-// The medians depend only on the arguments, not on measurements. So they are cached, and repeated assessments of a campaign reuse
-// them.
-func repeatMedians(seed uint64, point, repeats int) []float64 {
-	key := mediansKey{seed, point, repeats}
-	knownMediansGuard.Lock()
-	defer knownMediansGuard.Unlock()
-	if known := knownMedians[key]; known != nil {
-		return known
-	}
-	rng := rand.New(rand.NewPCG(seed, uint64(point)<<32|uint64(repeats)))
-	out, draws := make([]float64, resamples), make([]float64, repeats)
-	for i := range out {
-		for j := range draws {
-			draws[j] = rng.NormFloat64()
-		}
-		out[i] = stats.Median(draws)
-	}
-	if len(knownMedians) >= maxKnownMedians {
-		clear(knownMedians)
-	}
-	knownMedians[key] = out
-	return out
+	return stabilities.find(key, func() float64 {
+		knee := slices.Index(counted.clients, c.Knee.Clients)
+		return min(newCurvePosterior(counted, noise, math.Log(percentOfPeak/100)).share[knee], 1)
+	}), true
 }

@@ -22,7 +22,7 @@ const minBatches = 10
 func MSER5(samples []float64) (int, error) {
 	n := len(samples) / batch
 	if n < minBatches {
-		return 0, fmt.Errorf("%d samples are too few for a steady window: increase the duration of the load to get at least %d samples, one a second", len(samples), minBatches*batch)
+		return 0, fmt.Errorf("%d samples (one per second) are too few to find the steady part of the load: increase the duration of the load to get at least %d samples", len(samples), minBatches*batch)
 	}
 	means := make([]float64, n)
 	for i := range means {
@@ -37,7 +37,7 @@ func MSER5(samples []float64) (int, error) {
 		}
 	}
 	if 2*best > n || best > 0 && best == last {
-		return 0, fmt.Errorf("docs/s is not steady: the warm-up takes at least %d s of the %d s of load; increase the duration of the load", best*batch, n*batch)
+		return 0, fmt.Errorf("docs/s is not steady for at least the first %d s of the %d s of load: increase the duration of the load", best*batch, n*batch)
 	}
 	return best * batch, nil
 }

@@ -43,12 +43,12 @@ func TestMSER5(t *testing.T) {
 		"a warm-up of 20 s":      {series(120, 20, 0.1, 1000, 0.02, 3), 15, 25, ""},
 		"a step after 15 s":      {append(make([]float64, 15), series(85, 0, 1, 1000, 0.01, 4)...), 15, 20, ""},
 		"a stall at the end":     {stall, 0, 40, ""},
-		"too few":                {series(49, 0, 1, 1000, 0.02, 6), 0, 0, "49 samples are too few for a steady window: increase the duration of the load to get at least 50 samples"},
+		"too few":                {series(49, 0, 1, 1000, 0.02, 6), 0, 0, "49 samples (one per second) are too few to find the steady part of the load: increase the duration of the load to get at least 50 samples"},
 		"ten batches":            {series(54, 0, 1, 1000, 0, 7), 0, 0, ""},
 		"rising to the end":      {rising, 0, 0, "not steady"},
 		"steady in its last 70":  {step, 0, 0, "not steady"},
 		"too little is left":     {append(make([]float64, 30), series(40, 0, 1, 1000, 0.01, 8)...), 0, 0, "not steady"},
-		"nothing to be measured": {nil, 0, 0, "0 samples are too few"},
+		"nothing to be measured": {nil, 0, 0, "0 samples (one per second) are too few"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cut, err := MSER5(c.samples)

@@ -59,7 +59,7 @@ func Whole(samples []Sample) (Window, error) {
 		}
 	}
 	if w.Seconds() <= 0 {
-		return Window{}, fmt.Errorf("the load ended within one sampling interval")
+		return Window{}, fmt.Errorf("the load lasted less than one sampling interval: make the load longer")
 	}
 	return w, nil
 }
@@ -74,7 +74,7 @@ func Steady(samples []Sample, refresh time.Duration) (Window, error) {
 	}
 	n := int(whole.Seconds()) - 1
 	if n < 1 {
-		return Window{}, fmt.Errorf("the load of %.1f s is too short for a steady window: increase the duration of the load", whole.Seconds())
+		return Window{}, fmt.Errorf("the load of %.1f s is too short to find its steady part: increase the duration of the load", whole.Seconds())
 	}
 	counts := make([]float64, n+1)
 	for i := range counts {
@@ -92,7 +92,7 @@ func Steady(samples []Sample, refresh time.Duration) (Window, error) {
 	if refresh > 0 {
 		length := w.To.Sub(w.From).Truncate(refresh)
 		if length < minBatches*batch*time.Second {
-			return Window{}, fmt.Errorf("whole refresh intervals (of %s each) cover only %.0f s of the steady load of %.0f s, but at least %d s are required: increase the duration of the load", refresh, length.Seconds(), w.Seconds(), minBatches*batch)
+			return Window{}, fmt.Errorf("with a refresh interval of %s, Knee can measure only %.0f s of the %.0f s of steady load, but needs at least %d s: increase the duration of the load", refresh, length.Seconds(), w.Seconds(), minBatches*batch)
 		}
 		w.From = w.To.Add(-length)
 	}
@@ -123,12 +123,12 @@ func Corpus(samples []Sample, corpus int64, firstEnd time.Time) (Window, error) 
 	w := Window{From: from, To: to, Documents: upper - lower}
 	if !firstEnd.IsZero() && firstEnd.Before(to) {
 		if !firstEnd.After(from) {
-			return Window{}, fmt.Errorf("the first client of the load finished before OpenSearch accepted %.0f %% of the corpus", 100*corpusFrom)
+			return Window{}, fmt.Errorf("a client finished before OpenSearch accepted %.0f %% of the corpus", 100*corpusFrom)
 		}
 		w = Part(samples, from, firstEnd)
 	}
 	if w.Seconds() <= 0 {
-		return Window{}, fmt.Errorf("the load ended within one sampling interval")
+		return Window{}, fmt.Errorf("the load lasted less than one sampling interval: make the load longer")
 	}
 	return w, nil
 }

@@ -117,7 +117,7 @@ func freonTexts(text string) (timers []freonTimer, ends map[string]string, err e
 	for _, line := range output.SplitLines(text) {
 		if m := freonEnd.FindStringSubmatch(line); m != nil {
 			if _, twice := ends[m[1]]; twice {
-				return nil, nil, fmt.Errorf("the line %q occurs twice in freon's output: the output contains several runs", m[1])
+				return nil, nil, fmt.Errorf("the line %q occurs twice in freon's output, but the output must contain only one run of freon", m[1])
 			}
 			ends[m[1]] = m[2]
 			continue
@@ -137,7 +137,7 @@ func freonTexts(text string) (timers []freonTimer, ends map[string]string, err e
 			timers = append(timers, freonTimer{name: last, texts: map[string]string{}})
 		}
 		if len(timers) == 0 || timers[len(timers)-1].unit != "" {
-			return nil, nil, fmt.Errorf("the figure %q in freon's output has no %q before it, so the figure belongs to no timer", m[1], "count")
+			return nil, nil, fmt.Errorf("the figure %q in freon's output has no line %q before it, so Knee cannot assign the figure to a timer", m[1], "count")
 		}
 		timer := timers[len(timers)-1]
 		if _, twice := timer.texts[m[1]]; twice {
@@ -252,7 +252,7 @@ func (t freonTimer) measure(fig figure, text string) (value, factor float64, err
 	}
 	factor, ok := known[unit]
 	if !ok {
-		return 0, 0, fmt.Errorf("its unit %q is not known", unit)
+		return 0, 0, fmt.Errorf("the unit %q is not known", unit)
 	}
 	return value, factor, nil
 }
@@ -294,7 +294,7 @@ func (f Freon) notes(rate float64) []string {
 	var out []string
 	calls, what := f.Successes, "successful executions"
 	if f.Uncounted {
-		out = append(out, `freon's text has no "Failures" and no "Successful executions": the share of failed calls is not known, and the mean rate may include failed calls`)
+		out = append(out, `freon's output has no line "Failures" and no line "Successful executions": the share of failed calls is not known, and the mean rate may include failed calls`)
 		calls, what = f.Count, "timed calls"
 	}
 	const rounding = 0.5 // largest rounding error of the total execution time, s

@@ -85,15 +85,15 @@ func TestParseFreon_incompleteOutput_fails(t *testing.T) {
 			"Knee cannot find out which timer counts the executions"},
 		"one percentile":      {strings.Replace(console, "98% <=", "98th <=", 1), `lacks "98%"`},
 		"no mean":             {strings.Replace(console, " mean = ", " average = ", 1), `lacks "mean"`},
-		"no count":            {strings.Replace(console, "count =", "number =", 1), `has no "count" before it`},
+		"no count":            {strings.Replace(console, "count =", "number =", 1), `has no line "count" before it`},
 		"no rate in the log":  {strings.Replace(log, "mean_rate=", "rate=", 1), `lacks "mean rate"`},
 		"not a number":        {strings.Replace(console, "16.30", "NaN", 1), `"99%": "NaN" is no number`},
 		"a negative number":   {strings.Replace(console, "16.30", "-16.30", 1), `"99%": "-16.30" is no number`},
-		"two readings":        {strings.Replace(console, "19565.78", "19,565", 1), `"mean rate": "19,565" is no number, or is ambiguous: its separator can mean decimals or thousands`},
+		"two readings":        {strings.Replace(console, "19565.78", "19,565", 1), `"mean rate": "19,565" is no number, or it is not clear whether its separator marks decimals or thousands`},
 		"half a call":         {strings.Replace(console, "executions: 10000000", "executions: 1.5", 1), `"Successful executions": "1.5" is no whole number`},
-		"another rate":        {strings.Replace(console, "19565.78 calls/second", "19565.78 calls/minute", 1), `"mean rate": its unit "calls/minute" is not known`},
-		"no unit":             {strings.Replace(console, "16.30 milliseconds", "16.30", 1), `"99%": its unit "" is not known`},
-		"no unit in the log":  {strings.Replace(log, "duration_unit", "unit", 1), `its unit "none" is not known`},
+		"another rate":        {strings.Replace(console, "19565.78 calls/second", "19565.78 calls/minute", 1), `"mean rate": the unit "calls/minute" is not known`},
+		"no unit":             {strings.Replace(console, "16.30 milliseconds", "16.30", 1), `"99%": the unit "" is not known`},
+		"no unit in the log":  {strings.Replace(log, "duration_unit", "unit", 1), `the unit "none" is not known`},
 		"two runs":            {console + console, "occurs twice"},
 		"a figure twice":      {strings.Replace(console, "               max", "               min = 3.01 milliseconds\n               max", 1), `"min" occurs twice`},
 		"no call":             {strings.NewReplacer("count = 10000000", "count = 0", "executions: 10000000", "executions: 0").Replace(console), "made no call"},
@@ -148,7 +148,7 @@ func TestParseFreon_publishedSummaries(t *testing.T) {
 	if load.Rate != 5913.05 || load.Operations != 0 || load.Failures != 0 || !load.FailuresUncounted || load.Seconds != 1693 {
 		t.Errorf("old flow: %+v", load)
 	}
-	if len(load.Notes) != 2 || !strings.Contains(load.Notes[0], `no "Failures" and no "Successful executions"`) ||
+	if len(load.Notes) != 2 || !strings.Contains(load.Notes[0], `no line "Failures" and no line "Successful executions"`) ||
 		!strings.Contains(load.Notes[1], "10000000 timed calls in 1693 s are 5906.67 calls/s (at most 5908.42") {
 		t.Errorf("old flow: notes %q", load.Notes)
 	}

@@ -48,7 +48,7 @@ func ParseJSONFigures(output string, figures commandconfig.JSONFigures) (*record
 		return nil, fmt.Errorf("%sthroughput: %s is 0: the program did nothing", jsonField, figures.Throughput.Path)
 	}
 	if figures.Seconds != "" && load.Seconds == 0 {
-		return nil, fmt.Errorf("%sseconds: %s is 0", jsonField, figures.Seconds)
+		return nil, fmt.Errorf("%sseconds: the value at path %s is 0, but the duration must be above 0", jsonField, figures.Seconds)
 	}
 	load.Notes = ratesOf(load)
 	return load, nil
@@ -92,7 +92,7 @@ func (r *reading) any(field, path string, to *float64) bool {
 	}
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(value, 0) || math.IsNaN(value) || strings.ContainsAny(text, "xXpP_") {
-		r.fail(field, "%s is %.60q, which is no number", path, text)
+		r.fail(field, "the value at path %s is %.60q, which is no number", path, text)
 		return false
 	}
 	*to = value
@@ -102,7 +102,7 @@ func (r *reading) any(field, path string, to *float64) bool {
 // number reads a number that must be at least 0.
 func (r *reading) number(field, path string, to *float64) {
 	if r.any(field, path, to) && *to < 0 {
-		r.fail(field, "%s is %v, which is below 0", path, *to)
+		r.fail(field, "the value at path %s is %v, which is below 0", path, *to)
 	}
 }
 
@@ -111,7 +111,7 @@ func (r *reading) count(field, path string, to *int64) {
 	var value float64
 	r.number(field, path, &value)
 	if value != math.Trunc(value) || value > 1<<53 {
-		r.fail(field, "%s is %v, which is no whole number", path, value)
+		r.fail(field, "the value at path %s is %v, which is no whole number", path, value)
 		return
 	}
 	*to = int64(value)
@@ -155,17 +155,17 @@ func CheckPath(path string) error {
 func valueAt(root *yaml.Node, path string) (string, error) {
 	compiled, err := jsonpath.NewPath(path)
 	if err != nil {
-		return "", fmt.Errorf("%s is not a valid JSONPath of RFC 9535: %w", path, err)
+		return "", fmt.Errorf("the path %s is not a valid JSONPath (RFC 9535): %w", path, err)
 	}
 	found := compiled.Query(root)
 	if len(found) != 1 {
-		return "", fmt.Errorf("%s selects %d values in the last JSON object that the program printed, but the path must select exactly one value", path, len(found))
+		return "", fmt.Errorf("the path %s selects %d values in the last JSON object that the program printed, but must select exactly one value", path, len(found))
 	}
 	switch n := found[0]; n.Tag {
 	case "!!int", "!!float", "!!str":
 		return n.Value, nil
 	default:
-		return "", fmt.Errorf("%s gives %s, not a number", path, map[string]string{"!!map": "an object", "!!seq": "an array", "!!bool": "true or false", "!!null": "null"}[n.Tag])
+		return "", fmt.Errorf("the path %s selects %s instead of a number", path, map[string]string{"!!map": "an object", "!!seq": "an array", "!!bool": "true or false", "!!null": "null"}[n.Tag])
 	}
 }
 

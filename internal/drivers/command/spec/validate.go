@@ -64,8 +64,8 @@ func (c command) validateClients(campaign drivers.Campaign, path *field.Path) fi
 	if perPod {
 		where = "in each loader pod, even if the pods have different client counts (spec.workload.clientsPerPod)"
 	}
-	return field.ErrorList{field.Required(path.Child("args"), fmt.Sprintf("args, command or a value of env must contain the placeholder $(%s): "+
-		"otherwise the program would make the same load %s; write the placeholder in place of the client count; Knee replaces no placeholders in values of params",
+	return field.ErrorList{field.Required(path.Child("args"), fmt.Sprintf("write the placeholder $(%s) in place of the client count in args, command or a value of env "+
+		"(Knee does not replace it in params): otherwise the program would make the same load %s",
 		clientsPlaceholder, where))}
 }
 

@@ -78,7 +78,7 @@ func parseEndpoint(endpoint string) (*url.URL, error) {
 		return nil, fmt.Errorf("the endpoint %q is not a URL", endpoint)
 	}
 	if u.User != nil {
-		return nil, fmt.Errorf("the endpoint's URL must not contain a user name")
+		return nil, fmt.Errorf("the endpoint's URL must not contain a user name: use the field credentialsSecret of the endpoint")
 	}
 	if u.Port() == "" {
 		return nil, fmt.Errorf("the endpoint %q has no port: add the port to the URL", endpoint)

@@ -33,7 +33,7 @@ func ParseCorpus(rendered []byte, procedure string, patterns []string) (Corpus, 
 		Corpora []corpus `json:"corpora"`
 	}
 	if err := json.Unmarshal(rendered, &w); err != nil {
-		return Corpus{}, fmt.Errorf("the rendered workload is not JSON: %w", err)
+		return Corpus{}, fmt.Errorf("the workload file that opensearch-benchmark rendered is not JSON: %w", err)
 	}
 	schedule, err := w.schedule(procedure)
 	if err != nil {
@@ -41,7 +41,7 @@ func ParseCorpus(rendered []byte, procedure string, patterns []string) (Corpus, 
 	}
 	tasks := byPattern(w.tasks(schedule, nil), patterns)
 	if len(tasks) != 1 {
-		return Corpus{}, fmt.Errorf("the load is made by %d tasks, but Knee's loader can repeat only one task", len(tasks))
+		return Corpus{}, fmt.Errorf("%d tasks of the workload match spec.workload.osb.ingestTasks, but Knee's own loader can repeat only one task", len(tasks))
 	}
 	if err := tasks[0].plainBulk(); err != nil {
 		return Corpus{}, err
@@ -52,7 +52,7 @@ func ParseCorpus(rendered []byte, procedure string, patterns []string) (Corpus, 
 // plainBulk returns an error if a task does anything except indexing documents in bulk.
 func (t task) plainBulk() error {
 	if t.kind != "bulk" {
-		return fmt.Errorf("task %s is of operation-type %s, but Knee's loader can repeat only tasks of operation-type bulk", t.name, t.kind)
+		return fmt.Errorf("task %s is of operation-type %s, but Knee's own loader can repeat only tasks of operation-type bulk", t.name, t.kind)
 	}
 	for _, key := range []string{"conflicts", "pipeline", "request-params"} {
 		switch v := t.operation[key].(type) {
@@ -67,7 +67,7 @@ func (t task) plainBulk() error {
 				continue
 			}
 		}
-		return fmt.Errorf("task %s sets %s, which Knee's loader does not support", t.name, key)
+		return fmt.Errorf("task %s sets the parameter %s, which Knee's own loader does not support", t.name, key)
 	}
 	return nil
 }
@@ -97,20 +97,20 @@ func onlyFile(all []corpus, t task) (Corpus, error) {
 			continue
 		}
 		if c.Streaming != nil && c.Streaming != "" {
-			return Corpus{}, fmt.Errorf("corpus %s sets streaming-ingestion, so there is no file that Knee's loader could send again", c.Name)
+			return Corpus{}, fmt.Errorf("corpus %s sets streaming-ingestion, so there is no file that Knee's own loader could send again", c.Name)
 		}
 		for _, d := range c.Documents {
 			if !wanted(t.operation["indices"], d.Index, c.Index) || !wanted(t.operation["data-streams"], d.Stream, c.Stream) {
 				continue
 			}
 			if d.WithMeta != nil && *d.WithMeta || d.WithMeta == nil && c.WithMeta {
-				return Corpus{}, fmt.Errorf("file %s of corpus %s holds action and meta-data lines, but Knee's loader can send only documents", d.File, c.Name)
+				return Corpus{}, fmt.Errorf("file %s of corpus %s contains bulk action lines (includes-action-and-meta-data), but Knee's own loader can send only files of plain documents", d.File, c.Name)
 			}
 			found = append(found, Corpus{c.Name, unpackedName(d.File)})
 		}
 	}
 	if len(found) != 1 {
-		return Corpus{}, fmt.Errorf("the load consists of %d files of documents, but Knee's loader can repeat only one file", len(found))
+		return Corpus{}, fmt.Errorf("the load uses %d corpus files, but Knee's own loader can send only one file", len(found))
 	}
 	if !filepath.IsLocal(found[0].File) {
 		return Corpus{}, fmt.Errorf("the corpus file %s is outside the workload's folder", found[0].File)

@@ -63,7 +63,7 @@ func Describe(rendered []byte, procedure string, patterns Patterns) (Description
 		Corpora []corpus                `json:"corpora"`
 	}
 	if err := json.Unmarshal(rendered, &w); err != nil {
-		return Description{}, fmt.Errorf("the rendered workload is not JSON: %w", err)
+		return Description{}, fmt.Errorf("the workload file that opensearch-benchmark rendered is not JSON: %w", err)
 	}
 	schedule, err := w.schedule(procedure)
 	if err != nil {

@@ -23,7 +23,7 @@ type Ingest struct {
 func ParseIngest(rendered []byte, procedure string, patterns []string) (Ingest, error) {
 	var w renderedWorkload
 	if err := json.Unmarshal(rendered, &w); err != nil {
-		return Ingest{}, fmt.Errorf("the rendered workload is not JSON: %w", err)
+		return Ingest{}, fmt.Errorf("the workload file that opensearch-benchmark rendered is not JSON: %w", err)
 	}
 	schedule, err := w.schedule(procedure)
 	if err != nil {
@@ -45,7 +45,7 @@ func ParseIngest(rendered []byte, procedure string, patterns []string) (Ingest, 
 		out.Clients = append(out.Clients, t.clients())
 	}
 	if len(out.Tasks) == 0 {
-		return out, fmt.Errorf("the workload's test procedure %q has no task %s: check spec.workload.osb.testProcedure and ingestTasks", procedure, strings.Join(patterns, " or "))
+		return out, fmt.Errorf("no task of the workload's test procedure %q matches %s: check spec.workload.osb.testProcedure and ingestTasks", procedure, strings.Join(patterns, " or "))
 	}
 	return out, nil
 }
@@ -76,7 +76,7 @@ func (w renderedWorkload) schedule(name string) ([]map[string]any, error) {
 	if name == "" && w.Schedule != nil {
 		return w.Schedule, nil
 	}
-	return nil, fmt.Errorf("the workload has no test procedure %q: check spec.workload.osb.testProcedure (kubectl knee workload: --test-procedure)", name)
+	return nil, fmt.Errorf("the workload has no test procedure %q: check spec.workload.osb.testProcedure (or --test-procedure of kubectl knee workload)", name)
 }
 
 // task is one task of a schedule, with its operation. A parallel element of a schedule is not a task, but contains tasks.
@@ -170,7 +170,7 @@ func (t Target) In(unit string, bulk int64) float64 {
 func ParseTargets(rendered []byte, procedure string) (map[string]Target, error) {
 	var w renderedWorkload
 	if err := json.Unmarshal(rendered, &w); err != nil {
-		return nil, fmt.Errorf("the rendered workload is not JSON: %w", err)
+		return nil, fmt.Errorf("the workload file that opensearch-benchmark rendered is not JSON: %w", err)
 	}
 	schedule, err := w.schedule(procedure)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestParseIngest(t *testing.T) {
 		"within parallel":          {inline, "", []string{"first"}, Ingest{[]string{"first"}, 500, 9, 50, true, []int64{1}}, ""},
 		"in the asked order":       {inline, "p", []string{"second", "type:bulk"}, Ingest{[]string{"second", "first", "index"}, 7, 9, 50, true, []int64{3, 1, 1}}, ""},
 		"fewer clients than asked": {bounded, "p", []string{"type:bulk"}, Ingest{[]string{"b", "c"}, 0, 0, 100, false, []int64{4, 2}}, ""},
-		"no such task":             {inline, "p", []string{"indx"}, Ingest{}, "has no task indx"},
+		"no such task":             {inline, "p", []string{"indx"}, Ingest{}, `no task of the workload's test procedure "p" matches indx`},
 		"no such procedure":        {inline, "q", []string{"index"}, Ingest{}, `no test procedure "q"`},
 		"not JSON":                 {"{", "", []string{"index"}, Ingest{}, "not JSON"},
 	} {

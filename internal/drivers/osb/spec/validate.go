@@ -43,7 +43,7 @@ func (o osb) validateIndex(s v1alpha1.BenchmarkCampaignSpec) field.ErrorList {
 	switch {
 	case name == "":
 		return field.ErrorList{field.Required(at, fmt.Sprintf(
-			"name the index that workload %s fills: Knee knows the index only for the workloads %s", o.Workload, strings.Join(workloads.Names(), ", ")))}
+			"set index.name to the index that workload %s fills: Knee knows this index only for the workloads %s", o.Workload, strings.Join(workloads.Names(), ", ")))}
 	case isPattern && (w.Index.BodyFrom != nil || ptr.Deref(w.Index.DataStream, false)):
 		return field.ErrorList{field.Invalid(at, name,
 			"is a pattern for several indices, but bodyFrom and dataStream require exactly one name: set index.name to one name, or remove bodyFrom and dataStream")}

@@ -105,7 +105,7 @@ func ParseReply(data []byte) (Reply, error) {
 	r := Reply{Latency: map[string]int64{}}
 	read := func(from map[string]json.RawMessage, prefix, name string, to any) {
 		if readErr := exactly(from[name], to); readErr != nil {
-			err = errors.Join(err, fmt.Errorf("the field %s of the Benchmark API's reply is %s: %w", prefix+name, from[name], readErr))
+			err = errors.Join(err, fmt.Errorf("the field %s of the Benchmark API's reply has the wrong value %s: %w", prefix+name, from[name], readErr))
 		}
 	}
 	for name, to := range map[string]any{"total_rows": &r.TotalRows, "total_bytes": &r.TotalBytes, "total_size_bytes": &r.SizeBytes,
@@ -134,17 +134,17 @@ func object(data []byte, prefix string, required, optional []string) (map[string
 	var wrong []string
 	for _, name := range required {
 		if _, ok := fields[name]; !ok {
-			wrong = append(wrong, "lacks "+prefix+name)
+			wrong = append(wrong, "field "+prefix+name+" is missing")
 		}
 	}
 	for name := range fields {
 		if !slices.Contains(required, name) && !slices.Contains(optional, name) {
-			wrong = append(wrong, "has a field "+prefix+name+" that is not known")
+			wrong = append(wrong, "field "+prefix+name+" is not known")
 		}
 	}
 	if len(wrong) > 0 {
 		sort.Strings(wrong)
-		return nil, fmt.Errorf("the Benchmark API's reply %s", strings.Join(wrong, ", "))
+		return nil, fmt.Errorf("the Benchmark API's reply does not have the expected fields: %s", strings.Join(wrong, ", "))
 	}
 	return fields, nil
 }
@@ -191,15 +191,15 @@ func (r Reply) Check(p Params) error {
 	case p.Stream && !r.UsedStream:
 		return ErrTransport
 	case r.UsedStream != p.Stream:
-		return fmt.Errorf("the reply of the Benchmark API has used_stream_transport %t, but spec.workload.stream.params requests %t", r.UsedStream, p.Stream)
+		return fmt.Errorf("in the Benchmark API's reply, used_stream_transport is %t, but spec.workload.stream.params.use_stream_transport is %t", r.UsedStream, p.Stream)
 	case r.Parallel != p.Parallel:
-		return fmt.Errorf("parallel_requests of the reply is %d, not %d as in the request", r.Parallel, p.Parallel)
+		return fmt.Errorf("parallel_requests is %d in the Benchmark API's reply, but %d in the request", r.Parallel, p.Parallel)
 	case r.TotalRows < want:
 		return fmt.Errorf("%w: total_rows is %d, but Knee requested %d rows in each of %d requests; see OpenSearch's log for the cause", ErrRequests, r.TotalRows, p.Rows, p.Requests())
 	case r.TotalRows > want:
-		return fmt.Errorf("total_rows is %d, but Knee requested %d rows in each of %d requests", r.TotalRows, p.Rows, p.Requests())
+		return fmt.Errorf("in the Benchmark API's reply, total_rows is %d, but Knee requested only %d rows in each of %d requests", r.TotalRows, p.Rows, p.Requests())
 	case r.DurationMillis == 0:
-		return errors.New("duration_ms is 0: the load is too short for a rate; raise total_requests or rows")
+		return errors.New("in the Benchmark API's reply, duration_ms is 0: the load is too short to compute a rate; raise total_requests or rows in spec.workload.stream.params")
 	}
 	return nil
 }
@@ -222,13 +222,13 @@ func (r Reply) Load(p Params) *record.Load {
 	const rounding = 0.0051 // rounding error of two decimals
 	note := func(format string, args ...any) { load.Notes = append(load.Notes, fmt.Sprintf(format, args...)) }
 	if math.Abs(r.PrintedRows-load.Rate) > rounding {
-		note("the Benchmark API reported throughput_rows_per_sec %.2f, but total_rows / duration_ms is %.2f", r.PrintedRows, load.Rate)
+		note("the Benchmark API reported throughput_rows_per_sec %.2f, but total_rows / duration_ms gives %.2f rows/s (Knee uses this rate)", r.PrintedRows, load.Rate)
 	}
 	if math.Abs(r.PrintedMiBs-load.MiBs) > rounding {
-		note("the Benchmark API reported throughput_mb_per_sec %.2f, but total_bytes / duration_ms is %.2f MiB/s", r.PrintedMiBs, load.MiBs)
+		note("the Benchmark API reported throughput_mb_per_sec %.2f, but total_bytes / duration_ms gives %.2f MiB/s (Knee uses this rate)", r.PrintedMiBs, load.MiBs)
 	}
 	if r.SizeBytes != r.TotalBytes {
-		note("the Benchmark API reported total_size_bytes %d, but total_bytes %d", r.SizeBytes, r.TotalBytes)
+		note("the Benchmark API reported two different sizes: total_size_bytes is %d, but total_bytes is %d (Knee uses total_bytes)", r.SizeBytes, r.TotalBytes)
 	}
 	if little := r.Concurrency(p).Note(); little != "" {
 		load.Notes = append(load.Notes, little)

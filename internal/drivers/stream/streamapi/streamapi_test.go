@@ -70,8 +70,8 @@ func TestStreamReply_documentedExamples(t *testing.T) {
 		t.Error(err)
 	}
 	load = r.Load(p)
-	if len(load.Notes) != 2 || load.Notes[0] != "the Benchmark API reported throughput_rows_per_sec 1151632.57, but total_rows / duration_ms is 1151631.48" ||
-		load.Notes[1] != "the Benchmark API reported throughput_mb_per_sec 1061.45, but total_bytes / duration_ms is 1061.12 MiB/s" {
+	if len(load.Notes) != 2 || load.Notes[0] != "the Benchmark API reported throughput_rows_per_sec 1151632.57, but total_rows / duration_ms gives 1151631.48 rows/s (Knee uses this rate)" ||
+		load.Notes[1] != "the Benchmark API reported throughput_mb_per_sec 1061.45, but total_bytes / duration_ms gives 1061.12 MiB/s (Knee uses this rate)" {
 		t.Errorf("%q", load.Notes)
 	}
 }
@@ -79,20 +79,20 @@ func TestStreamReply_documentedExamples(t *testing.T) {
 func TestStreamReply_invalid_fails(t *testing.T) {
 	whole := readReply(t, "stream-stream.json")
 	for name, c := range map[string]struct{ from, to, want string }{
-		"a new field":             {`"parallel_requests"`, `"retries" : 3, "parallel_requests"`, "has a field retries that is not known"},
-		"a missing one":           {`"duration_ms" : 47730,`, ``, "lacks duration_ms"},
-		"a missing percentile":    {`"p90" : 1791, `, ``, "lacks latency_ms.p90"},
-		"a new percentile":        {`"p90"`, `"p999" : 1900, "p90"`, "latency_ms.p999 that is not known"},
-		"a number for a string":   {`"1158.28"`, `1158.28`, "the field throughput_mb_per_sec of the Benchmark API's reply is 1158.28: the value must be a number in a JSON string"},
+		"a new field":             {`"parallel_requests"`, `"retries" : 3, "parallel_requests"`, "field retries is not known"},
+		"a missing one":           {`"duration_ms" : 47730,`, ``, "field duration_ms is missing"},
+		"a missing percentile":    {`"p90" : 1791, `, ``, "field latency_ms.p90 is missing"},
+		"a new percentile":        {`"p90"`, `"p999" : 1900, "p90"`, "field latency_ms.p999 is not known"},
+		"a number for a string":   {`"1158.28"`, `1158.28`, "the field throughput_mb_per_sec of the Benchmark API's reply has the wrong value 1158.28: the value must be a number in a JSON string"},
 		"a string for a number":   {`47730`, `"47730"`, "duration_ms"},
-		"a fraction":              {`47730`, `47730.5`, "duration_ms of the Benchmark API's reply is 47730.5: the value must be a whole number of at least 0"},
+		"a fraction":              {`47730`, `47730.5`, "duration_ms of the Benchmark API's reply has the wrong value 47730.5: the value must be a whole number of at least 0"},
 		"null":                    {`47730`, `null`, "duration_ms"},
 		"a negative":              {`47730`, `-1`, "duration_ms"},
 		"not a number":            {`"1158.28"`, `"NaN"`, "throughput_mb_per_sec"},
 		"null for a string":       {`"1158.28"`, `null`, "throughput_mb_per_sec"},
 		"neither true nor false":  {`: true`, `: "true"`, "used_stream_transport"},
-		"half a reply":            {`"parallel_requests" : 10,`, ``, "lacks parallel_requests"},
-		"latency that is none":    {`"latency_ms" : {`, `"latency_ms" : [], "x" : {`, "has a field x"},
+		"half a reply":            {`"parallel_requests" : 10,`, ``, "field parallel_requests is missing"},
+		"latency that is none":    {`"latency_ms" : {`, `"latency_ms" : [], "x" : {`, "field x is not known"},
 		"no object":               {whole, `[]`, "no JSON object"},
 		"nothing":                 {whole, ``, "no JSON object"},
 		"null for the whole":      {whole, `null`, "no JSON object"},
@@ -123,10 +123,10 @@ func TestStreamCheck(t *testing.T) {
 		want   string
 	}{
 		"no stream transport": {nil, func(r *Reply) { r.UsedStream = false }, ErrTransport, "this cluster has no stream transport"},
-		"not the regular one": {map[string]string{"use_stream_transport": "false"}, func(*Reply) {}, nil, "used_stream_transport true, but spec.workload.stream.params requests false"},
+		"not the regular one": {map[string]string{"use_stream_transport": "false"}, func(*Reply) {}, nil, "used_stream_transport is true, but spec.workload.stream.params.use_stream_transport is false"},
 		"requests failed":     {nil, func(r *Reply) { r.TotalRows -= 300_000 }, ErrRequests, "total_rows is 59700000, but Knee requested 100000 rows in each of 600 requests"},
 		"too many rows":       {nil, func(r *Reply) { r.TotalRows++ }, nil, "total_rows is 60000001"},
-		"other clients":       {nil, func(r *Reply) { r.Parallel = 1 }, nil, "parallel_requests of the reply is 1, not 10"},
+		"other clients":       {nil, func(r *Reply) { r.Parallel = 1 }, nil, "parallel_requests is 1 in the Benchmark API's reply, but 10 in the request"},
 		"as many as parallel": {map[string]string{"total_requests": "0"}, func(*Reply) {}, nil, "100000 rows in each of 10 requests"},
 		"in no time":          {nil, func(r *Reply) { r.DurationMillis = 0 }, nil, "too short"},
 	} {

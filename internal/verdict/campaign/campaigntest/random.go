@@ -41,6 +41,9 @@ func RandomCampaigns() map[string]*v1alpha1.BenchmarkCampaign {
 		"placements": func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Final.Repetitions, s.Final.Placements = new(int32(2)), new(int32(5))
 		},
+		"adaptive": func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Sweep.Strategy, s.Sweep.Clients = v1alpha1.SweepAdaptive, []int32{4, 6, 8, 12, 16, 24, 32}
+		},
 		"fixed": func(s *v1alpha1.BenchmarkCampaignSpec) { s.Sweep.Mode = v1alpha1.SweepFixed },
 		"named": func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Comparisons = []v1alpha1.Comparison{{

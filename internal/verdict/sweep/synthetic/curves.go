@@ -34,8 +34,23 @@ func New(rng *rand.Rand, shape string) Curve {
 	for _, n := range Clients {
 		c.Docs = append(c.Docs, scale*at(float64(n)))
 	}
-	peak := slices.Max(c.Docs)
-	c.Knee = slices.IndexFunc(c.Docs, func(d float64) bool { return 100*d >= PercentOfPeak*peak })
+	c.Knee = kneeOf(c.Docs)
+	return c
+}
+
+func kneeOf(docs []float64) int {
+	peak := slices.Max(docs)
+	return slices.IndexFunc(docs, func(d float64) bool { return 100*d >= PercentOfPeak*peak })
+}
+
+// Irregular returns a curve whose docs/s differ from this curve at each count by a random factor. sd is the standard deviation of its
+// log. The factor is a part of the true curve, so repeats do not average it out.
+func (c Curve) Irregular(rng *rand.Rand, sd float64) Curve {
+	c.Docs = slices.Clone(c.Docs)
+	for i := range c.Docs {
+		c.Docs[i] *= math.Exp(sd * rng.NormFloat64())
+	}
+	c.Knee = kneeOf(c.Docs)
 	return c
 }
 
