@@ -63,10 +63,13 @@ func sharedText(r offline.Result) string {
 		}
 		return fmt.Sprint(*clients)
 	}
-	if len(r.Topologies) == 0 {
-		return "shared clients: " + one(r.SharedClients, r.SharedFallback)
-	}
 	var lines []string
+	for _, c := range r.LeftOut {
+		lines = append(lines, fmt.Sprintf("left out, because it has no knee: %s on %s", c.Variant, terminal.OrDash(c.Topology)))
+	}
+	if len(r.Topologies) == 0 {
+		return strings.Join(append(lines, "shared clients: "+one(r.SharedClients, r.SharedFallback)), "\n")
+	}
 	for _, t := range r.Topologies {
 		lines = append(lines, fmt.Sprintf("shared clients of %s: %s", terminal.OrDash(t.Topology), one(t.SharedClients, t.SharedFallback)))
 	}

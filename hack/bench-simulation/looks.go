@@ -20,7 +20,12 @@ type followUp struct {
 
 // judged reports whether the estimate is an answer: faster, slower or equivalent. need is the number of repetitions for an answer.
 func judged(e stats.Estimate, cv float64) (verdict stats.RatioVerdict, need int) {
-	return stats.JudgeRatio(e, e.Distinguishable(1), looksDifference, stats.Noise{CV: cv}, 1)
+	return stats.JudgeRatio(e, e.Distinguishable(1), sizingFor(stats.Noise{CV: cv}, stats.Noise{CV: cv}))
+}
+
+// sizingFor returns the sizing of the only comparison of a campaign.
+func sizingFor(noise, baseline stats.Noise) stats.Sizing {
+	return stats.Sizing{Noise: noise, Baseline: baseline, SmallestDifferencePercent: looksDifference, Comparisons: 1}
 }
 
 func isFalse(v stats.RatioVerdict) bool { return v == stats.Faster || v == stats.Slower }
@@ -45,7 +50,8 @@ var followUps = []followUp{
 		return raise(draw, true, func(e stats.Estimate, _ float64) int { return 2 * e.N })
 	}},
 	{"spec.final.maxRepetitions from the start", func(draw func(int) (x, y []float64)) (stats.Estimate, bool) {
-		e := secondStage(draw, nil, nil)
+		x, y := draw(4)
+		e := secondStage(draw, x, y, nil)
 		v, _ := judged(e, looksCV)
 		return e, isFalse(v)
 	}},
@@ -53,7 +59,7 @@ var followUps = []followUp{
 		x, y := draw(4)
 		e := stats.Compare(x, y, 1-stats.Alpha)
 		if v, _ := judged(e, looksCV); v == stats.TooNoisy {
-			e = secondStage(draw, x, y)
+			e = secondStage(draw, x, y, []stats.Look{{N: len(x), M: len(y)}})
 		}
 		v, _ := judged(e, looksCV)
 		return e, isFalse(v)
@@ -91,14 +97,14 @@ func raise(draw func(n int) (x, y []float64), corrected bool, next func(e stats.
 	}
 }
 
-// secondStage adds the repetitions that the noise of the first stage requires. It draws the first stage if x is nil.
-func secondStage(draw func(int) (x, y []float64), x, y []float64) stats.Estimate {
-	if x == nil {
-		x, y = draw(4)
-	}
-	n := stats.RepetitionsFor(stats.PooledNoise([][]float64{x, y}).CV, looksDifference, 1)
-	moreX, moreY := draw(min(max(n, len(x)), mostRepetitions) - len(x))
-	return stats.CompareTwoStages(append(x, moreX...), append(y, moreY...), 1-stats.Alpha, 1)
+// secondStage adds to the first stage the repetitions that the noise of its two cells requires. earlier holds the looks at the first
+// stage, if maxRepetitions was set later.
+func secondStage(draw func(n int) (x, y []float64), x, y []float64, earlier []stats.Look) stats.Estimate {
+	own, baseline := stats.PooledNoise([][]float64{x}), stats.PooledNoise([][]float64{y})
+	sizing := sizingFor(own.ShrinkTowards(baseline), baseline.ShrinkTowards(own))
+	sizing.TwoStages, sizing.Earlier = true, earlier
+	moreX, moreY := draw(min(max(stats.RepetitionsFor(sizing), len(x)), mostRepetitions) - len(x))
+	return stats.CompareLooks(append(x, moreX...), append(y, moreY...), earlier, 1-stats.Alpha, 1, true)
 }
 
 // falseVerdicts measures how many campaigns without a difference end without the verdict faster or slower.

@@ -130,8 +130,9 @@ func twoStages(corrected bool, rounds int, seed uint64) coverage {
 	}
 	return simulate(name+": 4, then what 3 % take", rounds, seed, func(rng *rand.Rand) stats.Estimate {
 		x, y := repetitions(rng, truth, first), repetitions(rng, 1, first)
-		noise := stats.PooledNoise([][]float64{x, y})
-		more := min(max(stats.RepetitionsFor(noise.CV, smallest, 1), first), most) - first
+		sizing := sizingFor(stats.PooledNoise([][]float64{x}), stats.PooledNoise([][]float64{y}))
+		sizing.SmallestDifferencePercent, sizing.TwoStages = smallest, true
+		more := min(max(stats.RepetitionsFor(sizing), first), most) - first
 		x, y = append(x, repetitions(rng, truth, more)...), append(y, repetitions(rng, 1, more)...)
 		return compare(x, y, 1-stats.Alpha)
 	})

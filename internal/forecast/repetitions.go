@@ -24,7 +24,11 @@ func neededRepetitions(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cvPercent flo
 	r.NeededToConclude = design.LeastRepetitions(r.Comparisons)
 	if cvPercent > 0 {
 		r.CVPercent = &cvPercent
-		r.NeededAtCV = ptr.To(stats.RepetitionsFor(cvPercent/100, p.SmallestDifferencePercent, r.Comparisons))
+		r.NeededAtCV = ptr.To(stats.RepetitionsFor(stats.Sizing{
+			Noise: stats.Noise{CV: cvPercent / 100}, Baseline: stats.Noise{CV: cvPercent / 100},
+			SmallestDifferencePercent: p.SmallestDifferencePercent, Comparisons: r.Comparisons,
+			TwoStages: p.MaxRepetitions > p.Repetitions,
+		}))
 	}
 	return r
 }

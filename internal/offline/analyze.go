@@ -83,8 +83,8 @@ func Reassess(a campaign.Assessment, spec v1alpha1.BenchmarkCampaignSpec, o Opti
 
 // compareFinals compares the Finals of every variant with the Finals of the baseline on the same topology, at each client count
 // that both cells have. The intervals are corrected for the number of comparisons. In Knee's own results.csv, every comparison
-// counts, because a campaign counts every comparison of its plan. In any other file, only comparisons that can have an interval
-// count.
+// counts, because a campaign counts every comparison of its spec, even if a cell has no Finals. In any other file, only comparisons
+// that can have an interval count.
 func compareFinals(a campaign.Assessment, baseline string, own bool) []campaign.Ratio {
 	var counted, single []campaign.Pair
 	for _, pair := range pairWithBaseline(a, baseline) {
@@ -99,9 +99,31 @@ func compareFinals(a campaign.Assessment, baseline string, own bool) []campaign.
 		}
 	}
 	a.Pairs, a.Comparisons = counted, len(counted)
+	if own {
+		a.Comparisons = plannedComparisons(a, baseline)
+	}
 	out := campaign.CompareCells(a)
 	a.Pairs, a.Comparisons = single, 1
 	return append(out, campaign.CompareCells(a)...)
+}
+
+// plannedComparisons returns the number of comparisons that the campaign of a results.csv has planned. Without a sweep, each pair of cells
+// is compared at each client count.
+func plannedComparisons(a campaign.Assessment, baseline string) int {
+	pairs, sweeps := 0, false
+	var counts []int32
+	for _, c := range a.Cells {
+		if c.Variant != baseline && a.Cell(baseline, c.Topology) != nil {
+			pairs++
+		}
+		sweeps = sweeps || len(c.Sweep) > 0
+		counts = append(counts, c.FinalClients()...)
+	}
+	if sweeps {
+		return pairs
+	}
+	slices.Sort(counts)
+	return pairs * len(slices.Compact(counts))
 }
 
 // pairWithBaseline pairs each cell with the baseline's cell on the same topology. A pair has the client counts at which both cells

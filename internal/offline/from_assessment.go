@@ -18,7 +18,10 @@ func FromAssessment(a campaign.Assessment, o Options) Result {
 	for _, c := range a.Cells {
 		out.Cells = append(out.Cells, newCell(c, o.PercentOfPeak))
 	}
-	out.SharedClients, out.SharedFallback = newTopology(sweep.SharedClients(curvesWithSweep(a.Cells)))
+	for _, c := range a.LeftOut {
+		out.LeftOut = append(out.LeftOut, LeftOut{c.Variant, c.Topology})
+	}
+	out.SharedClients, out.SharedFallback = newTopology(sweep.SharedClients(curvesWithSweep(a)))
 	if len(a.Topologies()) > 1 {
 		for _, topology := range a.Topologies() {
 			t := Topology{Topology: topology}
@@ -42,11 +45,12 @@ func FromAssessment(a campaign.Assessment, o Options) Result {
 	return out
 }
 
-// curvesWithSweep returns the curves of the cells with a sweep. Cells that have only Finals have no shared client count.
-func curvesWithSweep(cells []campaign.Cell) []sweep.Curve {
+// curvesWithSweep returns the curves of the cells with a sweep, without those that are left out. Cells that have only Finals have no
+// shared client count.
+func curvesWithSweep(a campaign.Assessment) []sweep.Curve {
 	var out []sweep.Curve
-	for _, c := range cells {
-		if len(c.Sweep) > 0 {
+	for _, c := range a.Cells {
+		if len(c.Sweep) > 0 && !a.IsLeftOut(campaign.CellKey{Variant: c.Variant, Topology: c.Topology}) {
 			out = append(out, c.Curve)
 		}
 	}

@@ -20,6 +20,10 @@ func TestAnalyze_resultsOfRandomRecords_sameAsAssessment(t *testing.T) {
 	raised := campaigntest.RandomCampaigns()["one stage"]
 	raised.Spec.Final.Repetitions = new(int32(12))
 	campaigns["repetitions raised from 6 to 12"] = raised
+	leftOut := campaigntest.RandomCampaigns()["one stage"]
+	leftOut.Spec.Variants = append(leftOut.Spec.Variants, leftOut.Spec.Variants[1])
+	leftOut.Spec.Variants[len(leftOut.Spec.Variants)-1].Name = "dead"
+	campaigns["a cell without a knee"] = leftOut
 	looks := 0
 	for name, c := range campaigns {
 		if name == "named" {
@@ -30,7 +34,13 @@ func TestAnalyze_resultsOfRandomRecords_sameAsAssessment(t *testing.T) {
 			if c == raised && seed >= 4 {
 				break
 			}
-			records := campaigntest.MeasureAll(p, c.Spec, campaigntest.Randomly(seed, 0.02, 0.04*float64(seed%2)))
+			randomly := campaigntest.Randomly(seed, 0.02, 0.04*float64(seed%2))
+			records := campaigntest.MeasureAll(p, c.Spec, func(t record.Trial) record.Record {
+				if t.Variant == "dead" {
+					return campaigntest.Errored(t, record.ReasonClusterNotReady, "red")
+				}
+				return randomly(t)
+			})
 			for i := range records {
 				if t := records[i].Attempt.Trial; c == raised && t.Phase == record.Final {
 					records[i].PlannedRepetitions = 6 + 6*((t.Repetition-1)/6)
@@ -38,6 +48,9 @@ func TestAnalyze_resultsOfRandomRecords_sameAsAssessment(t *testing.T) {
 			}
 			in := view.NewInput(c, p, records, "")
 			got := analyze(t, report.Files(in)["results.csv"], against("a"))
+			if c == leftOut && (len(got.LeftOut) == 0 || got.LeftOut[0].Variant != "dead") {
+				t.Errorf("%s, seed %d: left out %v", name, seed, got.LeftOut)
+			}
 			n := 0
 			for _, w := range in.Assessment.Ratios {
 				for _, g := range got.Ratios {

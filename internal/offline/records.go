@@ -148,7 +148,7 @@ func judge(r Row, attempt record.Attempt, has Columns, limits v1alpha1.Gates) ca
 
 // recordOf returns a record with the figures of the row.
 func recordOf(r Row, attempt record.Attempt) record.Record {
-	rec := record.Record{Version: record.Version, Attempt: attempt, PlannedRepetitions: r.PlannedRepetitions}
+	rec := record.Record{Version: record.Version, Attempt: attempt, PlannedRepetitions: r.PlannedRepetitions, MaxRepetitions: r.MaxRepetitions}
 	switch {
 	case r.Status == Failed:
 		rec.Error = &record.Error{Reason: record.ReasonDriverFailed, Message: reasonOf("the file says that this row failed", r.Reason)}

@@ -6,9 +6,16 @@ type Result struct {
 	Cells          []Cell     `json:"cells"`
 	SharedClients  *int32     `json:"sharedClients"`
 	SharedFallback bool       `json:"sharedFallback"`       // true: the shared client count does not pass in every cell
+	LeftOut        []LeftOut  `json:"leftOut,omitempty"`    // cells without a knee, if the other cells of their topology are compared without them
 	Topologies     []Topology `json:"topologies,omitempty"` // only if there are several; SharedClients then applies to all of them
 	Ratios         []Ratio    `json:"ratios"`
 	Notes          []string   `json:"-"` // figures that the file does not contain, for a human reader
+}
+
+// LeftOut names a cell that has no knee. The shared client count does not depend on it, and it has no ratio of Finals.
+type LeftOut struct {
+	Variant  string `json:"variant"`
+	Topology string `json:"topology"`
 }
 
 // Topology holds the shared client count of the cells of a topology. It is used only if there are several topologies.

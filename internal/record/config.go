@@ -32,6 +32,7 @@ type Config struct {
 	ClientCheck bool `json:"clientCheck,omitempty"` // repeat the load with Knee's own loader after the measurement
 
 	PlannedRepetitions int32 `json:"plannedRepetitions,omitempty"` // for the record of a Final: see Record
+	MaxRepetitions     int32 `json:"maxRepetitions,omitempty"`     // for the record of a Final: see Record
 }
 
 // DriverConfig names the driver of a trial. It also holds the configuration that the manager writes for this driver.

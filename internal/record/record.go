@@ -30,6 +30,10 @@ type Record struct {
 	// is another look at the data. 0: unknown, as in records of early releases, or not a Final.
 	PlannedRepetitions int32 `json:"plannedRepetitions,omitempty"`
 
+	// MaxRepetitions is spec.final.maxRepetitions when the attempt's Job was created, if it was above spec.final.repetitions. It shows
+	// that the second stage was planned before the first stage had a result. 0: one stage, or not a Final.
+	MaxRepetitions int32 `json:"maxRepetitions,omitempty"`
+
 	ClientCheck *ClientCheck `json:"clientCheck,omitempty"` // result of the same load, sent by Knee's own loader; nil if the campaign did not request the check
 
 	Error     *Error `json:"error,omitempty"`     // why the attempt has no valid measurement

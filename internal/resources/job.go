@@ -82,6 +82,9 @@ func Config(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt 
 		Sources:            cell.Spec.Contents,
 		PlannedRepetitions: under.PlannedRepetitions,
 	}
+	if attempt.Phase == record.Final && p.MaxRepetitions > p.Repetitions {
+		cfg.MaxRepetitions = p.MaxRepetitions
+	}
 	cell.Spec.Driver().Configure(&cfg, c.Spec)
 	if n := cell.Spec.Loaders(attempt.Clients); n > 1 {
 		cfg.Loaders, cfg.Coordinator = n, coordinator(c, cell, cell.AttemptName(attempt))

@@ -85,9 +85,17 @@ func begin(o Options, index int32) *attempt {
 	if driver.IsFolder(o.Cache) {
 		a.session.Dirs.Cache = o.Cache
 	}
-	a.record = record.Record{Version: record.Version, Attempt: o.Config.Attempt, StartedAt: a.started, PlannedRepetitions: o.Config.PlannedRepetitions}
+	a.record = a.newRecord()
 	a.record.Loader.Host = os.Getenv(record.HostEnv)
 	return a
+}
+
+// newRecord returns a record that holds what is known before the measurement.
+func (a *attempt) newRecord() record.Record {
+	return record.Record{
+		Version: record.Version, Attempt: a.Config.Attempt, StartedAt: a.started,
+		PlannedRepetitions: a.Config.PlannedRepetitions, MaxRepetitions: a.Config.MaxRepetitions,
+	}
 }
 
 // runProgram runs a program of the driver.
@@ -198,8 +206,8 @@ func (a *attempt) saveInterrupted() {
 	if a.Save == nil {
 		return
 	}
-	r := record.Record{Version: record.Version, Attempt: a.Config.Attempt, StartedAt: a.started, PlannedRepetitions: a.Config.PlannedRepetitions,
-		Error: &record.Error{Reason: record.ReasonInterrupted, Message: interrupted}}
+	r := a.newRecord()
+	r.Error = &record.Error{Reason: record.ReasonInterrupted, Message: interrupted}
 	if whole := a.measured.Load(); whole != nil {
 		r = *whole
 	}

@@ -28,7 +28,11 @@ func columnsOf(in view.Input) []column {
 	}
 	if most := in.Assessment.MaxRepetitions; most > in.Assessment.Repetitions {
 		out = append(out, column{"max_repetitions",
-			"spec.final.maxRepetitions of a campaign with two stages of repetitions, whose intervals are wider", func(view.Attempt) string {
+			"spec.final.maxRepetitions of a campaign with two stages of repetitions, whose intervals are wider; 0: the look with which a Final was measured had one stage", func(a view.Attempt) string {
+				most := most
+				if a.Record.Attempt.Phase == record.Final {
+					_, most = in.Assessment.LookEnd(a.Record.Attempt.Trial)
+				}
 				return format.IntText(most)
 			}})
 	}
@@ -38,7 +42,8 @@ func columnsOf(in view.Input) []column {
 				if a.Record.Attempt.Phase != record.Final {
 					return ""
 				}
-				return format.IntText(in.Assessment.LookEnd(a.Record.Attempt.Trial))
+				end, _ := in.Assessment.LookEnd(a.Record.Attempt.Trial)
+				return format.IntText(end)
 			}})
 	}
 	return out

@@ -93,8 +93,11 @@ func runs(d *document.Document, in view.Input, topology string, outcomes []campa
 
 func trendText(t campaign.Trend, unit string) string {
 	order := "The cells alternated in blocks. A block has one repetition of each cell, and all runs of a block started before the next block started."
-	if !t.Interleaved {
+	switch {
+	case !t.Interleaved:
 		order = "The cells did not alternate in blocks."
+	case t.Together:
+		order = "The cells ran in blocks. A block has one repetition of each cell, and all runs of a block started before the next block started. Some cells of a block ran at the same time."
 	}
 	if math.IsNaN(t.PercentOverall) {
 		return order

@@ -27,7 +27,7 @@ type Assessment struct {
 	Asked    plan.Asked               // trials that the records so far require; input of plan.Turns
 
 	Ratios      []Ratio     // by topology: variants against the baseline, then named comparisons; set when the Finals of both cells are done
-	Comparisons int         // number of comparisons of the finished campaign; the intervals hold for all of them together
+	Comparisons int         // number of comparisons by the spec, even if cells are left out; the intervals hold for all of them together
 	Tasks       []TaskRatio // ratios of figures of tasks, for the pairs of cells in Ratios
 	Noise       stats.Noise // pooled noise of repeated sweep points and of Finals
 	Trends      []Trend     // changes of the Finals over time, by topology, then by comparison across topologies
@@ -94,7 +94,7 @@ func Assess(p plan.Plan, spec v1alpha1.BenchmarkCampaignSpec, records []record.R
 	a.Cells = cellsOf(p, sweeps, l)
 	a.Shared, a.LeftOut = shareClients(a.Design, a.Cells)
 	a.Pairs = slices.DeleteFunc(a.Pairs, func(p Pair) bool { return a.IsLeftOut(p.Cell) || a.IsLeftOut(p.Baseline) })
-	a.Comparisons = countComparisons(a.Design, a.Shared)
+	a.Comparisons = Comparisons(spec, p)
 	a.Asked = plan.Asked{Sweeps: sweepTrials(sweeps), Finals: askFinals(p, a, l)}
 	for i, cell := range p.Cells {
 		a.Cells[i].Finals, a.Cells[i].OpenLoop = finalsOf(p, cell, a.Asked.Finals[cell.Topology()], l)

@@ -7,7 +7,6 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/verdict/stats"
-	"github.com/knee-bench/knee/internal/verdict/sweep"
 )
 
 // Ratio compares docs/s (or the campaign's other unit) of a cell in the Final phase with docs/s of a baseline.
@@ -19,7 +18,8 @@ type Ratio struct {
 	Placements                  int  // number of placements in the estimate; above 1, the means of placements are compared
 	stats.Estimate
 	Verdict         stats.RatioVerdict
-	Need            int     // for a ratio that is too noisy: about how many repetitions it needs
+	Need            int     // for a ratio that is too noisy: about how many repetitions it needs in a new measurement
+	NeedWithStage   int     // like Need, but together with the present repetitions: a second stage after this look. 0: Need is 0, or there are two stages already
 	Comparisons     int     // number of comparisons of the campaign; the intervals hold for all of them together
 	AdjustedP       float64 // p adjusted for the number of comparisons; it is at most Alpha exactly if the interval excludes 1
 	Distinguishable bool    // AdjustedP is at most Alpha
@@ -108,8 +108,9 @@ func pairIndices(p plan.Plan, pairs []Pair) [][2]int {
 	return out
 }
 
-// Comparisons returns the number of comparisons of a campaign if every topology gets a shared client count. A ratio and its reversal
-// are one comparison.
+// Comparisons returns the number of comparisons of a campaign by its spec. A ratio and its reversal are one comparison. Without a sweep,
+// each pair is compared at each client count. The number does not depend on records: a topology without shared clients and a cell that
+// is left out count, so that neither an interval nor the repetitions of another topology change when they are left out.
 func Comparisons(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) int {
 	n := len(withoutReversals(pairsOf(spec, p)))
 	if p.Fixed {
@@ -118,33 +119,21 @@ func Comparisons(spec v1alpha1.BenchmarkCampaignSpec, p plan.Plan) int {
 	return n
 }
 
-// countComparisons returns the number of comparisons of the finished campaign. A ratio and its reversal are one comparison. Without a sweep, each pair has a ratio at each client
-// count. With a sweep, each pair has one ratio, or none if one of its topologies has no shared client count.
-func countComparisons(d Design, shared map[string]sweep.Shared) int {
-	mayHaveFinals := func(topology string) bool {
-		s, known := shared[topology]
-		return !known || s.Clients > 0
-	}
-	n := 0
-	for _, pair := range withoutReversals(d.Pairs) {
-		switch {
-		case d.Fixed:
-			n += len(d.Clients)
-		case mayHaveFinals(pair.Cell.Topology) && mayHaveFinals(pair.Baseline.Topology):
-			n++
-		}
-	}
-	return n
-}
-
 // CompareCells returns the ratios of all pairs of cells whose Finals are done. All intervals together have confidence 1 - Alpha if
-// there are enough repetitions (stats.FamilyConfidence). The family is a.Comparisons, the number of ratios of the finished campaign. So
-// an interval and an adjusted p do not change when other ratios are added.
+// there are enough repetitions (stats.FamilyConfidence). The family is a.Comparisons, the number of comparisons of the spec. So
+// an interval and an adjusted p do not change when other ratios are added or left out.
 func CompareCells(a Assessment) []Ratio {
 	confidence := stats.FamilyConfidence(a.Comparisons)
-	noise := a.Noise
+	values := groupRepeats
 	if a.Placements > 1 {
-		noise = placementNoise(a.Cells)
+		values = groupPlacements
+	}
+	known := map[*Cell]stats.Noise{}
+	noiseOf := func(c *Cell) stats.Noise {
+		if _, ok := known[c]; !ok {
+			known[c] = noiseOfCell(a.Cells, c, values)
+		}
+		return known[c]
 	}
 	var out []Ratio
 	for _, pair := range a.Pairs {
@@ -160,7 +149,14 @@ func CompareCells(a Assessment) []Ratio {
 			earlier := earlierLooks(a.Design, *x, *y, at)
 			r.Placements, r.Estimate = EstimateRatio(a.Design, x.FinalsAt(at[0]), y.FinalsAt(at[1]), earlier, confidence)
 			r.AdjustedP, r.Distinguishable = r.AdjustP(a.Comparisons), r.Estimate.Distinguishable(a.Comparisons)
-			r.Verdict, r.Need = stats.JudgeRatio(r.Estimate, r.Distinguishable, a.SmallestDifferencePercent, noise, a.Comparisons)
+			sizing := stats.Sizing{
+				Noise: noiseOf(x), Baseline: noiseOf(y), SmallestDifferencePercent: a.SmallestDifferencePercent, Comparisons: a.Comparisons,
+			}
+			r.Verdict, r.Need = stats.JudgeRatio(r.Estimate, r.Distinguishable, sizing)
+			if r.Need > 0 && !a.ComparesPlacements(x.FinalsAt(at[0]), y.FinalsAt(at[1])) && !a.hasTwoStages() {
+				sizing.TwoStages, sizing.Earlier = true, append(earlier, stats.Look{N: r.N, M: r.M})
+				r.NeedWithStage = stats.RepetitionsFor(sizing)
+			}
 			out = append(out, r)
 		}
 	}
@@ -191,10 +187,13 @@ func (d Design) ComparesPlacements(x, y [][]float64) bool {
 	return d.Placements > 1 || len(x) > 1 || len(y) > 1
 }
 
+// hasTwoStages reports whether the noise of the first repetitions fixes the number of all.
+func (d Design) hasTwoStages() bool { return d.MaxRepetitions > d.Repetitions }
+
 // LeastRepetitions returns the smallest number of repetitions, or of placements if there are several, with which a difference can be
 // distinguished from noise among a number of comparisons.
 func (d Design) LeastRepetitions(comparisons int) int {
-	if d.MaxRepetitions > d.Repetitions && d.Placements <= 1 {
+	if d.hasTwoStages() && d.Placements <= 1 {
 		return stats.RepetitionsInTwoStages(comparisons)
 	}
 	return stats.Repetitions(comparisons)
@@ -209,16 +208,17 @@ func EstimateRatio(d Design, x, y [][]float64, earlier []stats.Look, confidence 
 	}
 	one, other := slices.Concat(x...), slices.Concat(y...)
 	widening := stats.NewDependence(one, other).Widening()
-	return 1, stats.CompareLooks(one, other, earlier, confidence, widening, d.MaxRepetitions > d.Repetitions)
+	return 1, stats.CompareLooks(one, other, earlier, confidence, widening, d.hasTwoStages())
 }
 
-// placementNoise returns the noise of the means of placements. These means are compared if there are several placements.
-func placementNoise(cells []Cell) stats.Noise {
+// groupPlacements returns the means of placements of each cell and client count. These means are compared if there are several
+// placements.
+func groupPlacements(cells []Cell) [][]float64 {
 	var groups [][]float64
 	for _, c := range cells {
 		for _, clients := range c.FinalClients() {
 			groups = append(groups, stats.GeometricMeans(c.FinalsAt(clients)))
 		}
 	}
-	return stats.PooledNoise(groups)
+	return groups
 }

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -32,9 +33,14 @@ func askFinals(p plan.Plan, a Assessment, l *ledger) map[string]plan.Finals {
 				}
 			}
 		}
-		if p.MaxRepetitions > p.Repetitions {
-			f.Repetitions = secondStageRepetitions(p, topology, f, a.Comparisons, l)
-		}
+		out[topology] = f
+	}
+	if !a.hasTwoStages() {
+		return out
+	}
+	first := maps.Clone(out)
+	for topology, f := range first {
+		f.Repetitions = secondStageRepetitions(p, a, topology, first, l)
 		out[topology] = f
 	}
 	return out
@@ -64,69 +70,119 @@ func lowestKnee(cells []Cell, topology string) float64 {
 	return lowest
 }
 
-// secondStageRepetitions returns the number of repetitions of a topology's Finals. The pooled noise of the first stage determines
-// the number when all Finals of the first stage are done. Later repetitions and the width of the interval do not change the
-// number. Otherwise the campaign would repeat until the interval is narrow by chance.
-func secondStageRepetitions(p plan.Plan, topology string, first plan.Finals, comparisons int, l *ledger) int32 {
-	var groups [][]float64
-	for _, cell := range p.Cells {
-		if cell.Topology() != topology {
+// secondStageRepetitions returns the number of repetitions of a topology's Finals. first holds the Finals of the first stage. The number
+// is the highest that a comparison with a cell of the topology needs, by the noise of its two cells, and it is fixed when both cells
+// have done the first stage. Later repetitions and the width of the interval do not change the number. Otherwise the campaign would
+// repeat until the interval is narrow by chance.
+func secondStageRepetitions(p plan.Plan, a Assessment, topology string, first map[string]plan.Finals, l *ledger) int32 {
+	cells := firstStage(p, first, l)
+	pairs := slices.DeleteFunc(slices.Clone(a.Pairs), func(pair Pair) bool {
+		return pair.Cell.Topology != topology && pair.Baseline.Topology != topology ||
+			len(first[pair.Cell.Topology].Clients) == 0 || len(first[pair.Baseline.Topology].Clients) == 0
+	})
+	if len(pairs) == 0 { // kubectl knee compare may compare each cell with the same cell of another campaign
+		for _, c := range cells {
+			if c.Topology == topology {
+				pairs = append(pairs, Pair{Cell: CellKey{c.Variant, topology}, Baseline: CellKey{c.Variant, topology}})
+			}
+		}
+	}
+	n := p.Repetitions
+	for _, pair := range pairs {
+		x, y := findCell(cells, pair.Cell.Variant, pair.Cell.Topology), findCell(cells, pair.Baseline.Variant, pair.Baseline.Topology)
+		if x == nil || y == nil || !finalsDone(cells, x.Topology) || !finalsDone(cells, y.Topology) {
+			continue // before the end of the first stage, which all joined topologies reach in the same block
+		}
+		sizing := stats.Sizing{
+			Noise: noiseOfFinals(cells, x), Baseline: noiseOfFinals(cells, y), TwoStages: true,
+			SmallestDifferencePercent: p.SmallestDifferencePercent, Comparisons: a.Comparisons,
+		}
+		if sizing.Noise.Freedom+sizing.Baseline.Freedom == 0 {
 			continue
 		}
-		byClients := map[int32][]float64{}
-		for _, t := range p.FinalTrials(cell, first) {
-			o := l.outcome(t)
-			if !o.Done {
-				return p.Repetitions
-			}
-			if o.Measured() {
-				byClients[t.Clients] = append(byClients[t.Clients], o.DocsPerSecond())
-			}
-		}
-		for _, clients := range first.Clients {
-			groups = append(groups, byClients[clients])
+		for _, at := range clientsCompared(a.Design, pair, *x, *y) {
+			sizing.Earlier = earlierLooks(a.Design, *x, *y, at)
+			n = max(n, int32(stats.RepetitionsFor(sizing)))
 		}
 	}
-	noise := stats.PooledNoise(groups)
-	if noise.Freedom == 0 {
-		return p.Repetitions
-	}
-	n := max(stats.RepetitionsFor(noise.CV, p.SmallestDifferencePercent, comparisons), stats.RepetitionsInTwoStages(comparisons))
-	return int32(min(max(n, int(p.Repetitions)), int(p.MaxRepetitions)))
+	return min(n, p.MaxRepetitions)
 }
 
-// earlierLooks returns the looks at the Finals of two cells at their client counts before the present look. A campaign had a look when
-// it had all repetitions that it required at that time. The records of both cells say this number. The first of two stages is
-// no look, because its ratio changes nothing.
-func earlierLooks(d Design, x, y Cell, clients [2]int32) []stats.Look {
-	var out []stats.Look
-	ends := lookEnds(y, clients[1])
-	for _, n := range lookEnds(x, clients[0]) {
-		if firstStage := d.MaxRepetitions > d.Repetitions && n == d.Repetitions; slices.Contains(ends, n) && !firstStage {
-			out = append(out, stats.Look{N: countMeasured(x, clients[0], n), M: countMeasured(y, clients[1], n)})
+// firstStage returns the cells with the Finals of the first stage.
+func firstStage(p plan.Plan, first map[string]plan.Finals, l *ledger) []Cell {
+	var out []Cell
+	for _, cell := range p.Cells {
+		c := Cell{Variant: cell.Variant(), Topology: cell.Topology()}
+		for _, t := range p.FinalTrials(cell, first[c.Topology]) {
+			c.Finals = append(c.Finals, l.outcome(t))
+		}
+		if len(c.Finals) > 0 {
+			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// lookEnds returns the planned repetitions of the earlier looks at a cell's Finals, ascending. A number is left out if it was raised before
-// its last repetition had a Job. Finals whose records do not say the planned number show no look.
-func lookEnds(c Cell, clients int32) []int32 {
-	planned, last := map[int32]int32{}, int32(0)
+// noiseOfFinals returns the noise of a cell's Finals. The other cells of its topology supply what the cell lacks.
+func noiseOfFinals(cells []Cell, c *Cell) stats.Noise {
+	return noiseOfCell(cells, c, func(cells []Cell) [][]float64 {
+		var groups [][]float64
+		for _, other := range cells {
+			if other.Topology == c.Topology {
+				groups = append(groups, groupFinals(other)...)
+			}
+		}
+		return groups
+	})
+}
+
+// earlierLooks returns the looks at the Finals of two cells at their client counts up to the present look. A campaign had a look when
+// it had all repetitions that it required at that time. The records of both cells say this number.
+func earlierLooks(d Design, x, y Cell, clients [2]int32) []stats.Look {
+	var out []stats.Look
+	ends := lookEnds(d, y, clients[1])
+	for _, n := range lookEnds(d, x, clients[0]) {
+		if slices.Contains(ends, n) {
+			out = append(out, stats.Look{
+				N: countMeasured(x, clients[0], n.repetitions), M: countMeasured(y, clients[1], n.repetitions), TwoStages: n.twoStages,
+			})
+		}
+	}
+	return out
+}
+
+// lookEnd is the number of repetitions that a campaign had when its Finals were looked at.
+type lookEnd struct {
+	repetitions int32
+	twoStages   bool // whether spec.final.maxRepetitions was set
+}
+
+// lookEnds returns the looks at a cell's Finals, ascending. A number is left out if it was raised before its last repetition had a Job.
+// The first of two stages is no look, because its ratio changes nothing. But it is a look if maxRepetitions was set after it: the user
+// saw its ratio. Finals whose records do not say the planned number show no look.
+func lookEnds(d Design, c Cell, clients int32) []lookEnd {
+	records, last := map[int32]*record.Record{}, int32(0)
 	for _, o := range c.Finals {
 		if o.Trial.Clients == clients && o.Trial.Placement <= 1 {
 			last = max(last, o.Trial.Repetition)
 			if o.Record != nil {
-				planned[o.Trial.Repetition] = o.Record.PlannedRepetitions
+				records[o.Trial.Repetition] = o.Record
 			}
 		}
 	}
-	var out []int32
-	for _, n := range slices.Sorted(maps.Values(planned)) {
-		if n > 0 && n < last && planned[n] <= n {
-			out = append(out, n)
+	var out []lookEnd
+	for _, r := range records {
+		n := r.PlannedRepetitions
+		end, measured := records[n]
+		if n <= 0 || n > last || measured && end.PlannedRepetitions > n {
+			continue
+		}
+		twoStages := measured && end.MaxRepetitions > 0
+		if foreseen := d.hasTwoStages() && n == d.Repetitions && twoStages; !foreseen {
+			out = append(out, lookEnd{n, twoStages})
 		}
 	}
+	slices.SortFunc(out, func(a, b lookEnd) int { return cmp.Compare(a.repetitions, b.repetitions) })
 	return slices.Compact(out)
 }
 
@@ -141,23 +197,30 @@ func countMeasured(c Cell, clients, n int32) int {
 	return count
 }
 
-// LookEnd returns the planned repetitions of the look with which a Final was measured, or the number of the cell's repetitions for the
-// present look.
-func (a Assessment) LookEnd(t record.Trial) int32 {
+// LookEnd returns the repetitions of the look with which a Final was measured, and the limit of spec.final.maxRepetitions at this look,
+// or 0 for one stage.
+func (a Assessment) LookEnd(t record.Trial) (repetitions, most int32) {
 	c := a.Cell(t.Variant, t.Topology)
 	if c == nil {
-		return 0
-	}
-	for _, n := range lookEnds(*c, t.Clients) {
-		if firstStage := a.MaxRepetitions > a.Repetitions && n == a.Repetitions; t.Repetition <= n && !firstStage {
-			return n
-		}
+		return 0, 0
 	}
 	last := int32(0)
 	for _, o := range c.Finals {
 		last = max(last, o.Trial.Repetition)
 	}
-	return last
+	if a.hasTwoStages() {
+		most = a.MaxRepetitions
+	}
+	for _, n := range lookEnds(a.Design, *c, t.Clients) {
+		switch {
+		case t.Repetition > n.repetitions || n.repetitions >= last:
+		case n.twoStages:
+			return n.repetitions, a.MaxRepetitions
+		default:
+			return n.repetitions, 0
+		}
+	}
+	return last, most
 }
 
 // groupRepeats returns groups of docs/s in which values differ only by noise. A group holds the repeats of a sweep point in one

@@ -22,6 +22,7 @@ func TestAssess_plannedRepetitionsOfRecords_looks(t *testing.T) {
 		planned  []int32
 		baseline []int32 // nil: like planned
 		max      int32
+		maxSince int32 // first repetition whose records say max; 0: 1
 		failed   int32 // repetition of both cells that fails a gate; 0: none
 		want     []int32
 	}{
@@ -34,6 +35,8 @@ func TestAssess_plannedRepetitionsOfRecords_looks(t *testing.T) {
 		{name: "the baseline was measured for an earlier comparison", planned: repeat(8, 8), baseline: slices.Concat(repeat(4, 4), repeat(8, 4)), want: one},
 		{name: "a failed repetition is not in the looks", planned: slices.Concat(repeat(5, 5), repeat(8, 3)), failed: 2, want: []int32{4, 7}},
 		{name: "the first stage is no look", planned: slices.Concat(repeat(4, 4), repeat(10, 6)), max: 10, want: one},
+		{name: "maxRepetitions set after the first look", planned: slices.Concat(repeat(4, 4), repeat(10, 6)), max: 10, maxSince: 5, want: []int32{4, 10}},
+		{name: "maxRepetitions set during the first stage", planned: slices.Concat(repeat(4, 4), repeat(10, 6)), max: 10, maxSince: 4, want: one},
 		{name: "maxRepetitions raised after two stages", planned: slices.Concat(repeat(4, 4), repeat(6, 2), repeat(10, 4)), max: 10, want: []int32{6, 10}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,6 +59,9 @@ func TestAssess_plannedRepetitionsOfRecords_looks(t *testing.T) {
 					planned = c.baseline
 				}
 				r.PlannedRepetitions = planned[trial.Repetition-1]
+				if trial.Repetition >= c.maxSince {
+					r.MaxRepetitions = c.max
+				}
 				if trial.Repetition == c.failed {
 					r.Rejections.WritePool = 1
 				}

@@ -40,8 +40,8 @@ func TestRatios_acrossTopologies_needFinalsOfBoth(t *testing.T) {
 	}
 }
 
-// mutation: comparison counted when either topology has Finals, instead of both.
-func TestComparisons_topologyWithoutFinals_isNotCounted(t *testing.T) {
+// mutation: only comparisons of topologies with Finals counted. The number must not fall when a topology has no shared clients.
+func TestComparisons_topologyWithoutFinals_isCounted(t *testing.T) {
 	c := across()
 	c.Spec.Retries = new(int32(0))
 	_, a := campaigntest.Assess(c, func(t record.Trial) record.Record {
@@ -50,8 +50,8 @@ func TestComparisons_topologyWithoutFinals_isNotCounted(t *testing.T) {
 		}
 		return noisy(0.001)(t)
 	})
-	if len(a.Ratios) != 1 || a.Comparisons != 1 {
-		t.Errorf("%d ratios, %d comparisons, want one of each: only t has Finals", len(a.Ratios), a.Comparisons)
+	if len(a.Ratios) != 1 || a.Comparisons != 3 {
+		t.Errorf("%d ratios, %d comparisons, want one of three: only t has Finals", len(a.Ratios), a.Comparisons)
 	}
 }
 

@@ -277,7 +277,7 @@ func (a Assessment) IsLeftOut(cell CellKey) bool { return slices.Contains(a.Left
 func judgeCurves(d Design, cells []Cell) {
 	for i := range cells {
 		c := &cells[i]
-		noise := noiseOfCell(cells, i)
+		noise := noiseOfCell(cells, c, groupRepeats)
 		c.Curve.CheckPeakAtEdge(noise)
 		c.Stability = math.NaN()
 		if !c.SweepDone {
@@ -290,12 +290,16 @@ func judgeCurves(d Design, cells []Cell) {
 	}
 }
 
-// noiseOfCell returns the noise of one measurement in a cell: of its own repeats and Finals. It takes the noise of the other cells
-// into account if the cell has too few repeats.
-func noiseOfCell(cells []Cell, i int) stats.Noise {
-	own := stats.PooledNoise(groupRepeats(cells[i : i+1]))
-	others := slices.Concat(cells[:i], cells[i+1:])
-	return own.ShrinkTowards(stats.PooledNoise(groupRepeats(others)))
+// noiseOfCell returns the noise of the values of a cell that groups returns, for example of its own repeats and Finals. It takes the
+// noise of the other cells into account if the cell has too few values.
+func noiseOfCell(cells []Cell, c *Cell, groups func([]Cell) [][]float64) stats.Noise {
+	var others []Cell
+	for i := range cells {
+		if &cells[i] != c {
+			others = append(others, cells[i])
+		}
+	}
+	return stats.PooledNoise(groups([]Cell{*c})).ShrinkTowards(stats.PooledNoise(groups(others)))
 }
 
 // driftOf returns the drift of a cell's sweep, or nil if its sweep does not show it. The Finals only contribute their noise: Trends

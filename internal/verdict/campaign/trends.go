@@ -17,6 +17,7 @@ type Trend struct {
 	PercentOverall float64 // change from the first to the last run of the Finals, relative to the mean of each group of runs
 	P              float64 // probability that noise alone gives such a change, from permutations within groups of runs
 	Interleaved    bool    // whether every cell ran in each block before the next block began
+	Together       bool    // whether runs of different cells in a block overlapped, as they do on separate node pools
 	Confounded     bool    // whether a difference may come from the time of the runs instead of the variants
 	Message        string  // text for a human reader; empty unless Confounded
 }
@@ -62,7 +63,7 @@ func samePair(r, other Ratio) bool {
 }
 
 func newTrend(of string, runs []run, smallestDifferencePercent float64, seed uint64) Trend {
-	t := Trend{Topology: of, Interleaved: isInterleaved(runs)}
+	t := Trend{Topology: of, Interleaved: isInterleaved(runs), Together: ranTogether(runs)}
 	t.PercentOverall, t.P = estimateDrift(runs, seed)
 	unit := "docs/s"
 	for _, r := range runs {
@@ -91,6 +92,7 @@ type run struct {
 	group   group  // key of the runs that differ only by noise and time
 	block   block
 	started int64   // Unix milliseconds
+	ended   int64   // Unix milliseconds; 0: unknown
 	logDocs float64 // log of docs/s; NaN unless Measured
 	unit    string  // unit of the rate; empty unless Measured
 }
@@ -141,7 +143,7 @@ func runsOf(c Cell, name string) []run {
 		}
 		r := run{
 			cell: name, group: group{name, o.Trial.Placement, o.Trial.Clients},
-			block: block{o.Trial.Placement, o.Trial.Repetition}, started: o.Record.StartedAt, logDocs: math.NaN(),
+			block: block{o.Trial.Placement, o.Trial.Repetition}, started: o.Record.StartedAt, ended: o.Record.FinishedAt, logDocs: math.NaN(),
 		}
 		if o.Measured() {
 			r.logDocs = math.Log(o.DocsPerSecond())
@@ -178,6 +180,21 @@ func isInterleaved(runs []run) bool {
 		}
 	}
 	return true
+}
+
+// ranTogether reports whether a run started before a run of another cell in the same block had ended. The runs must be sorted by start.
+func ranTogether(runs []run) bool {
+	latest := map[block]run{} // the run of each block that ended last
+	for _, r := range runs {
+		before, ok := latest[r.block]
+		if ok && before.cell != r.cell && (before.ended > r.started || before.started == r.started) {
+			return true
+		}
+		if !ok || r.ended > before.ended {
+			latest[r.block] = r
+		}
+	}
+	return false
 }
 
 // estimateDrift estimates the drift of docs/s over the order of the runs. percent is the change from the first run to the last. p

@@ -39,6 +39,7 @@ func cellsOf(finals []final) []campaign.Cell {
 			o.Judgement.Verdict, o.Failed = verdict.Errored, true
 		}
 		r.StartedAt = campaigntest.Start + 60_000*f.minute
+		r.FinishedAt = r.StartedAt + 60_000
 		o.Record = &r
 		cells[i].Finals = append(cells[i].Finals, o)
 	}
@@ -74,6 +75,14 @@ func TestTrends(t *testing.T) {
 	for i := range together {
 		together[i].minute = int64(together[i].repetition)
 	}
+	overlapping := turns(6, still)
+	for i := range overlapping {
+		overlapping[i].minute = int64(10*overlapping[i].repetition + int32(i%2)) // intel starts when arm has ended
+	}
+	late := turns(6, still)
+	for i := range late {
+		late[i].minute = 10*int64(i) - int64(i%2)*10 // both cells of a block start in the same minute
+	}
 	failedOnce := turns(6, still)
 	failedOnce[3].docs = 0
 	placements := turns(6, still)
@@ -91,15 +100,18 @@ func TestTrends(t *testing.T) {
 		low, high        float64 // bounds of p
 		turns, confounds bool
 		message          string
+		together         bool
 	}{
-		{"still", turns(6, still), 0, 0.05, 1, true, false, ""},
-		{"falling by 4 %", turns(6, falling), -4, 0, 0.01, true, true, "changed by -"},
-		{"one variant after the other", oneAfterTheOther, 0, 0.05, 1, false, true, "did not alternate"},
-		{"blocks that start together", together, 0, 0.05, 1, true, false, ""},
-		{"a failed repetition", failedOnce, 0, 0.05, 1, true, false, ""},
-		{"placements that differ", placements, 0, 0.05, 1, true, false, ""},
-		{"too few to tell a trend", turns(2, falling), -1, 0.05, 1, true, false, ""},
-		{"all at one time", []final{{"arm", 0, 1, 0, 10}, {"intel", 0, 1, 0, 20}, {"arm", 0, 2, 0, 12}, {"intel", 0, 2, 0, 22}}, 0, 1, 1, true, false, ""},
+		{"still", turns(6, still), 0, 0.05, 1, true, false, "", false},
+		{"falling by 4 %", turns(6, falling), -4, 0, 0.01, true, true, "changed by -", false},
+		{"one variant after the other", oneAfterTheOther, 0, 0.05, 1, false, true, "did not alternate", false},
+		{"blocks that start together", together, 0, 0.05, 1, true, false, "", true},
+		{"a cell that starts when the other has ended", overlapping, 0, 0.05, 1, true, false, "", false},
+		{"cells that start in the same minute", late, 0, 0.05, 1, true, false, "", true},
+		{"a failed repetition", failedOnce, 0, 0.05, 1, true, false, "", false},
+		{"placements that differ", placements, 0, 0.05, 1, true, false, "", false},
+		{"too few to tell a trend", turns(2, falling), -1, 0.05, 1, true, false, "", false},
+		{"all at one time", []final{{"arm", 0, 1, 0, 10}, {"intel", 0, 1, 0, 20}, {"arm", 0, 2, 0, 12}, {"intel", 0, 2, 0, 22}}, 0, 1, 1, true, false, "", true},
 	} {
 		got := campaign.Trends(cellsOf(tt.finals), 3, 1)
 		if len(got) != 1 {
@@ -108,7 +120,7 @@ func TestTrends(t *testing.T) {
 		}
 		g := got[0]
 		if !(math.Abs(g.PercentOverall-tt.percent) <= 0.6) || g.P < tt.low || g.P > tt.high ||
-			g.Interleaved != tt.turns || g.Confounded != tt.confounds || !strings.Contains(g.Message, tt.message) || (g.Message != "") != tt.confounds {
+			g.Interleaved != tt.turns || g.Together != tt.together || g.Confounded != tt.confounds || !strings.Contains(g.Message, tt.message) || (g.Message != "") != tt.confounds {
 			t.Errorf("%s: %+v, want about %v %%, p %v to %v, interleaved %t, confounded %t", tt.name, g, tt.percent, tt.low, tt.high, tt.turns, tt.confounds)
 		}
 	}

@@ -95,7 +95,7 @@ func TestConclusive(t *testing.T) {
 				noise = 1.04 - float64(t.Repetition)/125
 			}
 			set(t, r, curve[t.Clients]*noise)
-		})}, v1alpha1.ReasonNotDistinguishable, "the measurements of these comparisons are too noisy to show a difference (at the 5 % level) or equivalence (within spec.final.smallestDifferencePercent): b against a (needs about 7 repetitions); "},
+		})}, v1alpha1.ReasonNotDistinguishable, "the measurements of these comparisons are too noisy to show a difference (at the 5 % level) or equivalence (within spec.final.smallestDifferencePercent): b against a (needs about 8 repetitions); "},
 		{"docs/s that falls with the order of the runs", setup{repetitions(8), with(func(t record.Trial, r *record.Record) {
 			if t.Phase == record.Final {
 				set(t, r, r.Ingest.DocsPerSecond*(1-float64(t.Repetition)/50))

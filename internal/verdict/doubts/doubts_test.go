@@ -197,10 +197,12 @@ func TestTruth_M6_highNoise_advice(t *testing.T) {
 		says   []string
 		not    string
 	}{
-		{"a little", 0.03, nil, []string{"needs about", "set spec.final.maxRepetitions to "}, "maximum"},
+		{"a little", 0.02, nil, []string{"needs about", "set spec.final.maxRepetitions to "}, "maximum"},
 		{"much", 0.2, nil, []string{"more than 50, the maximum of spec.final.repetitions", "reduce the noise"}, "set spec.final"},
+		{"so much that another look takes more trials than a new measurement", 0.032, nil,
+			[]string{"needs about", "set spec.final.repetitions to ", " and a new spec.rerun"}, "maxRepetitions"},
 		{"two stages", 0.03, func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Final.MaxRepetitions = new(int32(5)) },
-			[]string{"set spec.final.maxRepetitions to "}, "maximum"},
+			[]string{"set spec.final.maxRepetitions to ", " and a new spec.rerun"}, "maximum"},
 		{"placements", 0.2, func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.Repetitions, c.Spec.Final.Placements = new(int32(1)), new(int32(5))
 		}, []string{"more than 16, the maximum of spec.final.placements", "reduce the noise"}, "set spec.final"},

@@ -86,7 +86,7 @@ func repetitionField(a campaign.Assessment) (what, field string, planned, allowe
 func notDistinguishable(a campaign.Assessment) []Doubt {
 	what, field, _, allowed := repetitionField(a)
 	var pairs, advice []string
-	enough, tooMany, spent := 0, false, false // highest number of values needed that the field allows, and whether some ratio needs more; whether earlier looks left no error
+	enough, staged, tooMany, spent := 0, 0, false, false // highest numbers of values needed that the field allows (in a new measurement, with a second stage), and whether some ratio needs more; whether earlier looks left no error
 	for _, r := range a.Ratios {
 		if r.Distinguishable || r.Verdict == stats.Equivalent || r.TooFew() {
 			continue
@@ -98,13 +98,13 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 		pairs = append(pairs, name)
 		spent = spent || wasLookedAt(r) && !r.HasInterval()
 		if r.Need <= allowed {
-			enough = max(enough, r.Need)
+			enough, staged = max(enough, r.Need), max(staged, r.NeedWithStage)
 		} else {
 			tooMany = true
 		}
 	}
 	if enough > 0 {
-		advice = append(advice, adviceForMore(a, enough))
+		advice = append(advice, adviceForMore(a, enough, staged))
 	}
 	if spent {
 		advice = append(advice, adviceForSpentError)
@@ -123,20 +123,24 @@ func notDistinguishable(a campaign.Assessment) []Doubt {
 		strings.Join(advice, ", ")))
 }
 
-// adviceForMore returns advice on how to measure n values per cell without more false verdicts. Raised repetitions of a finished
-// campaign are another look at the same data, whose interval is wider (stats.CompareLooks). A second stage and new trials that replace
-// all earlier ones are not such a look: the noise of the first stage alone fixes the number of repetitions of the second.
-func adviceForMore(a campaign.Assessment, n int) string {
-	lookedBefore := slices.ContainsFunc(a.Ratios, wasLookedAt)
+// adviceForMore returns advice on how to get the verdict with the fewest trials. n is the number of values per cell of a new measurement.
+// staged is the number with a second stage, which is another look at the present repetitions: its interval is wider, so that all looks
+// together keep the allowed error. It is 0 if there is no second stage to add.
+func adviceForMore(a campaign.Assessment, n, staged int) string {
+	_, field, planned, allowed := repetitionField(a)
+	sweep := 0 // a new rerun measures the sweeps again, too
+	for _, c := range a.Cells {
+		sweep = max(sweep, len(c.Sweep))
+	}
 	switch {
 	case a.Placements > 1:
 		return fmt.Sprintf("set spec.final.placements to %d and a new spec.rerun, which measures all placements again", n)
-	case !lookedBefore && (n > int(a.MaxRepetitions) || a.MaxRepetitions == a.Repetitions):
-		return fmt.Sprintf("set spec.final.maxRepetitions to %d, which adds as many repetitions as the noise requires", n)
+	case staged > planned && staged <= allowed && staged-planned <= n+sweep:
+		return fmt.Sprintf("set spec.final.maxRepetitions to %d, which adds as many repetitions as the noise requires", staged)
+	case a.MaxRepetitions >= int32(n): // Knee chose fewer repetitions than maxRepetitions allows
+		field = "spec.final.repetitions"
 	}
-	// Either Knee chose fewer repetitions than maxRepetitions allows, so a higher maxRepetitions has no effect. Or the data was compared
-	// before, and only new data gives an interval that is not wider for it.
-	return fmt.Sprintf("set spec.final.repetitions to %d and a new spec.rerun, which measures all repetitions again", n)
+	return fmt.Sprintf("set %s to %d and a new spec.rerun, which measures all repetitions again", field, n)
 }
 
 // ordersConfounded returns a doubt with the message of the first topology that has a confounded trend. It adds the names of the

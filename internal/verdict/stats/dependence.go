@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 )
@@ -20,7 +21,22 @@ const leastForDependence = 8
 //
 // The estimate pools the groups. Its bias in series of n values is about -(1+4r)/n (Kendall 1954). P comes from 999 permutations of the
 // values within their groups, so it is exact for independent repetitions with noise of every shape.
+//
+// The results are cached, because a campaign is assessed repeatedly with the same Finals.
 func NewDependence(groups ...[]float64) Dependence {
+	var key []byte
+	for _, g := range groups {
+		key = binary.LittleEndian.AppendUint64(key, uint64(len(g)))
+		for _, v := range g {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
+		}
+	}
+	return knownDependences.get(string(key), func() Dependence { return estimateDependence(groups) })
+}
+
+var knownDependences cache[string, Dependence]
+
+func estimateDependence(groups [][]float64) Dependence {
 	var logs [][]float64
 	count := 0
 	for _, g := range groups {
@@ -29,21 +45,29 @@ func NewDependence(groups ...[]float64) Dependence {
 			count += len(g)
 		}
 	}
-	observed := autocorrelation(logs)
-	if len(logs) == 0 || math.IsNaN(observed) {
+	observed, squares := 0.0, 0.0
+	for _, g := range logs {
+		observed += lagProducts(g)
+		for _, v := range g {
+			squares += v * v
+		}
+	}
+	if squares < 1e-24 { // no group, or equal values, apart from rounding
 		return Dependence{P: 1}
 	}
 	const most = 0.8 // with a larger correlation, the repetitions show nothing
 	n := float64(count) / float64(len(logs))
-	d := Dependence{Correlation: min(max((observed+1/n)/(1-4/n), 0), most)}
+	d := Dependence{Correlation: min(max((observed/squares+1/n)/(1-4/n), 0), most)}
 	const permutations = 999
 	rng := rand.New(rand.NewPCG(uint64(count), 0x6c61_6731))
 	asMuch := 1 // the observed order is one of the permutations
 	for range permutations {
+		products := 0.0
 		for _, g := range logs {
 			rng.Shuffle(len(g), func(i, j int) { g[i], g[j] = g[j], g[i] })
+			products += lagProducts(g)
 		}
-		if autocorrelation(logs) >= observed-rounding {
+		if products >= observed-rounding*squares {
 			asMuch++
 		}
 	}
@@ -60,21 +84,13 @@ func (d Dependence) Widening() float64 {
 	return math.Sqrt((1 + d.Correlation) / (1 - d.Correlation))
 }
 
-// autocorrelation returns the pooled lag-1 autocorrelation of groups of deviations from the mean. It returns NaN without noise.
-func autocorrelation(groups [][]float64) float64 {
-	products, squares := 0.0, 0.0
-	for _, g := range groups {
-		for i, v := range g {
-			squares += v * v
-			if i > 0 {
-				products += v * g[i-1]
-			}
-		}
+// lagProducts returns the sum of the products of neighbouring values.
+func lagProducts(values []float64) float64 {
+	sum := 0.0
+	for i := 1; i < len(values); i++ {
+		sum += values[i] * values[i-1]
 	}
-	if squares < 1e-24 { // equal values, apart from rounding
-		return math.NaN()
-	}
-	return products / squares
+	return sum
 }
 
 func deviations(values []float64) []float64 {

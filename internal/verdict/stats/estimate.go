@@ -176,3 +176,11 @@ func CompareTwoStages(x, y []float64, confidence, widening float64) Estimate {
 
 // twoStageError is the share of the error with which CompareTwoStages computes the interval.
 const twoStageError = 4.0 / 5
+
+// errorShare returns the share of the error with which an interval is computed.
+func errorShare(twoStages bool) float64 {
+	if twoStages {
+		return twoStageError
+	}
+	return 1
+}

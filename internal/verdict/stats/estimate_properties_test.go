@@ -198,7 +198,7 @@ func TestTruth_M3_family_intervalAndPAgree(t *testing.T) {
 func TestTruth_M3_adjustedP_agreesWithVerdict(t *testing.T) {
 	e := CompareRanks([]float64{103.5, 104, 106, 108, 110}, []float64{100, 101, 102, 103, 104.5}, FamilyConfidence(2))
 	p := AdjustP(e.P, 2)
-	if verdict, _ := JudgeRatio(e, e.Distinguishable(2), 3, Noise{0.02, 8}, 2); verdict != TooNoisy || !within(p, 2*2*4.0/252, 1e-12) || !(e.Low <= 1 && e.High > 1) {
+	if verdict, _ := JudgeRatio(e, e.Distinguishable(2), alike(0.02, 3, 2)); verdict != TooNoisy || !within(p, 2*2*4.0/252, 1e-12) || !(e.Low <= 1 && e.High > 1) {
 		t.Errorf("%+v: adjusted p %v, verdict %s; want 0.0635, an interval with 1, too noisy", e, p, verdict)
 	}
 	if !math.IsNaN(AdjustP(math.NaN(), 3)) || AdjustP(0.4, 3) != 1 || AdjustP(0.01, 0) != 0.01 {

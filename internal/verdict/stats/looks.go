@@ -3,14 +3,16 @@ package stats
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Look is one look at the data of a comparison: the sizes of the samples in the numerator and in the denominator.
-type Look struct{ N, M int }
+type Look struct {
+	N, M      int
+	TwoStages bool // whether CompareTwoStages compared the samples
+}
 
 // information returns the precision of the ratio's estimate, in units of the noise: 1 / (1/N + 1/M).
 func (l Look) information() float64 { return 1 / (1/float64(l.N) + 1/float64(l.M)) }
@@ -19,15 +21,15 @@ func (l Look) information() float64 { return 1 / (1/float64(l.N) + 1/float64(l.M
 // the error 1 - confidence. Without an earlier look, the interval has the requested confidence. Otherwise it has lookConfidence. If the
 // earlier looks left no error, there is no interval and P is 1. P remains the exact dual of the interval, and AdjustP covers the looks.
 func CompareLooks(x, y []float64, earlier []Look, confidence, widening float64, twoStages bool) Estimate {
-	compare, share := CompareWidened, 1.0
+	compare := CompareWidened
 	if twoStages {
-		compare, share = CompareTwoStages, twoStageError
+		compare = CompareTwoStages
 	}
-	looks := append(countedLooks(earlier, Look{len(x), len(y)}, confidence, share), Look{len(x), len(y)})
+	looks := countedLooks(earlier, Look{len(x), len(y), twoStages}, confidence)
 	if len(looks) == 1 {
 		return compare(x, y, confidence, widening)
 	}
-	last, ok := cachedLookConfidence(looks, confidence, share)
+	last, ok := cachedLookConfidence(looks, confidence)
 	e := compare(x, y, last, widening)
 	e.Looks, e.LookFactor = looks, (1-confidence)/(1-last)
 	if !ok {
@@ -36,50 +38,49 @@ func CompareLooks(x, y []float64, earlier []Look, confidence, widening float64, 
 	return e
 }
 
-// countedLooks returns the earlier looks that spend a part of the error. A look at so few values that its interval could never exclude 1
-// spends nothing. A look counts once if the next look has no more values.
-func countedLooks(earlier []Look, last Look, confidence, share float64) []Look {
+// countedLooks returns the earlier looks that spend a part of the error, and the last look. A look at so few values that its interval
+// could never exclude 1 spends nothing. A look counts once if the next look has no more values.
+func countedLooks(earlier []Look, last Look, confidence float64) []Look {
 	var out []Look
 	known := 0.0
 	for _, l := range earlier {
-		if l.N < 1 || l.M < 1 || 2*rankTail(l.N, l.M, 0)/share > 1-confidence+rounding {
+		if l.N < 1 || l.M < 1 || 2*rankTail(l.N, l.M, 0)/errorShare(l.TwoStages) > 1-confidence+rounding {
 			continue
 		}
 		if now := l.information(); now > known && now < last.information() {
 			out, known = append(out, l), now
 		}
 	}
-	return out
+	return append(out, last)
 }
 
 // cachedLookConfidence is lookConfidence. It caches the results, because a campaign is assessed repeatedly and its ratios have the same
 // looks. Computing three looks takes 4 ms.
-func cachedLookConfidence(looks []Look, confidence, share float64) (last float64, ok bool) {
-	type result struct {
-		last float64
-		ok   bool
-	}
-	key := fmt.Sprint(looks, confidence, share)
-	if known, found := knownLooks.Load(key); found {
-		return known.(result).last, known.(result).ok
-	}
-	last, ok = lookConfidence(looks, confidence, share)
-	knownLooks.Store(key, result{last, ok})
-	return last, ok
+func cachedLookConfidence(looks []Look, confidence float64) (last float64, ok bool) {
+	known := knownLooks.get(fmt.Sprint(looks, confidence), func() lookResult {
+		last, ok := lookConfidence(looks, confidence)
+		return lookResult{last, ok}
+	})
+	return known.last, known.ok
 }
 
-var knownLooks sync.Map
+type lookResult struct {
+	last float64
+	ok   bool
+}
 
-// lookConfidence returns the confidence of the interval of the last of several looks at growing samples. share is the share of the error
-// with which an interval is computed: 1, or less for two stages. ok is false if the earlier looks left no error.
+var knownLooks cache[string, lookResult]
+
+// lookConfidence returns the confidence of the interval of the last of several looks at growing samples. ok is false if the earlier looks
+// left no error.
 //
 // It is a repeated confidence interval (Jennison and Turnbull 1989) with a preset error for each look (Slud and Wei 1982). The first
 // look has spent the attained error of its rank interval, for example 2.86 % of 5 % with 4 x 4 values. Each later look may spend half
 // of the error that the looks before it left. The error that a look spends is the probability that it is the first look whose interval
 // excludes the true ratio, by the joint normal law of the looks (Lan and DeMets 1983). The number and the sizes of the looks may
 // depend on the noise, not on the ratio.
-func lookConfidence(looks []Look, confidence, share float64) (last float64, ok bool) {
-	total := 1 - confidence
+func lookConfidence(looks []Look, confidence float64) (last float64, ok bool) {
+	total, share := 1-confidence, errorShare(looks[0].TwoStages)
 	_, achieved := orderStatistic(looks[0].N, looks[0].M, 1-total*share)
 	spent := min((1-achieved)/share, total)
 	var b boundaries

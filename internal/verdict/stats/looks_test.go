@@ -77,13 +77,13 @@ func TestLookConfidence_errorOfAllLooks(t *testing.T) {
 		looks []Look
 		want  float64
 	}{
-		{"4, then 5", []Look{{4, 4}, {5, 5}}, 0.9746},
-		{"4, then 8", []Look{{4, 4}, {8, 8}}, 0.9833},
-		{"4, then 35", []Look{{4, 4}, {35, 35}}, 0.9881},
-		{"4, then 8, then 16", []Look{{4, 4}, {8, 8}, {16, 16}}, 0.9911},
-		{"8, then 35: the first look has spent 4.99 of 5 %", []Look{{8, 8}, {35, 35}}, 0.99988},
+		{"4, then 5", []Look{{N: 4, M: 4}, {N: 5, M: 5}}, 0.9746},
+		{"4, then 8", []Look{{N: 4, M: 4}, {N: 8, M: 8}}, 0.9833},
+		{"4, then 35", []Look{{N: 4, M: 4}, {N: 35, M: 35}}, 0.9881},
+		{"4, then 8, then 16", []Look{{N: 4, M: 4}, {N: 8, M: 8}, {N: 16, M: 16}}, 0.9911},
+		{"8, then 35: the first look has spent 4.99 of 5 %", []Look{{N: 8, M: 8}, {N: 35, M: 35}}, 0.99988},
 	} {
-		got, ok := lookConfidence(c.looks, 0.95, 1)
+		got, ok := lookConfidence(c.looks, 0.95)
 		if !ok || math.Abs(got-c.want) > 0.0001 {
 			t.Errorf("%s: confidence %.5f %t, want %.5f", c.name, got, ok, c.want)
 		}
@@ -94,7 +94,7 @@ func TestLookConfidence_errorOfAllLooks(t *testing.T) {
 			if i == 0 {
 				_, confidence = orderStatistic(l.N, l.M, 0.95)
 			} else {
-				confidence, _ = lookConfidence(c.looks[:i+1], 0.95, 1)
+				confidence, _ = lookConfidence(c.looks[:i+1], 0.95)
 			}
 			z := distuv.UnitNormal.Quantile((1 + confidence) / 2)
 			total += b.exceeds(l.information(), z)
@@ -111,10 +111,10 @@ func TestCompareLooks_oneLook_sameAsBefore(t *testing.T) {
 	x, y := []float64{104, 105, 106, 107, 105, 106, 104, 105}, []float64{100, 101, 102, 100, 103, 102, 101, 100}
 	for name, earlier := range map[string][]Look{
 		"no earlier look":                        nil,
-		"3 values can never exclude 1":           {{3, 3}},
-		"an earlier look at the same values":     {{8, 8}},
-		"a cell without values has no look":      {{4, 0}},
-		"an earlier look at more values is lost": {{9, 9}},
+		"3 values can never exclude 1":           {{N: 3, M: 3}},
+		"an earlier look at the same values":     {{N: 8, M: 8}},
+		"a cell without values has no look":      {{N: 4, M: 0}},
+		"an earlier look at more values is lost": {{N: 9, M: 9}},
 	} {
 		got, want := CompareLooks(x, y, earlier, 0.95, 1, false), Compare(x, y, 0.95)
 		if got.Looks != nil || got.Low != want.Low || got.High != want.High || got.P != want.P || got.Confidence != 0.95 || got.AdjustP(1) != want.P {
@@ -124,8 +124,8 @@ func TestCompareLooks_oneLook_sameAsBefore(t *testing.T) {
 	if e := CompareLooks(x[:4], y[:4], nil, 0.95, 1, false); !e.Distinguishable(1) {
 		t.Errorf("four repetitions are not enough for one comparison: %+v", e)
 	}
-	got := CompareLooks(x, y, []Look{{3, 3}, {4, 4}, {4, 4}}, 0.95, 1, false)
-	if len(got.Looks) != 2 || got.Looks[0] != (Look{4, 4}) || math.Abs(got.Confidence-0.9833) > 0.0001 {
+	got := CompareLooks(x, y, []Look{{N: 3, M: 3}, {N: 4, M: 4}, {N: 4, M: 4}}, 0.95, 1, false)
+	if len(got.Looks) != 2 || got.Looks[0] != (Look{N: 4, M: 4}) || math.Abs(got.Confidence-0.9833) > 0.0001 {
 		t.Errorf("looks at 3, 4, 4, then 8: %+v, want two looks at 98.33 %%", got)
 	}
 }
@@ -141,7 +141,7 @@ func TestCompareLooks_intervalExcludesOne_ifAdjustedPIsAtMostAlpha(t *testing.T)
 		for i := range n {
 			x[i], y[i] = math.Exp(0.1*rng.Float64()+0.03*rng.NormFloat64()), math.Exp(0.03*rng.NormFloat64())
 		}
-		earlier := []Look{{4, 4}, {n - 1, n - 1}}
+		earlier := []Look{{N: 4, M: 4}, {N: n - 1, M: n - 1}}
 		for _, twoStages := range []bool{false, true} {
 			e := CompareLooks(x, y, earlier, FamilyConfidence(comparisons), 1+0.3*float64(rng.IntN(2)), twoStages)
 			excludes := e.HasInterval() && (e.Low > 1 || e.High < 1)
@@ -168,11 +168,11 @@ func TestCompareLooks_intervalExcludesOne_ifAdjustedPIsAtMostAlpha(t *testing.T)
 func TestCompareLooks_nothingLeft_noInterval(t *testing.T) {
 	x, y := []float64{11, 12, 13, 14, 15, 16}, []float64{1, 2, 3, 4, 5, 6}
 	attained := 1 - 2.0/70 // the exact confidence of 4 x 4 values
-	e := CompareLooks(x, y, []Look{{4, 4}}, attained, 1, false)
+	e := CompareLooks(x, y, []Look{{N: 4, M: 4}}, attained, 1, false)
 	if e.HasInterval() || e.Distinguishable(1) || e.P != 1 || len(e.Looks) != 2 {
 		t.Errorf("%+v, want no interval", e)
 	}
-	if v, need := JudgeRatio(e, false, 3, Noise{CV: 0.01}, 1); v != NoVerdict || need != 0 {
+	if v, need := JudgeRatio(e, false, Sizing{Noise: Noise{CV: 0.01}, Baseline: Noise{CV: 0.01}, SmallestDifferencePercent: 3, Comparisons: 1}); v != NoVerdict || need != 0 {
 		t.Errorf("verdict %q, need %d", v, need)
 	}
 }

@@ -15,11 +15,11 @@ const (
 // JudgeRatio returns the verdict on an estimate. The verdict is equivalent if the interval is within the smallest difference that
 // matters, even if the difference is distinguished from noise. Its limits are 1/(1+d) and 1+d, so that the verdict does not depend
 // on which cell is the baseline. The interval must have the confidence that all comparisons together require. Otherwise even a narrow
-// interval does not show equivalence. need is about the number of repetitions per cell that is required to detect
-// smallestDifferencePercent. It is 0 unless the verdict is too noisy. noise is the noise of the compared values.
-func JudgeRatio(e Estimate, distinguishable bool, smallestDifferencePercent float64, noise Noise, comparisons int) (verdict RatioVerdict, need int) {
-	d := smallestDifferencePercent / 100
-	sure := e.Confidence >= FamilyConfidence(comparisons)-rounding && !e.TooFew(comparisons)
+// interval does not show equivalence. need is about the number of repetitions per cell that a new measurement requires to detect the
+// smallest difference at the noise in s. It is 0 unless the verdict is too noisy.
+func JudgeRatio(e Estimate, distinguishable bool, s Sizing) (verdict RatioVerdict, need int) {
+	d := s.SmallestDifferencePercent / 100
+	sure := e.Confidence >= FamilyConfidence(s.Comparisons)-rounding && !e.TooFew(s.Comparisons)
 	switch {
 	case !e.HasInterval():
 		return NoVerdict, 0
@@ -31,5 +31,5 @@ func JudgeRatio(e Estimate, distinguishable bool, smallestDifferencePercent floa
 		return Slower, 0
 	}
 	// The present number of repetitions was not enough, whatever the noise predicts. So need is higher than the present number.
-	return TooNoisy, max(RepetitionsFor(noise.CV, smallestDifferencePercent, comparisons), min(e.N, e.M)+1)
+	return TooNoisy, max(RepetitionsFor(s), min(e.N, e.M)+1)
 }

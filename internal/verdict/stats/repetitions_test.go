@@ -42,6 +42,11 @@ func TestRepetitions(t *testing.T) {
 	}
 }
 
+// alike returns the sizing of a comparison of two cells with the same noise.
+func alike(cv, difference float64, comparisons int) Sizing {
+	return Sizing{Noise: Noise{CV: cv}, Baseline: Noise{CV: cv}, SmallestDifferencePercent: difference, Comparisons: comparisons}
+}
+
 func TestRepetitionsFor(t *testing.T) {
 	for _, tt := range []struct {
 		cv, difference float64
@@ -55,14 +60,14 @@ func TestRepetitionsFor(t *testing.T) {
 		{0.015, 0, 1, 4},       // no smallest difference
 		{10, 0.01, 1, 100_000}, // the upper limit of the result
 	} {
-		if got := RepetitionsFor(tt.cv, tt.difference, tt.comparisons); got != tt.want {
+		if got := RepetitionsFor(alike(tt.cv, tt.difference, tt.comparisons)); got != tt.want {
 			t.Errorf("CV %v, difference %v %%, %d comparisons: %d, want %d", tt.cv, tt.difference, tt.comparisons, got, tt.want)
 		}
 	}
 	for m := 1; m <= 8; m++ { // checks: more noise, more comparisons or a smaller difference never need fewer repetitions
 		for _, d := range []float64{1, 2, 3, 5} {
-			if RepetitionsFor(0.02, d, m) < RepetitionsFor(0.01, d, m) || RepetitionsFor(0.02, d, m+1) < RepetitionsFor(0.02, d, m) ||
-				RepetitionsFor(0.02, d+1, m) > RepetitionsFor(0.02, d, m) {
+			if RepetitionsFor(alike(0.02, d, m)) < RepetitionsFor(alike(0.01, d, m)) || RepetitionsFor(alike(0.02, d, m+1)) < RepetitionsFor(alike(0.02, d, m)) ||
+				RepetitionsFor(alike(0.02, d+1, m)) > RepetitionsFor(alike(0.02, d, m)) {
 				t.Errorf("not monotone at %d comparisons, %v %%", m, d)
 			}
 		}
@@ -83,7 +88,7 @@ func TestTruth_L4_repetitionsFor_giveTheRightVerdict(t *testing.T) {
 			for range rounds {
 				base := noisy(rng, n, 1, tt.cv)
 				same := Compare(noisy(rng, n, 1, tt.cv), base, FamilyConfidence(tt.comparisons))
-				if v, _ := JudgeRatio(same, same.Distinguishable(tt.comparisons), difference, Noise{}, tt.comparisons); v == Equivalent {
+				if v, _ := JudgeRatio(same, same.Distinguishable(tt.comparisons), alike(0, difference, tt.comparisons)); v == Equivalent {
 					equivalent += 1.0 / rounds
 				}
 				if Compare(noisy(rng, n, 1+difference/100.0, tt.cv), base, FamilyConfidence(tt.comparisons)).Low > 1 {
@@ -92,7 +97,7 @@ func TestTruth_L4_repetitionsFor_giveTheRightVerdict(t *testing.T) {
 			}
 			return equivalent, faster
 		}
-		n := RepetitionsFor(tt.cv, difference, tt.comparisons)
+		n := RepetitionsFor(alike(tt.cv, difference, tt.comparisons))
 		const tolerance = 0.012 // three standard errors
 		equivalent, faster := right(n)
 		if equivalent < 0.95-tolerance || faster < 0.95-tolerance {
@@ -104,28 +109,49 @@ func TestTruth_L4_repetitionsFor_giveTheRightVerdict(t *testing.T) {
 	}
 }
 
-// TestHalfWidth_approximation_matchesSimulation compares the approximate half-width with simulations.
+// TestHalfWidth_approximation_matchesSimulation compares the approximate half-width with simulations, for equal and unequal noise.
 func TestHalfWidth_approximation_matchesSimulation(t *testing.T) {
 	for _, tt := range []struct {
 		n          int
 		confidence float64
-	}{{4, 0.95}, {5, 0.95}, {6, 0.95}, {8, 0.95}, {12, 0.95}, {19, 0.95}, {30, 0.95}, {7, 0.99}, {12, 0.99}} {
+		baseline   float64 // noise of the baseline; the other cell has 1 %
+	}{
+		{4, 0.95, 0.01}, {5, 0.95, 0.01}, {6, 0.95, 0.01}, {8, 0.95, 0.01}, {12, 0.95, 0.01}, {19, 0.95, 0.01}, {30, 0.95, 0.01}, {7, 0.99, 0.01}, {12, 0.99, 0.01},
+		{4, 0.95, 0.05}, {8, 0.95, 0.05}, {12, 0.95, 0.05}, {20, 0.95, 0.05}, {30, 0.95, 0.05}, {12, 0.99, 0.05}, {8, 0.95, 0.02}, {20, 0.95, 0.02},
+	} {
 		const rounds, cv = 3000, 0.01
 		rng := rand.New(rand.NewPCG(21, uint64(tt.n)))
 		sum := 0.0
 		for range rounds {
-			e := Compare(noisy(rng, tt.n, 1, cv), noisy(rng, tt.n, 1, cv), tt.confidence)
+			e := Compare(noisy(rng, tt.n, 1, cv), noisy(rng, tt.n, 1, tt.baseline), tt.confidence)
 			sum += math.Log(e.High/e.Low) / 2
 		}
-		simulated, got := sum/rounds/cv, halfWidth(tt.n, tt.confidence)
-		if !within(got/simulated, 1, 0.025) {
-			t.Errorf("n = %d at %v: %.4f, simulated %.4f (%.3f)", tt.n, tt.confidence, got, simulated, got/simulated)
+		mean, spread, _ := Sizing{Noise: Noise{CV: cv}, Baseline: Noise{CV: tt.baseline}}.noise()
+		half, _, ok := halfWidth(tt.n, spread, tt.confidence)
+		simulated, tolerance := sum/rounds/mean, 0.025
+
+		switch {
+		case tt.baseline != cv && tt.n < 8:
+			tolerance = 0.09
+		case tt.baseline != cv:
+			tolerance = 0.05
+		}
+		if !ok || !within(half/simulated, 1, tolerance) {
+			t.Errorf("n = %d at %v, noise of the baseline %v: %.4f, simulated %.4f (%.3f)", tt.n, tt.confidence, tt.baseline, half, simulated, half/simulated)
 		}
 	}
 }
 
 func BenchmarkRepetitionsFor(b *testing.B) {
 	for b.Loop() {
-		RepetitionsFor(0.02, 1, 28)
+		RepetitionsFor(alike(0.02, 1, 28))
+	}
+}
+
+func BenchmarkRepetitionsFor_secondStageAfterLook(b *testing.B) {
+	s := alike(0.02, 1, 28)
+	s.Noise.Freedom, s.Baseline.Freedom, s.TwoStages, s.Earlier = 7, 7, true, []Look{{N: 8, M: 8}}
+	for b.Loop() {
+		RepetitionsFor(s)
 	}
 }
