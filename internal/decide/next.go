@@ -245,10 +245,10 @@ func (d *decider) releaseOthers(group, current int) bool {
 				continue
 			}
 			d.act(Action{Kind: StopCluster, Cell: cluster.Name})
-			d.wait("OpenSearch of cell %s is stopping to release its Kubernetes nodes", cluster.Name)
+			d.wait("OpenSearch of cell %s is being stopped, so that its Kubernetes nodes become free", cluster.Name)
 		} else if cluster.Pods > 0 {
 			gone = false
-			d.waitForDeletion("OpenSearch of cell "+cluster.Name+" is stopping to release its Kubernetes nodes", cluster.Since, cluster.Left)
+			d.waitForDeletion("OpenSearch of cell "+cluster.Name+" is being stopped, so that its Kubernetes nodes become free", cluster.Since, cluster.Left)
 		}
 	}
 	return gone

@@ -19,11 +19,11 @@ func (d *decider) pause(group int) {
 			d.waitForDeletion("objects of cell "+name+" are being deleted", since, left)
 		case cluster.Replicas > 0 && !d.may.KeepNodes:
 			d.act(Action{Kind: StopCluster, Cell: name})
-			d.wait("OpenSearch of cell %s is stopping to release its Kubernetes nodes", name)
+			d.wait("OpenSearch of cell %s is being stopped, so that its Kubernetes nodes become free", name)
 		case cluster.Replicas > 0:
 			d.Kept = append(d.Kept, name)
 		case cluster.Pods > 0:
-			d.waitForDeletion("OpenSearch of cell "+name+" is stopping to release its Kubernetes nodes", cluster.Since, cluster.Left)
+			d.waitForDeletion("OpenSearch of cell "+name+" is being stopped, so that its Kubernetes nodes become free", cluster.Since, cluster.Left)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (c *Client) BodyOf(ctx context.Context, index string) ([]byte, error) {
 	}
 	got, there := answer[index]
 	if !there {
-		return nil, fmt.Errorf("cannot read the settings of index %s: this name belongs to an alias, a pattern or a data stream", index)
+		return nil, fmt.Errorf("cannot read the settings of index %s: the name must be that of one index, not of an alias, a pattern or a data stream", index)
 	}
 	body := map[string]any{"settings": withoutPrefixes(got.Settings, ofOneIndex)}
 	if len(got.Mappings) > 0 {

@@ -74,7 +74,7 @@ func (a *attempt) repeat(ctx context.Context) (record.ClientCheck, error) {
 	}
 	config, err := a.repeatConfig(ctx, bulk, folder)
 	if err != nil {
-		return none, fmt.Errorf("cannot prepare the index of the repeated load: %w", err)
+		return none, fmt.Errorf("cannot prepare the index for the client check, which repeats the load with another loader: %w", err)
 	}
 	again := begin(Options{Config: config, Work: folder, Program: a.Agent, Output: a.Output, Drivers: a.Drivers, Programs: a.Programs, Wall: a.Wall, Network: a.Network}, 0)
 	err = again.run(ctx)

@@ -119,7 +119,7 @@ func TestConclusive(t *testing.T) {
 			if t.Phase == record.Final && t.Variant == "a" && t.Repetition < 3 {
 				r.Ingest.WindowNote = "the warm-up would take more than half of the load"
 			}
-		})}, v1alpha1.ReasonNotSteady, "no steady part of the load was found in these cells, so docs/s covers the whole load: a (Final 1: the warm-up would take more than half of the load; other trials of this cell: 1)"},
+		})}, v1alpha1.ReasonNotSteady, "no steady part of the load was found in these cells, so docs/s covers the whole load: a (Final 1: the warm-up would take more than half of the load; the same in other trials of this cell: 1)"},
 		{"a failed OpenLoop", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
 			c.Spec.Workload.OSB.TargetThroughputParam = "rate"

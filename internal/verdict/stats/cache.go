@@ -5,14 +5,14 @@ import "sync"
 // mostCached is the largest number of results that a cache holds. A campaign needs a few hundred.
 const mostCached = 4096
 
-// cache holds the results of a function. It is safe for concurrent use. It drops all results when it is full.
-type cache[K comparable, V any] struct {
+// Cache holds the results of a function that takes long. It is safe for concurrent use. It drops all results when it is full.
+type Cache[K comparable, V any] struct {
 	mutex   sync.Mutex
 	results map[K]V
 }
 
-// get returns the result for a key. It calls compute if the result is unknown.
-func (c *cache[K, V]) get(key K, compute func() V) V {
+// Get returns the result for a key. It calls compute if the result is unknown.
+func (c *Cache[K, V]) Get(key K, compute func() V) V {
 	c.mutex.Lock()
 	known, ok := c.results[key]
 	c.mutex.Unlock()

@@ -31,10 +31,10 @@ func NewDependence(groups ...[]float64) Dependence {
 			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(v))
 		}
 	}
-	return knownDependences.get(string(key), func() Dependence { return estimateDependence(groups) })
+	return knownDependences.Get(string(key), func() Dependence { return estimateDependence(groups) })
 }
 
-var knownDependences cache[string, Dependence]
+var knownDependences Cache[string, Dependence]
 
 func estimateDependence(groups [][]float64) Dependence {
 	var logs [][]float64

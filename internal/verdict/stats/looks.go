@@ -57,7 +57,7 @@ func countedLooks(earlier []Look, last Look, confidence float64) []Look {
 // cachedLookConfidence is lookConfidence. It caches the results, because a campaign is assessed repeatedly and its ratios have the same
 // looks. Computing three looks takes 4 ms.
 func cachedLookConfidence(looks []Look, confidence float64) (last float64, ok bool) {
-	known := knownLooks.get(fmt.Sprint(looks, confidence), func() lookResult {
+	known := knownLooks.Get(fmt.Sprint(looks, confidence), func() lookResult {
 		last, ok := lookConfidence(looks, confidence)
 		return lookResult{last, ok}
 	})
@@ -69,7 +69,7 @@ type lookResult struct {
 	ok   bool
 }
 
-var knownLooks cache[string, lookResult]
+var knownLooks Cache[string, lookResult]
 
 // lookConfidence returns the confidence of the interval of the last of several looks at growing samples. ok is false if the earlier looks
 // left no error.

@@ -47,14 +47,14 @@ func rankTails(n, m int, shifts []float64, none float64) tails {
 
 // rankTail returns the probability that U is at most u, if samples of n and m values without ties come from one population.
 func rankTail(n, m, u int) float64 {
-	return knownTails.get([3]int{min(n, m), max(n, m), u}, func() float64 {
+	return knownTails.Get([3]int{min(n, m), max(n, m), u}, func() float64 {
 		return stats.UDist{N1: n, N2: m}.CDF(float64(u))
 	})
 }
 
 // knownTails caches the results of rankTail. Computing the distribution for 50 repetitions takes 15 ms. A campaign is assessed
 // repeatedly, and its ratios have only a few different keys.
-var knownTails cache[[3]int, float64]
+var knownTails Cache[[3]int, float64]
 
 // pairwise lists all differences x_i - y_j in ascending order.
 func pairwise(x, y []float64) []float64 {

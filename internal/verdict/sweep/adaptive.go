@@ -39,7 +39,7 @@ func AdaptiveNext(clients []int32, points []Point, percentOfPeak float64) (next 
 	if i := findMissingTop(tried); i >= 0 {
 		return tried[i].clients, false
 	}
-	next = nextCounts.find(keyOf(tried, percentOfPeak), func() int32 { return chooseNext(tried, percentOfPeak) })
+	next = nextCounts.Get(string(keyOf(tried, percentOfPeak)), func() int32 { return chooseNext(tried, percentOfPeak) })
 	return next, next == 0
 }
 

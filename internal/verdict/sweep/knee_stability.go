@@ -43,7 +43,7 @@ func KneeStability(c Curve, skipped []int32, percentOfPeak float64, noise stats.
 	for i, n := range counted.clients {
 		key = key.addInt(int(n)).addFloat(counted.logs[i]).addInt(counted.trials[i])
 	}
-	return stabilities.find(key, func() float64 {
+	return stabilities.Get(string(key), func() float64 {
 		knee := slices.Index(counted.clients, c.Knee.Clients)
 		return min(newCurvePosterior(counted, noise, math.Log(percentOfPeak/100)).share[knee], 1)
 	}), true
