@@ -55,15 +55,8 @@ var followUps = []followUp{
 		v, _ := judged(e, looksCV)
 		return e, isFalse(v)
 	}},
-	{"spec.final.maxRepetitions set after the first look", func(draw func(int) (x, y []float64)) (stats.Estimate, bool) {
-		x, y := draw(4)
-		e := stats.Compare(x, y, 1-stats.Alpha)
-		if v, _ := judged(e, looksCV); v == stats.TooNoisy {
-			e = secondStage(draw, x, y, []stats.Look{{N: len(x), M: len(y)}})
-		}
-		v, _ := judged(e, looksCV)
-		return e, isFalse(v)
-	}},
+	{"spec.final.maxRepetitions set after a first look at 4 repetitions", stageAfterLook(4)},
+	{"spec.final.maxRepetitions set after a first look at 8 repetitions", stageAfterLook(8)},
 	{"a new spec.rerun with the repetitions that the answer needs", func(draw func(int) (x, y []float64)) (stats.Estimate, bool) {
 		x, y := draw(4)
 		e := stats.Compare(x, y, 1-stats.Alpha)
@@ -75,6 +68,19 @@ var followUps = []followUp{
 		}
 		return e, isFalse(v)
 	}},
+}
+
+// stageAfterLook looks at n repetitions. If the answer is too noisy, it adds a second stage.
+func stageAfterLook(n int) func(draw func(n int) (x, y []float64)) (stats.Estimate, bool) {
+	return func(draw func(n int) (x, y []float64)) (stats.Estimate, bool) {
+		x, y := draw(n)
+		e := stats.Compare(x, y, 1-stats.Alpha)
+		if v, _ := judged(e, looksCV); v == stats.TooNoisy {
+			e = secondStage(draw, x, y, []stats.Look{{N: len(x), M: len(y)}})
+		}
+		v, _ := judged(e, looksCV)
+		return e, isFalse(v)
+	}
 }
 
 // raise measures 4 repetitions and looks at the answer. While the answer is too noisy, it raises the number of repetitions to next, up to 4
