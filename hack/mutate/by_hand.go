@@ -34,7 +34,7 @@ var changes = []change{
 		"\tgroups = append(groups, byClients[clients])\n\t\t}\n\t\tgroups = append(groups, groupFinals(c)...)", "\t_ = byClients[clients]\n\t\t}\n\t\tgroups = append(groups, groupFinals(c)...)",
 		"sweep repeats left out of the noise"},
 	{"H11", "internal/verdict/campaign/finals.go",
-		"pair.Cell.Topology != topology && pair.Baseline.Topology != topology ||", "",
+		"pair.Cell.Topology != topology && pair.Baseline.Topology != topology ||", "topology == \"\" ||",
 		"second stage sized for the comparisons of all topologies"},
 	{"H12", "internal/verdict/campaign/sweeps.go",
 		"sweep.KneeStability(c.Curve, c.Skipped, d.PercentOfPeak,", "sweep.KneeStability(c.Curve, c.Skipped, 97,",

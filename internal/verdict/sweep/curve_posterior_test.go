@@ -192,3 +192,26 @@ func TestKneeIndex_rateAtThreshold_passes(t *testing.T) {
 		t.Errorf("knee at index %d, want 1: the threshold is inclusive", got)
 	}
 }
+
+func TestCountedCurve_knee(t *testing.T) {
+	logShare := math.Log(0.97)
+	for _, tt := range []struct {
+		name       string
+		docs       []float64
+		trials     []int
+		knee, peak int
+	}{
+		{"the first count is the peak", []float64{100, 50, 60}, []int{1, 1, 1}, 0, 0},
+		{"the knee is below the peak", []float64{50, 98, 100}, []int{1, 1, 1}, 1, 2},
+		{"a count without trials is neither", []float64{50, 200, 100}, []int{1, 0, 1}, 2, 2},
+		{"nothing is measured", []float64{50, 98, 100}, []int{0, 0, 0}, -1, -1},
+	} {
+		c := countedCurve{trials: tt.trials}
+		for _, d := range tt.docs {
+			c.logs = append(c.logs, math.Log(d))
+		}
+		if knee, peak := c.knee(logShare); knee != tt.knee || peak != tt.peak {
+			t.Errorf("%s: knee %d, peak %d; want %d, %d", tt.name, knee, peak, tt.knee, tt.peak)
+		}
+	}
+}

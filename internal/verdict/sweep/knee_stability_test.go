@@ -33,6 +33,7 @@ func TestKneeStability(t *testing.T) {
 		{"nothing near the threshold", clear, quiet, 0.97, 1},
 		{"a point at the threshold", near, quiet, 0.3, 0.7},
 		{"more noise is less sure", clear, loud, 0.5, 0.95},
+		{"two counts", measured([]int32{8, 16}, []float64{50, 100}), quiet, 0.97, 1},
 		{"no noise at all", near, stats.Noise{CV: 0, Freedom: 20}, 1, 1},
 		{"repeats: nine of each are surer than one", slices.Concat(near, near, near, near, near, near, near, near, near), quiet, 0.5, 0.9},
 		{"Gated and Errored points take no part", slices.Concat(clear, []Point{
