@@ -401,7 +401,7 @@ func TestAnalyze_foreignAttemptColumns_areIgnored(t *testing.T) {
 	if p := r.Cells[0].Points[0]; p.Verdict != "Measured" || *p.DocsPerSecond != 100 {
 		t.Errorf("%+v, want the median of three rows", p)
 	}
-	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "columns verdict, attempt are ignored: Knee reads them only in its own results.csv") {
+	if len(r.Notes) != 1 || !strings.HasPrefix(r.Notes[0], "columns verdict, attempt are ignored, because this file is not Knee's own results.csv") {
 		t.Errorf("notes %q", r.Notes)
 	}
 }

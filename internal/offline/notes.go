@@ -13,9 +13,9 @@ import (
 func findNotes(a campaign.Assessment, has Columns, o Options) []string {
 	var out []string
 	if ignored := foreignColumns(has); len(ignored) > 0 {
-		text := "columns %s are ignored: Knee reads them only in its own results.csv, which has all of these columns: %s"
+		text := "columns %s are ignored, because this file is not Knee's own results.csv: it does not have all of these columns: %s"
 		if len(ignored) == 1 {
-			text = "column %s is ignored: Knee reads this column only in its own results.csv, which has all of these columns: %s"
+			text = "column %s is ignored, because this file is not Knee's own results.csv: it does not have all of these columns: %s"
 		}
 		out = append(out, fmt.Sprintf(text, strings.Join(ignored, ", "), strings.Join(signature, ", ")))
 	}

@@ -204,7 +204,7 @@ func TestBulkTrials(t *testing.T) {
 			}
 		}},
 		"documents of another shape": {bulk: counted, befalls: func(s *opensearch.Server) { s.Judge(every(1000, 400)) },
-			reason: record.ReasonRequestsFailed, words: "40 requests or documents failed without a rejection by OpenSearch (no HTTP status 429): 40 documents: status 400, mapper_parsing_exception: a synthetic document of another shape"},
+			reason: record.ReasonRequestsFailed, words: "40 requests or documents failed with an error that is not a rejection (HTTP status 429): 40 documents: status 400, mapper_parsing_exception: a synthetic document of another shape"},
 		"replies that are lost": {bulk: counted, befalls: func(s *opensearch.Server) { s.LoseReplies(2) },
 			reason: record.ReasonCountMismatch, words: "holds 40200 documents, 200 more than OpenSearch acknowledged: the loader sent 200 documents again"},
 		"an index that is another": {bulk: counted, befalls: func(s *opensearch.Server) {

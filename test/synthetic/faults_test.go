@@ -58,7 +58,7 @@ func TestTrialFaults(t *testing.T) {
 		"an OpenSearch that answers nothing": {misfortune{faults: half((*opensearch.Server).Mute)},
 			record.ReasonClusterChanged, "Knee could not read the index statistics of OpenSearch for 1"},
 		"a driver that hangs": {misfortune{hangAt: 200}, record.ReasonDriverHung, "no activity for 1"},
-		"an end from outside": {misfortune{stop: 10 * time.Second}, record.ReasonInterrupted, "ended from outside: it was deleted or evicted, or its node was drained or shut down, during: load"},
+		"an end from outside": {misfortune{stop: 10 * time.Second}, record.ReasonInterrupted, "ended from outside: it was deleted or evicted, or its node was drained or shut down, while the trial was in this state: load"},
 		"a clock set forward": {misfortune{step: 3 * time.Second}, record.ReasonClockJumped, "the clock of the loader's Kubernetes node jumped by +3.00 s"},
 		"a clock set back":    {misfortune{step: -time.Hour}, record.ReasonClockJumped, "the clock of the loader's Kubernetes node jumped by -3600.00 s"},
 		"a clock corrected":   {misfortune{step: 20 * time.Millisecond}, "", ""},

@@ -110,7 +110,7 @@ func (p SeveralPods) Close(why error) { p.Coordinator.Close(why) }
 func AnswerUsage(question json.RawMessage, load driver.Span, usage func(from, to time.Time) record.Loader) (json.RawMessage, error) {
 	var q usageQuestion
 	if err := json.Unmarshal(question, &q); err != nil {
-		return nil, fmt.Errorf("cannot decode the request of loader pod 0 for the resource usage: %w", err)
+		return nil, fmt.Errorf("cannot decode the message with which loader pod 0 requests the resource usage of this pod: %w", err)
 	}
 	at := func(s float64) time.Time { return load.Began.Add(driver.Seconds(s)) }
 	data, err := json.Marshal(usage(at(q.From), at(q.To)))

@@ -71,7 +71,7 @@ func (e *Evidence) checkRequests() error {
 		return record.Errorf(record.ReasonRequestsFailed, "%d index operations failed on the primary shards: %s", e.Failed, why)
 	}
 	if other := e.Outcome.Failures.Other; other > 0 {
-		return record.Errorf(record.ReasonRequestsFailed, "%d requests or documents failed without a rejection by OpenSearch (no HTTP status 429): %s", other, why)
+		return record.Errorf(record.ReasonRequestsFailed, "%d requests or documents failed with an error that is not a rejection (HTTP status 429): %s", other, why)
 	}
 	if n := e.Outcome.Failures.Refused; n > 0 && e.Rejections.Total() == 0 {
 		return record.Errorf(record.ReasonRequestsFailed, "%d documents were refused with HTTP status 429, but no OpenSearch node counted a rejection: check whether a proxy in front of OpenSearch refuses requests (refused: %s)", n, why)

@@ -58,7 +58,7 @@ func TestEvidence_check(t *testing.T) {
 		"timeouts beside rejections": {func(f *Evidence) {
 			f.Outcome.Failures = driver.Failures{Rejected: 9, Other: 1, Lines: []string{"timed out"}}
 			f.Rejections.WritePool = 9
-		}, record.ReasonRequestsFailed, "1 requests or documents failed without a rejection by OpenSearch (no HTTP status 429): timed out"},
+		}, record.ReasonRequestsFailed, "1 requests or documents failed with an error that is not a rejection (HTTP status 429): timed out"},
 		"a timed load that failed more": {func(f *Evidence) {
 			f.Outcome.Corpus, f.Outcome.Tasks[0].ErrorRate, f.Rejections.WritePool = 0, 0.5, 100
 		}, record.ReasonRequestsFailed, "about 200 requests"},

@@ -31,7 +31,7 @@ func (a *attempt) checkClient(ctx context.Context) {
 	a.measured.Store(&whole)
 	check, err := a.repeat(ctx)
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
-		err = fmt.Errorf("%s, during: %s", interrupted, withoutReason(err))
+		err = fmt.Errorf("%s, while the client check was in this state: %s", interrupted, withoutReason(err))
 	}
 	if err != nil {
 		check = record.ClientCheck{Note: a.secrets.Hide(withoutReason(err))}
@@ -81,7 +81,7 @@ func (a *attempt) repeat(ctx context.Context) (record.ClientCheck, error) {
 	again.endLoad(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return none, fmt.Errorf("%w, during: %s", context.Cause(ctx), withoutReason(err))
+		return none, fmt.Errorf("%w, while the client check was in this state: %s", context.Cause(ctx), withoutReason(err))
 	case err != nil:
 		return none, err
 	}
@@ -130,7 +130,7 @@ func (a *attempt) repeatConfig(ctx context.Context, bulk record.DriverConfig, fo
 func compareLoads(first *record.Ingest, again record.Record) (record.ClientCheck, error) {
 	in, l := again.Ingest, again.Loader
 	if in == nil || in.DocsPerSecond <= 0 {
-		return record.ClientCheck{}, fmt.Errorf("in the repeated load, OpenSearch accepted no document (%d rejections)", again.Rejections.Total())
+		return record.ClientCheck{}, fmt.Errorf("when the client check repeated the load, OpenSearch accepted no document and rejected %d requests", again.Rejections.Total())
 	}
 	out := record.ClientCheck{DocsPerSecond: in.DocsPerSecond, WholeDocsPerSec: in.WholeDocsPerSec, Window: in.Window, Seconds: in.Seconds, Documents: in.Documents,
 		BulkSize: in.BulkSize, Rejections: again.Rejections.Total(), UtilizationOfTime: l.UtilizationOfTime}

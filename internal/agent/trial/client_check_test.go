@@ -71,7 +71,7 @@ func TestCompareLoads(t *testing.T) {
 		t.Errorf("%q, %v", check.Note, err)
 	}
 	again.Ingest.DocsPerSecond = 0
-	if _, err = compareLoads(first, again); err == nil || !strings.Contains(err.Error(), "in the repeated load, OpenSearch accepted no document (2 rejections)") {
+	if _, err = compareLoads(first, again); err == nil || !strings.Contains(err.Error(), "when the client check repeated the load, OpenSearch accepted no document and rejected 2 requests") {
 		t.Error(err)
 	}
 }

@@ -229,7 +229,7 @@ func (a *attempt) explain(outside, ctx context.Context, err error) *record.Error
 	case otherFailed:
 		return &record.Error{Reason: other.Reason, Message: other.Message}
 	case outside.Err() != nil:
-		return &record.Error{Reason: record.ReasonInterrupted, Message: fmt.Sprintf("%s, during: %v", interrupted, err)}
+		return &record.Error{Reason: record.ReasonInterrupted, Message: fmt.Sprintf("%s, while the trial was in this state: %v", interrupted, err)}
 	case ctx.Err() != nil:
 		return &record.Error{Reason: record.ReasonDeadline, Message: fmt.Sprintf("%v, during: %v", context.Cause(ctx), err)}
 	case hasOwn:

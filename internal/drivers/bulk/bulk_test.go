@@ -114,11 +114,11 @@ func TestBulkOutcome_asEvidence(t *testing.T) {
 		"a document of another shape": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Failed, r.Refused = 9_999, 1, refusal(400, 1)
 		},
-			func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonRequestsFailed, "1 requests or documents failed without a rejection by OpenSearch (no HTTP status 429): 1 documents: status 400, some_exception: the reason"},
+			func(f *measure.Evidence) { f.Count, f.Total = 9_999, 9_999 }, record.ReasonRequestsFailed, "1 requests or documents failed with an error that is not a rejection (HTTP status 429): 1 documents: status 400, some_exception: the reason"},
 		"a reply that did not come": {func(r *load.Result) {
 			r.Documents.Acknowledged, r.Documents.Uncertain, r.Refused = 9_900, 100, refusal(0, 100)
 		},
-			nil, record.ReasonRequestsFailed, "100 requests or documents failed without a rejection by OpenSearch (no HTTP status 429): 100 documents: some_exception: the reason"},
+			nil, record.ReasonRequestsFailed, "100 requests or documents failed with an error that is not a rejection (HTTP status 429): 100 documents: some_exception: the reason"},
 		"in the index twice": {func(r *load.Result) { r.Documents.Retried, r.Refused = 100, refusal(503, 100) },
 			func(f *measure.Evidence) { f.Count, f.Total = 10_040, 10_040 }, record.ReasonCountMismatch, "40 more than OpenSearch acknowledged: the loader sent 100 documents again"},
 		"sent again, and once in the index": {func(r *load.Result) { r.Documents.Retried, r.Refused = 100, refusal(503, 100) }, nil, "", ""},

@@ -84,7 +84,7 @@ func TestConclusive(t *testing.T) {
 		{"a shared loader", setup{func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Loader.Placement = v1alpha1.LoaderShared }, plain},
 			v1alpha1.ReasonLoaderShared, "spec.loader.placement"},
 		{"too few repetitions", setup{repetitions(3), plain}, v1alpha1.ReasonTooFewRepetitions,
-			"to distinguish any difference from noise: b against a (3 and 3); set spec.final.repetitions to at least 4"},
+			"no difference can be distinguished from noise: b against a (3 and 3); set spec.final.repetitions to at least 4"},
 		{"no repetitions", setup{repetitions(0), plain}, v1alpha1.ReasonTooFewRepetitions, "no Final repetitions"},
 		{"no difference that matters", setup{nil, with(func(t record.Trial, r *record.Record) {
 			set(t, r, curve[t.Clients]*(1+float64(t.Repetition)/1000))
@@ -119,7 +119,7 @@ func TestConclusive(t *testing.T) {
 			if t.Phase == record.Final && t.Variant == "a" && t.Repetition < 3 {
 				r.Ingest.WindowNote = "the warm-up would take more than half of the load"
 			}
-		})}, v1alpha1.ReasonNotSteady, "no steady part of the load was found in these cells, so docs/s covers the whole load: a (Final 1: the warm-up would take more than half of the load; the same in other trials of this cell: 1)"},
+		})}, v1alpha1.ReasonNotSteady, "no steady part of the load was found in these cells, so docs/s covers the whole load: a (Final 1: the warm-up would take more than half of the load; number of other trials with this problem: 1)"},
 		{"a failed OpenLoop", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			c.Spec.Final.OpenLoop = &v1alpha1.OpenLoop{}
 			c.Spec.Workload.OSB.TargetThroughputParam = "rate"
@@ -129,7 +129,7 @@ func TestConclusive(t *testing.T) {
 			three := int32(3)
 			c.Spec.Final.Placements = &three
 		}, plain}, v1alpha1.ReasonTooFewRepetitions,
-			"these comparisons have too few placements without an error or a failed gate to distinguish any difference from noise: b against a (3 and 3); set spec.final.placements to at least 4"},
+			"these comparisons have too few valid placements (no error, no failed gate), so that no difference can be distinguished from noise: b against a (3 and 3); set spec.final.placements to at least 4"},
 		{"placements that share a machine", setup{func(c *v1alpha1.BenchmarkCampaign) {
 			four := int32(4)
 			c.Spec.Final.Placements = &four

@@ -180,7 +180,7 @@ func TestDoubts_tooFewMeasuredRepetitions_adviceFitsCause(t *testing.T) {
 			return r
 		})
 		message := doubt(a, v1alpha1.ReasonTooFewRepetitions)
-		says(t, message, "these comparisons have too few repetitions without an error or a failed gate to distinguish any difference from noise: b against a", tt.says)
+		says(t, message, "these comparisons have too few valid repetitions (no error, no failed gate), so that no difference can be distinguished from noise: b against a", tt.says)
 		if strings.Contains(message, tt.not) || tt.spoil != nil && strings.Contains(message, "set spec.final") {
 			t.Errorf("%s: %q", tt.name, message)
 		}
@@ -270,11 +270,11 @@ func TestTruth_M6_campaignsThatCannotContinue_advice(t *testing.T) {
 	placed.Ratios = slices.Clone(a.Ratios)
 	placed.Ratios[0].Need = 7
 	for want, a := range map[string]campaign.Assessment{
-		fmt.Sprintf("set spec.final.repetitions to %d and a new spec.rerun", a.Ratios[0].Need):     chosen,
-		"set spec.final.placements to 7 and a new spec.rerun":                                      placed,
-		"set spec.final.repetitions to 20 and a new spec.rerun":                                    looked,
-		"to distinguish any difference from noise: b against a (4 and 4); the earlier comparisons": few,
-		"have used up the allowed error probability, so set a new spec.rerun":                      spent,
+		fmt.Sprintf("set spec.final.repetitions to %d and a new spec.rerun", a.Ratios[0].Need):          chosen,
+		"set spec.final.placements to 7 and a new spec.rerun":                                           placed,
+		"set spec.final.repetitions to 20 and a new spec.rerun":                                         looked,
+		"no difference can be distinguished from noise: b against a (4 and 4); the earlier comparisons": few,
+		"have used up the allowed error probability, so set a new spec.rerun":                           spent,
 	} {
 		if _, reason, message := doubts.Conclusive(a); !strings.Contains(message, want) {
 			t.Errorf("%s %q, want %q", reason, message, want)

@@ -41,7 +41,7 @@ func fewRepetitions(a campaign.Assessment) []Doubt {
 		advice = adviceForLostFinals(a, short)
 	}
 	return doubtAbout(v1alpha1.ReasonTooFewRepetitions, pairs, fmt.Sprintf(
-		"these comparisons have too few %s without an error or a failed gate to distinguish any difference from noise: %%s; %s", what, advice))
+		"these comparisons have too few valid %s (no error, no failed gate), so that no difference can be distinguished from noise: %%s; %s", what, advice))
 }
 
 // wasLookedAt reports whether the data of a ratio was compared before it had its present repetitions.

@@ -29,7 +29,7 @@ func notSteady(a campaign.Assessment) []Doubt {
 		case count == 1:
 			cells = append(cells, fmt.Sprintf("%s (%s)", a.CellName(c.Variant, c.Topology), note))
 		case count > 1:
-			cells = append(cells, fmt.Sprintf("%s (%s; the same in other trials of this cell: %d)", a.CellName(c.Variant, c.Topology), note, count-1))
+			cells = append(cells, fmt.Sprintf("%s (%s; number of other trials with this problem: %d)", a.CellName(c.Variant, c.Topology), note, count-1))
 		}
 	}
 	return append(doubtAbout(v1alpha1.ReasonNotSteady, cells,

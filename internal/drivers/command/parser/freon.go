@@ -198,7 +198,7 @@ func (f *Freon) readTimers(timers []freonTimer) error {
 	}
 	*f = found[0]
 	if f.Count == 0 {
-		return fmt.Errorf("freon's %q is 0: freon made no call", "count")
+		return fmt.Errorf("freon made no call: its %q is 0", "count")
 	}
 	return nil
 }

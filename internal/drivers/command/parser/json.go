@@ -45,7 +45,7 @@ func ParseJSONFigures(output string, figures commandconfig.JSONFigures) (*record
 		return nil, root.err
 	}
 	if load.Rate == 0 {
-		return nil, fmt.Errorf("%sthroughput: %s is 0: the program did nothing", jsonField, figures.Throughput.Path)
+		return nil, fmt.Errorf("the program did nothing: its throughput is 0 (%sthroughput: %s)", jsonField, figures.Throughput.Path)
 	}
 	if figures.Seconds != "" && load.Seconds == 0 {
 		return nil, fmt.Errorf("%sseconds: the value at path %s is 0, but the duration must be above 0", jsonField, figures.Seconds)

@@ -86,7 +86,7 @@ func TestParseJSONFigures_invalidOutput_fails(t *testing.T) {
 		"no unit":            {loader, func(f *commandconfig.JSONFigures) { f.LatencyUnit = "min" }, []string{`json.latency.unit: the unit "min" is not known: use ns, us, ms or s`}},
 		"another percentile": {loader, func(f *commandconfig.JSONFigures) { f.Latency["p95"] = "$.summary.ops" }, []string{"json.latency.p95: this latency is not known: use mean"}},
 		"all at once":        {"{}", func(*commandconfig.JSONFigures) {}, []string{"json.throughput", "json.operations", "json.failures", "json.seconds", "json.latency.mean", "json.latency.p50", "json.latency.p999", "json.metrics[gc-young]", "json.metrics[last]"}},
-		"nothing was done":   {strings.Replace(loader, "1234.5", "0", 1), func(*commandconfig.JSONFigures) {}, []string{"json.throughput: $.summary.rate is 0"}},
+		"nothing was done":   {strings.Replace(loader, "1234.5", "0", 1), func(*commandconfig.JSONFigures) {}, []string{"its throughput is 0 (spec.workload.command.json.throughput: $.summary.rate)"}},
 		"in no time":         {strings.Replace(loader, "10.0", "0", 1), func(*commandconfig.JSONFigures) {}, []string{"json.seconds: the value at path $.summary.elapsed is 0"}},
 		"hexadecimal":        {strings.Replace(loader, `"1234.5"`, `"0x10"`, 1), func(*commandconfig.JSONFigures) {}, []string{`is "0x10", which is no number`}},
 		"infinite":           {strings.Replace(loader, `"1234.5"`, `"Inf"`, 1), func(*commandconfig.JSONFigures) {}, []string{`is "Inf", which is no number`}},

@@ -20,7 +20,7 @@ import (
 const Path = "/_benchmark/stream"
 
 // Needs lists what a cluster needs for the Benchmark API, for error messages.
-const Needs = "the plugin stream-benchmark (the Benchmark API) on every node, and for the stream transport the plugins arrow-base and arrow-flight-rpc and the setting " +
+const Needs = "the plugin stream-benchmark (the Benchmark API) on every node, and the stream transport also needs the plugins arrow-base and arrow-flight-rpc and the setting " +
 	"opensearch.experimental.feature.transport.stream.enabled: true"
 
 // NoStreamTransport is the error type with which the plugin stream-benchmark refuses use_stream_transport on a node without
