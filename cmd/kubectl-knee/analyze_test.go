@@ -60,8 +60,8 @@ func TestAnalyze_unusableColumns_notesOnStderr(t *testing.T) {
 	for csv, want := range map[string]string{
 		"variant,clients,docs_per_second\na,8,1\n":                 "note: the file has no column iowait_percent: --max-iowait is not applied to any row\n",
 		"variant,clients,docs_per_second,iowait_percent\na,8,1,\n": "",
-		"variant,clients,docs_per_second,iowait_percent,attempt\na,8,1,1,x\n": "note: column attempt is ignored: Knee reads this column only in its own " +
-			"results.csv, which has all of these columns: attempt, verdict, failures, whole_docs_per_second\n",
+		"variant,clients,docs_per_second,iowait_percent,attempt\na,8,1,1,x\n": "note: column attempt is ignored, because this file is not Knee's own results.csv: " +
+			"it does not have all of these columns: attempt, verdict, failures, whole_docs_per_second\n",
 	} {
 		if r := knee(t, csv, "analyze", "-f", "-", "--max-iowait", "10", "-o", "json"); r.code != exitOK || r.err != want {
 			t.Errorf("%q: exit code %d, %q; want %q", csv, r.code, r.err, want)
