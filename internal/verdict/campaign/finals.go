@@ -80,7 +80,7 @@ func secondStageRepetitions(p plan.Plan, a Assessment, topology string, first ma
 		return pair.Cell.Topology != topology && pair.Baseline.Topology != topology ||
 			len(first[pair.Cell.Topology].Clients) == 0 || len(first[pair.Baseline.Topology].Clients) == 0
 	})
-	if len(pairs) == 0 { // kubectl knee compare may compare each cell with the same cell of another campaign
+	if len(pairs) == 0 { // no pair can be compared here: size for the same cell of another campaign (kubectl knee compare)
 		for _, c := range cells {
 			if c.Topology == topology {
 				pairs = append(pairs, Pair{Cell: CellKey{c.Variant, topology}, Baseline: CellKey{c.Variant, topology}})
@@ -197,8 +197,8 @@ func countMeasured(c Cell, clients, n int32) int {
 	return count
 }
 
-// LookEnd returns the repetitions of the look with which a Final was measured, and the limit of spec.final.maxRepetitions at this look,
-// or 0 for one stage.
+// LookEnd returns the repetitions of the look with which a Final was measured, and the present limit of spec.final.maxRepetitions if this
+// look had two stages, or 0 for one stage.
 func (a Assessment) LookEnd(t record.Trial) (repetitions, most int32) {
 	c := a.Cell(t.Variant, t.Topology)
 	if c == nil {

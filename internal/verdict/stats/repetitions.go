@@ -43,10 +43,10 @@ func RepetitionsFor(s Sizing) int {
 	least := leastRepetitions(s.Comparisons, errorShare(s.TwoStages))
 	difference := math.Log1p(s.SmallestDifferencePercent / 100)
 	cv, spread, certain := s.noise()
-	if !Positive(cv) || !Positive(difference) {
-		return least
-	}
 	const most = 100_000
+	if _, left := s.confidence(most); !left || !Positive(cv) || !Positive(difference) {
+		return least // without an error that is left, more repetitions give no interval
+	}
 	margin := studentQuantile(certain, 1-Alpha/2)
 	enough := func(n int) bool {
 		confidence, ok := s.confidence(n)

@@ -7,7 +7,7 @@ import (
 	"github.com/knee-bench/knee/internal/verdict/stats"
 )
 
-// Answers that take milliseconds to compute, by everything that they depend on. Each assessment of a campaign asks for all of them again.
+// Caches of answers that take milliseconds to compute. The key holds all inputs. Each assessment of a campaign needs all answers again.
 var (
 	nextCounts  stats.Cache[string, int32]   // answers of chooseNext
 	stabilities stats.Cache[string, float64] // answers of KneeStability

@@ -21,8 +21,10 @@ const (
 	nextBend     = 0.8  // of the next bend in the list
 	skippedBend  = 0.5  // factor for each bend that is skipped
 	previousBend = 0.05 // of each bend before it
-	anyLevel     = 1e-6 // probability of a change to any level, so that no measurement is impossible
 )
+
+// anyLevel is the probability of a change to any level, so that no measurement is impossible.
+const anyLevel = 1e-6
 
 // bendChances holds the probability of each bend after each bend, and bendScale the divisor that makes the probabilities of a bend
 // add up to 1.
@@ -48,27 +50,30 @@ var bendChances, bendScale = func() (p [len(bends)][len(bends)]float64, scale [l
 
 // levelGrid is a grid of log docs/s.
 type levelGrid struct {
-	lowest float64   // log docs/s of level 0; lower rates count as this rate, because they are too far below the peak to be the knee
+	lowest float64   // log docs/s of level 0; lower rates count as this rate, because they are far below the threshold
 	levels int       // number of levels
 	widths []float64 // of each count except the first: change of the log of the clients since the count before, in steps of the grid
 }
 
 const (
 	gridStep  = 0.003 // distance of the levels, on log docs/s
-	gridDepth = 0.45  // range of the grid below the highest measurement
+	gridDepth = 0.45  // least range of the grid below the highest measurement
+	gridBelow = 0.3   // least range of the grid below the threshold of the highest measurement
 	gridRoom  = 0.06  // range of the grid above the highest measurement, in addition to four standard deviations of the noise
 	maxGridCV = 1     // a greater noise does not extend the grid
 )
 
-func newLevelGrid(c countedCurve, noise stats.Noise) levelGrid {
+// newLevelGrid returns the grid for a curve. logShare is the log of percentOfPeak/100.
+func newLevelGrid(c countedCurve, noise stats.Noise, logShare float64) levelGrid {
 	highest := math.Inf(-1)
 	for i, n := range c.trials {
 		if n > 0 {
 			highest = max(highest, c.logs[i])
 		}
 	}
-	g := levelGrid{lowest: highest - gridDepth}
-	g.levels = int((gridDepth+gridRoom+4*min(noise.CV, maxGridCV))/gridStep) + 1
+	depth := max(gridDepth, gridBelow-logShare)
+	g := levelGrid{lowest: highest - depth}
+	g.levels = int((depth+gridRoom+4*min(noise.CV, maxGridCV))/gridStep) + 1
 	for i := range c.clients {
 		if i > 0 {
 			g.widths = append(g.widths, math.Log(float64(c.clients[i])/float64(c.clients[i-1]))/gridStep)
@@ -90,7 +95,7 @@ func (g levelGrid) origins(i, level int, b bend) (from, to int) {
 	return level + steps(b.high) + 1, level + max(steps(b.low), steps(b.high)+1) + 1
 }
 
-// inside returns the level, or the nearest level from 0 to levels.
+// inside limits an index of cumulative probabilities to the range from 0 to g.levels.
 func (g levelGrid) inside(level int) int { return min(max(level, 0), g.levels) }
 
 // bendFilter is a hidden Markov model of a sweep: its states are the bend before each client count and the level of log docs/s at the

@@ -60,7 +60,7 @@ type curvePosterior struct {
 //
 // At least one count must be measured, and noise.Freedom must be above 0.
 func newCurvePosterior(c countedCurve, noise stats.Noise, logShare float64) curvePosterior {
-	g := newLevelGrid(c, noise)
+	g := newLevelGrid(c, noise, logShare)
 	var models []*bendFilter
 	var weights []float64
 	chi := distuv.ChiSquared{K: float64(noise.Freedom)}

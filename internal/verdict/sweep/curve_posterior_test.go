@@ -71,7 +71,7 @@ func TestCurvePosterior_curvesOfThePrior_isCalibrated(t *testing.T) {
 // TestBendFilter_step_equalsSumOverAllStates compares the sums of the filter with the sum over every pair of states.
 func TestBendFilter_step_equalsSumOverAllStates(t *testing.T) {
 	c := countedCurve{clients: []int32{8, 9, 16}, logs: []float64{-0.2, -0.1, 0}, trials: []int{1, 1, 1}}
-	g := newLevelGrid(c, stats.Noise{CV: 0.01, Freedom: 3})
+	g := newLevelGrid(c, stats.Noise{CV: 0.01, Freedom: 3}, math.Log(0.97))
 	f := newBendFilter(g, c, 1e-4, 1e-4)
 	for i := 1; i < len(c.clients); i++ {
 		density := make([]float64, g.levels)

@@ -11,8 +11,8 @@ import (
 // KneeStability returns the probability that the knee of a curve is the knee of the true curve, from 0 to 1: the share of true curves,
 // drawn from their posterior, that have their knee at the same client count (see newCurvePosterior). noise is the noise of one trial
 // of this cell. skipped holds the client counts that an adaptive sweep did not measure, ascending. Those below the highest Measured
-// count may also be the true knee or peak. The counts above it have no part in the knee: the sweep skipped them because a gate failed
-// above it.
+// count may also be the true knee or peak. Counts above the highest Measured count are no candidates: a gate failed at one of them or
+// below.
 //
 // The function returns false if the noise is unknown or there is no knee. It also returns false for a single count, which has only
 // one possible knee.
@@ -39,12 +39,15 @@ func KneeStability(c Curve, skipped []int32, percentOfPeak float64, noise stats.
 	if len(counted.clients) < 2 {
 		return 0, false
 	}
-	key := answerKey{}.addFloat(percentOfPeak).addFloat(noise.CV).addInt(noise.Freedom)
+	knee := slices.Index(counted.clients, c.Knee.Clients)
+	if knee < 0 {
+		return 0, false
+	}
+	key := answerKey{}.addInt(knee).addFloat(percentOfPeak).addFloat(noise.CV).addInt(noise.Freedom)
 	for i, n := range counted.clients {
 		key = key.addInt(int(n)).addFloat(counted.logs[i]).addInt(counted.trials[i])
 	}
 	return stabilities.Get(string(key), func() float64 {
-		knee := slices.Index(counted.clients, c.Knee.Clients)
 		return min(newCurvePosterior(counted, noise, math.Log(percentOfPeak/100)).share[knee], 1)
 	}), true
 }

@@ -33,6 +33,7 @@ func TestKneeStability(t *testing.T) {
 		{"nothing near the threshold", clear, quiet, 0.97, 1},
 		{"a point at the threshold", near, quiet, 0.3, 0.7},
 		{"more noise is less sure", clear, loud, 0.5, 0.95},
+		{"a threshold of 50 %: 50 fails, 80 passes", measured(clients, []float64{45, 80, 99, 100}), quiet, 0.97, 1},
 		{"two counts", measured([]int32{8, 16}, []float64{50, 100}), quiet, 0.97, 1},
 		{"no noise at all", near, stats.Noise{CV: 0, Freedom: 20}, 1, 1},
 		{"repeats: nine of each are surer than one", slices.Concat(near, near, near, near, near, near, near, near, near), quiet, 0.5, 0.9},
@@ -43,6 +44,7 @@ func TestKneeStability(t *testing.T) {
 		if !ok || got < tt.low || got > tt.high {
 			t.Errorf("%s: %v, %t; want %v to %v", tt.name, got, ok, tt.low, tt.high)
 		}
+		stabilities = stats.Cache[string, float64]{}
 		again, _ := KneeStability(NewCurve(tt.points, 97), nil, 97, tt.noise)
 		if again != got {
 			t.Errorf("%s: %v, then %v: it is not a function of its arguments", tt.name, got, again)
