@@ -154,7 +154,7 @@ func CompareCells(a Assessment) []Ratio {
 			}
 			r.Verdict, r.Need = stats.JudgeRatio(r.Estimate, r.Distinguishable, sizing)
 			if r.Need > 0 && !a.ComparesPlacements(x.FinalsAt(at[0]), y.FinalsAt(at[1])) && !a.hasTwoStages() {
-				sizing.TwoStages, sizing.Earlier = true, append(earlier, stats.Look{N: r.N, M: r.M})
+				sizing.TwoStages, sizing.Earlier = true, append(slices.Clone(earlier), stats.Look{N: r.N, M: r.M})
 				r.NeedWithStage = stats.RepetitionsFor(sizing)
 			}
 			out = append(out, r)
