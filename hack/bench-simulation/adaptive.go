@@ -238,7 +238,7 @@ func (t *table) row(w way) row {
 // loss is by how many percentage points fewer knees are found, with its standard error.
 type loss struct{ percent, err float64 }
 
-// lossOf returns the loss of b compared with a. Both measured the same cells with the same noise.
+// lossOf returns the loss of b compared with a: it is positive if b finds fewer knees. Both measured the same cells with the same noise.
 func lossOf(a, b []outcome, group int, hit func(outcome) bool) loss {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for i := range a {

@@ -47,7 +47,7 @@ func TestSettle(t *testing.T) {
 		note string // empty: nothing is active when the wait ends
 	}{
 		"at rest":            {&restless{health: "green", indexed: constant}, ""},
-		"indexing goes on":   {&restless{health: "green", indexed: func(n int64) int64 { return n }}, "an OpenSearch node indexed documents 0.0 s ago"},
+		"indexing continues": {&restless{health: "green", indexed: func(n int64) int64 { return n }}, "an OpenSearch node indexed documents 0.0 s ago"},
 		"a merge runs":       {&restless{health: "green", indexed: constant, merges: 2}, "OpenSearch node n1 runs 2 merges"},
 		"a replica is away":  {&restless{health: "yellow", indexed: constant}, "health yellow"},
 		"the machine is hot": {&restless{health: "green", indexed: constant, busy: 80}, "the machine of OpenSearch node n1 is 80 % busy"},

@@ -11,11 +11,11 @@ import (
 // Parameters of an adaptive sweep. They were tuned by simulation. make bench-adaptive measures their quality on curves with other
 // seeds.
 const (
-	adaptiveRepeats = 6     // highest number of trials of one client count
-	sureEnough      = 0.96  // probability of the knee at which the sweep ends
-	worthTrial      = 0.002 // a further trial must raise the probability of the right knee by at least this
-	literalMargin   = 0.1   // see contradiction
-	together        = 3     // highest number of trials of a count that mostInformative considers together
+	adaptiveRepeats     = 6     // highest number of trials of one client count
+	stopProbability     = 0.96  // probability of the knee at which the sweep ends
+	minGainPerTrial     = 0.002 // a further trial must raise the probability of the right knee by at least this
+	contradictionMargin = 0.1   // see contradiction
+	maxTrialsTogether   = 3     // highest number of trials of a count that mostInformative considers together
 
 	// Prior for the noise: a coefficient of variation of 1 %, worth two degrees of freedom.
 	priorCV      = 0.01
@@ -24,12 +24,12 @@ const (
 
 // AdaptiveNext returns the client count that an adaptive sweep measures next, based on the points measured so far. Repeats of a
 // count are separate points, including Errored points. The result depends only on the arguments, not on the order of the points.
-// done is true if the knee is known with a probability of 96 %, or if no further trial is worth its price. Each count has at most six
+// done is true if the knee is known with a probability of 96 %, or if no further trial is worth its time. Each count has at most six
 // trials. clients must be ascending.
 //
 // The highest count that passes the gates comes first. The next count is the one whose measurement is expected to raise the
-// probability of the right knee most (see newCurvePosterior). This may be a repeat. The count directly
-// below the knee is always measured. The posterior only chooses the counts. The knee is always computed by NewCurve from the measured
+// probability of the right knee most (see newCurvePosterior). This may be a repeat. In the end, the next lower count that may be a knee
+// is measured if it has no trial. The posterior only chooses the counts. The knee is always computed by NewCurve from the measured
 // points, as in any sweep.
 //
 // The noise is that of the cell's own repeats and a weak prior. The noise of other cells and of Finals is not used: their records
@@ -173,7 +173,7 @@ func chooseNext(tried []triedCount, percentOfPeak float64) int32 {
 
 // worthMeasuring returns the index of the count to measure, or -1 if the measured knee is sure enough or no trial is worth its price.
 func (s steering) worthMeasuring() int {
-	if s.posterior.share[s.knee] >= sureEnough {
+	if s.posterior.share[s.knee] >= stopProbability {
 		return -1
 	}
 	if s.trials[s.likeliest] == 0 {
@@ -204,9 +204,9 @@ func (s steering) mayMeasure(i int) bool { return s.attempts[i] < adaptiveRepeat
 // if no count is worth a trial. This is the knowledge gradient (Frazier, Powell and Dayanik 2008).
 func (s steering) mostInformative() int {
 	groups := s.posterior.groupByKnee()
-	best, highest := -1, worthTrial
+	best, highest := -1, minGainPerTrial
 	for i := range s.clients {
-		for n := 1; n <= min(together, adaptiveRepeats-s.attempts[i]); n++ {
+		for n := 1; n <= min(maxTrialsTogether, adaptiveRepeats-s.attempts[i]); n++ {
 			gain := 0.0
 			for other := range s.clients {
 				if other != s.likeliest && groups[other].draws > 0 {
@@ -221,11 +221,11 @@ func (s steering) mostInformative() int {
 	return best
 }
 
-// contradiction returns the count to repeat if the measured knee is much less probable than another knee. Then the median of the
-// peak or of one of both knees is probably wrong by noise, which more trials correct. Of these three counts, it is the one whose
+// contradiction returns the count to repeat if the measured knee is much less probable than another knee. Then noise has
+// probably moved the median of the peak, of the measured knee or of the likeliest knee. More trials correct it. Of these three counts, it is the one whose
 // trials can move the median most towards the expected docs/s. It returns -1 if there is no contradiction.
 func (s steering) contradiction() int {
-	if s.posterior.share[s.likeliest]-s.posterior.share[s.knee] <= literalMargin {
+	if s.posterior.share[s.likeliest]-s.posterior.share[s.knee] <= contradictionMargin {
 		return -1
 	}
 	best, highest := -1, 0.0

@@ -91,7 +91,7 @@ func TestKneeStability_scaledOrReversed_isInvariant(t *testing.T) {
 		slices.Reverse(scaled)
 		a, _ := KneeStability(NewCurve(points, 97), nil, 97, stats.Noise{CV: 0.02, Freedom: 9})
 		b, _ := KneeStability(NewCurve(scaled, 97), nil, 97, stats.Noise{CV: 0.02, Freedom: 9})
-		if math.Abs(a-b) > 2.0/posteriorDraws { // rounding may change a resample that lies exactly on the threshold
+		if math.Abs(a-b) > 2.0/posteriorDraws { // rounding may change a draw that lies exactly on the threshold
 			t.Errorf("%v, scaled by 1024 and in another order %v", a, b)
 		}
 	}
