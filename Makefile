@@ -89,7 +89,7 @@ verify-tidy: go
 	@for module in hack/*/go.mod hack/*/*/go.mod; do \
 	  (cd $$(dirname $$module) && go mod tidy -diff) || { echo "run go mod tidy in $$(dirname $$module)" >&2; exit 1; }; done
 verify-manifests: $(KUSTOMIZE)
-	@for overlay in config/default config/namespaced config/embedded config/samples config/studies/ozone; do \
+	@for overlay in config/default config/namespaced config/embedded config/policies/authors config/samples config/studies/ozone; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
 	@$(KUSTOMIZE) build --load-restrictor LoadRestrictionsNone config/studies/ozone/campaign >/dev/null
 vet: go
@@ -106,13 +106,27 @@ verify-vulnerabilities: $(SUPPLY_CHAIN) $(GOVULNCHECK)
 # With GOGC=400 the API servers and the tests use a fifth less CPU time. Many tests wait, so one more package than cores runs
 # at a time. The slowest packages come first.
 test: go assets cluster-test tools-test ## Run the unit tests and the tests on a real API server.
-	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points go test -p 3 -timeout 15m ./test/faults ./controllers ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e)
+	@rm -f $(BIN)/skipped
+	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -p 3 -timeout 15m ./test/faults ./controllers ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e)
 	@cat $(BIN)/fault-points # go test prints nothing of tests that pass
+	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
+
+.PHONY: test-race
+test-race: go assets ## Test the packages with concurrency under the race detector; needs root if gcc is missing.
+	KUBEBUILDER_ASSETS=$(BIN)/k8s hack/race.sh
+
+.PHONY: test-real
+test-real: go images-host image-opensearch image-osb ## Run the tests that need a real OpenSearch and the real opensearch-benchmark, as processes on this machine.
+	hack/test-real.sh $(call image_tar,$(OPENSEARCH_IMAGE))
 
 FUZZTIME ?= 20s
 .PHONY: fuzz
 fuzz: go ## Run every fuzz target for FUZZTIME (20s).
 	@hack/fuzz.sh $(FUZZTIME)
+
+.PHONY: fuzz-third
+fuzz-third: go ## Run a third of the fuzz targets for FUZZTIME (20s): another third for each commit.
+	@hack/fuzz.sh $(FUZZTIME) third
 
 RUNS ?= 200
 SCENARIO ?=

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -38,10 +40,14 @@ type CampaignReconciler struct {
 	Options       resources.Options
 	Namespace     string // the only namespace that the manager watches; empty: all namespaces
 
+	// LeaseNamespace is the namespace of the leader election; empty: no leader is elected. Trials at endpoints need it.
+	LeaseNamespace string
+
 	setUpOnce sync.Once
 	observer  observe.Observer
 	applier   apply.Applier
 	leftovers apply.Leftovers
+	policies  apply.Policies
 	findings  status.FindingsCache
 }
 
@@ -54,9 +60,10 @@ type CampaignReconciler struct {
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/status,verbs=update
 // +kubebuilder:rbac:groups=knee.dev,resources=benchmarkcampaigns/finalizers,verbs=update
 // +kubebuilder:rbac:groups=apps,resources=statefulsets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;update;delete
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create
@@ -70,7 +77,8 @@ func (r *CampaignReconciler) setUp() {
 	r.setUpOnce.Do(func() {
 		operator := &observe.Operator{Uncached: r.Uncached, Namespace: r.Namespace}
 		r.observer = observe.Observer{Reader: r.Client, Uncached: r.Uncached, Operator: operator, Clock: r.Clock}
-		r.applier = apply.Applier{Client: r.Client, Uncached: r.Uncached, Operator: operator, Clock: r.Clock, Options: r.Options, Namespace: r.Namespace}
+		r.applier = apply.Applier{Client: r.Client, Uncached: r.Uncached, Operator: operator, Clock: r.Clock, Options: r.Options, Namespace: r.Namespace, LeaseNamespace: r.LeaseNamespace}
+		r.policies = apply.Policies{Reader: r.Client, Uncached: r.Uncached, Writer: r.Client}
 		r.leftovers = apply.Leftovers{Writer: r.Client, Operator: operator, Recorder: r.Recorder}
 	})
 }
@@ -85,17 +93,41 @@ func (r *CampaignReconciler) Reconcile(ctx context.Context, req ctrl.Request) (c
 		if !apierrors.IsNotFound(err) {
 			return ctrl.Result{}, err
 		}
-		return ctrl.Result{}, r.leftovers.Delete(ctx, req.NamespacedName, "")
+		return ctrl.Result{}, r.deleteLeftovers(ctx, req.NamespacedName, "")
 	}
-	leftoversErr := r.leftovers.Delete(ctx, req.NamespacedName, c.UID)
-	if !c.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, leftoversErr // the garbage collector deletes the objects that the campaign owns
+	leftoversErr := r.deleteLeftovers(ctx, req.NamespacedName, c.UID)
+	if !c.DeletionTimestamp.IsZero() { // the garbage collector deletes the objects that the campaign owns
+		none := func(types.UID, string) bool { return false }
+		return ctrl.Result{}, errors.Join(leftoversErr, r.policies.DeleteUnused(ctx, req.NamespacedName, none))
 	}
 	result, err := r.reconcileCampaign(ctx, &c)
 	if leftoversErr != nil {
 		return ctrl.Result{}, errors.Join(err, leftoversErr)
 	}
 	return result, err
+}
+
+// deleteLeftovers deletes what is left of the deleted campaigns with the name key. The parameter present is the UID of the campaign that
+// has this name now. It is empty if there is no such campaign.
+func (r *CampaignReconciler) deleteLeftovers(ctx context.Context, key types.NamespacedName, present types.UID) error {
+	return errors.Join(
+		r.leftovers.Delete(ctx, key, present),
+		r.policies.DeleteUnused(ctx, key, func(campaign types.UID, _ string) bool { return campaign == present }))
+}
+
+// deleteUnusedPolicies deletes the NetworkPolicies of the campaign's cells that have no objects left. Cells that start are not included.
+func (r *CampaignReconciler) deleteUnusedPolicies(ctx context.Context, c *v1alpha1.BenchmarkCampaign, w decide.World, actions []decide.Action) error {
+	used := map[string]bool{}
+	for name := range w.Clusters {
+		used[name] = true
+	}
+	for _, job := range w.Jobs {
+		used[job.Cell] = true
+	}
+	for _, action := range actions {
+		used[action.Cell] = used[action.Cell] || action.Kind == decide.StartCluster || action.Kind == decide.StartTrial
+	}
+	return r.policies.DeleteUnused(ctx, client.ObjectKeyFromObject(c), func(campaign types.UID, cell string) bool { return campaign != c.UID || used[cell] })
 }
 
 // reconcileCampaign does the next step of a campaign that is not being deleted.
@@ -105,26 +137,40 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 		return ctrl.Result{}, err
 	}
 	p := plan.BuildWith(c, observed.Contents)
+	now := r.Clock.Now()
 	invalid := validation.Campaign(c, r.Options)
-	if invalid == nil && observed.ContentsErr != nil { // some contents of ConfigMaps are unknown, so the cells of p may have wrong identities
-		return requeue(0, false, errors.Join(
-			r.applier.Apply(ctx, c, p, decide.Collects(observed.World)),
-			r.writeStatus(ctx, c, status.Unplanned(c, observed.ContentsErr), campaign.Assessment{}),
-			observed.ContentsErr))
+	finished := decide.StaysFinished(p, observed.World, observed.Records.Records)
+	unplanned := func(err error) (ctrl.Result, error) {
+		return r.release(ctx, c, p, observed.World, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Unplanned(c, d, err) }, err)
+	}
+	switch {
+	case observed.ContentsErr != nil && observed.World.FinishedWith > 0:
+		return requeue(0, false, observed.ContentsErr) // the finished campaign keeps its status
+	case invalid == nil && observed.ContentsErr != nil: // the cells of p may have wrong identities
+		return unplanned(observed.ContentsErr)
 	}
 	r.leftovers.Remember(c, p)
-	if invalid != nil {
-		return requeue(0, false, errors.Join(
-			r.applier.Apply(ctx, c, p, decide.Collects(observed.World)),
-			r.writeStatus(ctx, c, status.Invalid(c, invalid), campaign.Assessment{})))
+	if invalid != nil && !finished {
+		return r.release(ctx, c, p, observed.World, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Invalid(c, d, invalid) }, nil)
 	}
-	now := r.Clock.Now()
-	found := r.findings.Find(c, p, observed.Records)
+	if changed, err := r.applier.UpdateRecords(ctx, c, p, observed.World); err != nil && !apierrors.IsConflict(err) {
+		if finished {
+			return requeue(0, false, err) // the finished campaign keeps its status
+		}
+		return unplanned(err)
+	} else if changed || err != nil {
+		return ctrl.Result{RequeueAfter: children.RetryInterval}, nil // usually the event of the changed record causes the next Reconcile earlier
+	}
+	found := r.findings.Find(c, p, observed.Records, finished)
 	decision := decide.Next(p, found.Assessment, observed.World, c.Spec, now)
-	applyErr := r.applier.Apply(ctx, c, p, decision.Actions)
+	applyErr := errors.Join(r.applier.Apply(ctx, c, p, decision.Actions), r.deleteUnusedPolicies(ctx, c, observed.World, decision.Actions))
 	reports, reportErr := r.applier.WriteReports(ctx, c, found.Input, found.MadeOf())
 	trouble := errors.Join(applyErr, reportErr)
-	next := status.Next(c, found, decision, reports, trouble)
+	decision.Yielded = decision.YieldedAt(decision.Stalled != nil || children.NeedsUserAction(applyErr), now)
+	next := status.Next(c, found, decision, reports, trouble, invalid)
+	if finished || meta.IsStatusConditionTrue(next.Conditions, v1alpha1.ConditionReady) {
+		next.FinishedAttempts = int32(decide.Readable(p, observed.Records.Records))
+	}
 	if err := r.writeStatus(ctx, c, next, found.Assessment); err != nil {
 		trouble = errors.Join(trouble, err)
 	}
@@ -133,6 +179,15 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 		wake = soon // the change that resolves a stall may cause no event
 	}
 	return requeue(wake.Sub(now), !wake.IsZero(), trouble)
+}
+
+// release does the next step of a campaign that cannot be planned because of cause. The parameter explain returns its status. If cause is
+// nil, only a change of the spec can help.
+func (r *CampaignReconciler) release(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, w decide.World, now time.Time,
+	explain func(decide.Decision) v1alpha1.BenchmarkCampaignStatus, cause error) (ctrl.Result, error) {
+	decision := decide.Release(p, w, now)
+	err := errors.Join(r.applier.Apply(ctx, c, p, decision.Actions), r.writeStatus(ctx, c, explain(decision), campaign.Assessment{}), cause)
+	return requeue(decision.WakeAt.Sub(now), !decision.WakeAt.IsZero(), err)
 }
 
 // requeue returns when to reconcile next. If err needs a user action, this is after RetryInterval. For any other error, the controller's

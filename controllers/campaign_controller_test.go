@@ -127,7 +127,7 @@ var _ = Describe("a campaign", func() {
 		c := start(wrappers.MakeCampaign("failing").Namespace(ns).VariantOnAnyNode("a").Repetitions(0).Retries(1))
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		got := get(c)
-		Expect(got.Status.Cells[0].KneeClients).To(BeEquivalentTo(1))
+		Expect(got.Status.Cells[0].Knee).To(HaveValue(HaveField("Clients", BeEquivalentTo(1))))
 		Expect(got.Status.Cells[0].NotMeasured).To(ContainElement(ContainSubstring("137")))
 		var jobs corev1.ConfigMapList
 		Expect(cluster.List(ctx, &jobs, client.InNamespace(ns), client.MatchingLabels{resources.LabelPhase: "Sweep"})).To(Succeed())

@@ -110,9 +110,6 @@ var _ = Describe("a trial that goes wrong", func() {
 			return pod.Status.Phase == corev1.PodRunning
 		}).Should(BeTrue())
 		Expect(cluster.Delete(ctx, &pod, client.GracePeriodSeconds(0))).To(Succeed())
-		Expect(cluster.Get(ctx, client.ObjectKeyFromObject(&pod), &pod)).To(Succeed())
-		pod.Status = *kubernetes.Ended(resources.ContainerTrial, 143, "") // the kubelet ends a deleted pod like this
-		Expect(cluster.Status().Update(ctx, &pod)).To(Succeed())
 		Eventually(ready(c)).Should(Equal("True/Finished"))
 		sweep := recordsOf(ns, record.Sweep)
 		Expect(sweep).To(HaveLen(2))

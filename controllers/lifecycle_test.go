@@ -33,6 +33,22 @@ func expectNothingLeft(ns string) {
 	}
 }
 
+// holdPods keeps the pods of a namespace in their deletion, as pods that terminate slowly, until release is called.
+func holdPods(ns string) (release func()) {
+	GinkgoHelper()
+	set := func(finalizers []string) {
+		var pods corev1.PodList
+		Expect(cluster.List(ctx, &pods, client.InNamespace(ns))).To(Succeed())
+		for i := range pods.Items {
+			patch := client.MergeFrom(pods.Items[i].DeepCopy())
+			pods.Items[i].Finalizers = finalizers
+			Expect(client.IgnoreNotFound(cluster.Patch(ctx, &pods.Items[i], patch))).To(Succeed())
+		}
+	}
+	set([]string{"test.knee.dev/slow"})
+	return func() { set(nil) }
+}
+
 // trialsHang keeps the trials of one phase running and ends all other trials.
 func trialsHang(phase record.Phase) kubernetes.Behaviour {
 	return kubernetes.Behaviour{Trial: func(cfg record.Config) *corev1.PodStatus {
@@ -73,6 +89,53 @@ var _ = Describe("the life of a campaign", func() {
 				expectNothingLeft(ns)
 			})
 		}
+	}
+
+	for how, end := range map[string]func(*v1alpha1.BenchmarkCampaign){
+		"its campaign is deleted in the background": func(c *v1alpha1.BenchmarkCampaign) {
+			Expect(cluster.Delete(ctx, c, client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+		},
+		"its campaign is deleted in the foreground": func(c *v1alpha1.BenchmarkCampaign) {
+			Expect(cluster.Delete(ctx, c, client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
+		},
+		"an edit replaces it": func(c *v1alpha1.BenchmarkCampaign) {
+			change(c, func(s *v1alpha1.BenchmarkCampaignSpec) {
+				s.Variants[0].Params = map[string]v1alpha1.ParamValue{"bulk_size": "500"}
+			})
+		},
+	} {
+		It("keeps the NetworkPolicies of a cell until its last pod is gone when "+how, func() {
+			ns := newNamespace()
+			nodes.Behave(ns, trialsHang(record.Sweep))
+			c := start(wrappers.MakeCampaign("guarded").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0))
+			Eventually(phaseOf(c)).Should(Equal("Sweep"))
+			var policies networkingv1.NetworkPolicyList
+			Expect(cluster.List(ctx, &policies, client.InNamespace(ns))).To(Succeed())
+			Expect(policies.Items).To(HaveLen(2), "one for OpenSearch, one for the trials")
+			release := holdPods(ns)
+			end(c)
+			Eventually(func() int { return count(&corev1.ServiceList{}, ns, "") }).Should(BeZero(), "the other objects are deleted first")
+			Eventually(func(g Gomega) {
+				var pods corev1.PodList
+				g.Expect(cluster.List(ctx, &pods, client.InNamespace(ns))).To(Succeed())
+				for _, pod := range pods.Items {
+					g.Expect(pod.DeletionTimestamp).NotTo(BeNil(), pod.Name)
+				}
+			}).Should(Succeed(), "the pods are being deleted")
+			exist := func() (n int) {
+				for i := range policies.Items {
+					err := cluster.Get(ctx, client.ObjectKeyFromObject(&policies.Items[i]), &networkingv1.NetworkPolicy{})
+					Expect(client.IgnoreNotFound(err)).To(Succeed())
+					if err == nil {
+						n++
+					}
+				}
+				return n
+			}
+			Expect(exist()).To(Equal(2), "the pods still run")
+			release()
+			Eventually(exist).Should(BeZero())
+		})
 	}
 
 	It("is kept apart from campaigns of the same name, in another namespace or before it", func() {

@@ -64,7 +64,7 @@ var _ = Describe("a campaign at the limits", func() {
 		Eventually(func() []string { return get(c).Status.Running }).Should(HaveLen(8))
 		status, err := json.Marshal(get(c).Status)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(len(status)).To(BeNumerically("<", 20<<10))
+		Expect(len(status)).To(BeNumerically("<", 32<<10))
 		Expect(cluster.Delete(ctx, c)).To(Succeed())
 		Eventually(func() int { return count(&corev1.PodList{}, ns, "") }).Should(BeZero())
 	})

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -100,6 +101,23 @@ var _ = Describe("a campaign that the API server refuses", func() {
 		Expect(message(c)).To(And(ContainSubstring("Job bigloader-a-"), ContainSubstring("maximum cpu usage per Container is 4, but limit is 8")))
 		Expect(cluster.Delete(ctx, limit)).To(Succeed())
 		expectFinished(c)
+	})
+
+	It("runs under a quota on compute resources if the campaign sets the resources of OpenSearch and of the loader", func() {
+		ns := newNamespace()
+		hard, used := corev1.ResourceList{}, corev1.ResourceList{}
+		for _, name := range []corev1.ResourceName{corev1.ResourceRequestsCPU, corev1.ResourceLimitsCPU, corev1.ResourceRequestsMemory, corev1.ResourceLimitsMemory} {
+			hard[name], used[name] = resource.MustParse("100Gi"), resource.MustParse("0")
+		}
+		quota(ns, hard, used)
+		w := wrappers.MakeCampaign("computequota").Namespace(ns).VariantOnAnyNode("a").Clients(1).Repetitions(0)
+		w.Spec.OpenSearch.Resources = v1alpha1.Resources{CPU: "2", Memory: "4Gi"}
+		w.Spec.OpenSearch.Security = ptr.To(true)
+		w.Spec.Loader.Resources = v1alpha1.Resources{CPU: "1", Memory: "1Gi"}
+		c := start(w)
+		Eventually(ready(c)).Should(Or(Equal("True/Finished"), Equal("False/Forbidden")))
+		Expect(message(c)).NotTo(ContainSubstring("must specify"))
+		Expect(ready(c)()).To(Equal("True/Finished"))
 	})
 
 	It("quotes the policy that denies an object", func() {

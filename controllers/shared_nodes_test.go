@@ -195,10 +195,13 @@ func change(c *v1alpha1.BenchmarkCampaign, edit func(*v1alpha1.BenchmarkCampaign
 }
 
 // poke causes a Reconcile of a campaign without a change of its spec.
-func poke(c *v1alpha1.BenchmarkCampaign) {
+func poke(c *v1alpha1.BenchmarkCampaign) { pokeWith(c, "1") }
+
+// pokeWith is poke for a campaign that was poked before: the value must be another one.
+func pokeWith(c *v1alpha1.BenchmarkCampaign, value string) {
 	Eventually(func() error {
 		is := get(c)
-		is.Annotations = map[string]string{"poke": "1"}
+		is.Annotations = map[string]string{"poke": value}
 		return cluster.Update(ctx, is)
 	}).Should(Succeed())
 }

@@ -13,7 +13,6 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +22,7 @@ import (
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/test/invariants"
 	"github.com/knee-bench/knee/test/kubernetes"
 )
 
@@ -94,7 +94,7 @@ var _ = BeforeSuite(func() {
 		Scheme: scheme.New(), Cache: controllers.CacheOptions(""), Metrics: server.Options{BindAddress: "0"},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	recorder := &transitionsOnly{EventRecorder: mgr.GetEventRecorder("knee"), last: map[types.UID]string{}}
+	recorder := &invariants.Events{EventRecorder: mgr.GetEventRecorder("knee")}
 	reconciler := &controllers.CampaignReconciler{
 		Client: mgr.GetClient(), Uncached: mgr.GetAPIReader(), Recorder: recorder,
 		Clock:   clock.RealClock{},
@@ -105,13 +105,12 @@ var _ = BeforeSuite(func() {
 	Expect(nodes.SetupWithManager(mgr)).To(Succeed())
 	cluster, err = client.NewWithWatch(config, client.Options{Scheme: scheme.New()})
 	Expect(err).NotTo(HaveOccurred())
-	rules, err := watchInvariants(ctx, mgr.GetCache())
+	rules, err := invariants.Watch(ctx, mgr.GetCache())
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { // runs after the manager has ended
-		broken, seen := rules.violations()
-		Expect(broken).To(BeEmpty(), "what every status has to obey")
-		Expect(seen).To(BeNumerically(">", 0), "statuses were looked at")
-		Expect(recorder.violations()).To(BeEmpty(), "Events report transitions only")
+		Expect(rules.Violations("")).To(BeEmpty(), "what every status has to obey")
+		Expect(rules.Seen()).To(BeNumerically(">", 0), "statuses were looked at")
+		Expect(recorder.Violations()).To(BeEmpty(), "Events report transitions only")
 	})
 	stopped := make(chan struct{})
 	go func() {

@@ -7,7 +7,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -41,6 +43,7 @@ func CacheOptions(namespace string) cache.Options {
 	o := cache.Options{ByObject: map[client.Object]cache.ByObject{
 		&appsv1.StatefulSet{}: ours, &batchv1.Job{}: ours, &corev1.ConfigMap{}: ours, &corev1.Pod{}: ours,
 		&corev1.Service{}: ours, &corev1.PersistentVolumeClaim{}: ours, &networkingv1.NetworkPolicy{}: ours,
+		&policyv1.PodDisruptionBudget{}: ours,
 	}}
 	if namespace != "" {
 		o.DefaultNamespaces = map[string]cache.Config{namespace: {}}
@@ -62,9 +65,12 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Owns(&appsv1.StatefulSet{}).
 		Owns(&batchv1.Job{}).
 		Owns(&corev1.ConfigMap{}).
+		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(deletionsOnly())).
 		Watches(&appsv1.StatefulSet{}, toCampaign).
 		Watches(&corev1.Pod{}, toCampaign).
 		Watches(&corev1.PersistentVolumeClaim{}, toCampaign).
+		Watches(&corev1.ConfigMap{}, toCampaign, builder.WithPredicates(ownerless())).             // records that outlive their campaign
+		Watches(&networkingv1.NetworkPolicy{}, toCampaign, builder.WithPredicates(onlyCreated())). // a manager that starts finds those of deleted campaigns
 		Watches(&v1alpha1.BenchmarkCampaign{}, toActive, builder.WithPredicates(campaignCreatedOrChanged())).
 		Watches(&v1alpha1.BenchmarkCampaign{}, toQueued, builder.WithPredicates(claimChanged())).
 		Watches(&appsv1.StatefulSet{}, toQueued, builder.WithPredicates(poolsReleased())).
@@ -88,8 +94,8 @@ func (r *CampaignReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// findCampaign finds the campaign of an object that the campaign does not own: a pod, a volume or a StatefulSet of the
-// opensearch-k8s-operator.
+// findCampaign finds the campaign of an object that the campaign does not own: a pod, a volume, a NetworkPolicy, or a StatefulSet of
+// the opensearch-k8s-operator.
 func findCampaign(_ context.Context, o client.Object) []reconcile.Request {
 	name := o.GetAnnotations()[resources.AnnotationCampaignName]
 	if name == "" {
@@ -128,11 +134,32 @@ func (r *CampaignReconciler) findOthers(ctx context.Context, o client.Object, ma
 	return out
 }
 
+// deletionsOnly passes only deletions.
+func deletionsOnly() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(event.UpdateEvent) bool { return false },
+	}
+}
+
 // campaignCreatedOrChanged passes events after which a campaign may want nodes that it did not want before.
 func campaignCreatedOrChanged() predicate.Predicate {
 	return predicate.And(predicate.GenerationChangedPredicate{}, predicate.Funcs{
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	})
+}
+
+// ownerless passes the events of objects without an owner. Owns passes those of other objects.
+func ownerless() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool { return metav1.GetControllerOf(o) == nil })
+}
+
+// onlyCreated passes the events of objects that are new, or new to this manager.
+func onlyCreated() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(event.UpdateEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
 }
 
 // claimChanged passes changes of a campaign that matter to the campaigns that wait for it. Its progress does not matter to the

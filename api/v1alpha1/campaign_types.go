@@ -116,6 +116,13 @@ type BenchmarkCampaignSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10
 	Retries *int32 `json:"retries,omitempty"`
+	// activeDeadlineSeconds limits how long the campaign may take. The time begins when the campaign gets its first nodes or
+	// starts its first trial. It begins again after an edit of the spec and after a suspension. When it is over, Knee ends the
+	// running trial, releases the nodes, and reports what was measured. The campaign is then Stalled, reason DeadlineExceeded,
+	// until its spec changes. Unset: no limit.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 	// timeouts limit every wait of the campaign.
 	// +optional
 	Timeouts Timeouts `json:"timeouts,omitzero"`
@@ -140,6 +147,11 @@ type BenchmarkCampaignSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	HistoryLimit *int32 `json:"historyLimit,omitempty"`
+	// recordsWhenDeleted defines what happens to the records when the campaign is deleted. Keep: the records stay, and a later
+	// campaign of the same name continues with those that fit its spec. A change applies to existing records, too.
+	// +optional
+	// +kubebuilder:default=Delete
+	RecordsWhenDeleted RecordsPolicy `json:"recordsWhenDeleted,omitempty"`
 	// seed fixes the order of the Final blocks. The default is a fixed number, too, so two runs of one spec have the same
 	// order.
 	// +optional
@@ -285,4 +297,12 @@ type Timeouts struct {
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=604800
 	ActivitySeconds *int32 `json:"activitySeconds,omitempty"`
+	// yieldSeconds is how long a Stalled campaign keeps its nodes. After that, if another campaign waits for them, it releases
+	// the nodes and queues again behind the campaigns that wait. A campaign whose spec is not valid releases its nodes after
+	// this time even if no other campaign waits.
+	// +optional
+	// +kubebuilder:default=600
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	YieldSeconds *int32 `json:"yieldSeconds,omitempty"`
 }

@@ -31,6 +31,8 @@ const (
 	ReasonPluginMissing = "PluginMissing"
 	// ReasonOperatorMissing: the spec requires the opensearch-k8s-operator, which the Kubernetes cluster lacks.
 	ReasonOperatorMissing = "OperatorMissing"
+	// ReasonDeadlineExceeded: the campaign took longer than spec.activeDeadlineSeconds.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
 	// ReasonForbidden: a quota or the namespace's pod security refuses an object that the campaign needs.
 	ReasonForbidden = "Forbidden"
 )

@@ -5,7 +5,6 @@ package v1alpha1
 const (
 	DefaultRetries                   int32   = 2
 	DefaultSeed                      int64   = 1
-	DefaultNodes                     int32   = 1
 	DefaultSweepRepetitions          int32   = 1
 	DefaultPercentOfPeak             float64 = 97
 	DefaultRepetitions               int32   = 4
@@ -18,6 +17,16 @@ const (
 	DefaultTrialSeconds        int32 = 14400
 	DefaultSettleSeconds       int32 = 300
 	DefaultActivitySeconds     int32 = 600
+	DefaultYieldSeconds        int32 = 600
+)
+
+// Defaults of fields in the items of a list. They have no default marker: a GitOps tool compares whole lists, so a default that the API
+// server sets in an item would show the campaign as changed.
+const (
+	DefaultNodes           int32  = 1    // spec.topologies[].nodes
+	DefaultReplicas        int32  = 0    // spec.topologies[].replicas
+	DefaultRefreshInterval string = "1s" // spec.topologies[].refreshInterval
+	DefaultSigV4Service    string = "es" // spec.variants[].endpoint.sigV4.service
 )
 
 // DefaultWarmupTrials is the number of Warmup trials if spec.workload.warmupTrials is unset. The field has no default marker: the API

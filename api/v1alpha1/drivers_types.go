@@ -84,7 +84,7 @@ type Stream struct {
 // Command makes the load with any program. $(KNEE_CLIENTS), $(KNEE_ENDPOINT), $(KNEE_TRIAL) and $(NAME) of params are replaced
 // in command, in args and in the values of env. Other text stays as it is.
 //
-// +kubebuilder:validation:XValidation:rule="(self.parser == 'JSON') == has(self.json)",message="json goes with parser JSON, and parser JSON needs it"
+// +kubebuilder:validation:XValidation:rule="[has(self.json), has(self.text), has(self.preset)].filter(set, set).size() == 1",message="command needs exactly one of json, text and preset: they say how the figures are read from the program's output"
 type Command struct {
 	// image is a full image reference (tag or digest); a variant's image replaces it.
 	// +required
@@ -114,28 +114,36 @@ type Command struct {
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z_][A-Za-z0-9_-]*$') && !k.startsWith('KNEE_'))",message="params must be keyed by names of letters, digits, _ and -, and not begin with KNEE_"
 	Params map[string]ParamValue `json:"params,omitempty"`
-	// parser reads the program's figures. Freon reads the output of Ozone's freon. JSON reads the figures at the paths that the
-	// field json lists.
-	// +required
-	Parser CommandParser `json:"parser,omitempty"`
-	// json holds the paths of the figures in the program's JSON.
+	// endpoint names the system under load, such as om-$(cluster).ozone.svc:9862; $(NAME) is replaced by a param. Programs with the
+	// same endpoint never run at the same time, in the whole Kubernetes cluster. Programs with different endpoints may. Unset: all
+	// programs without an endpoint and without an OpenSearch count as programs with the same endpoint.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9$][A-Za-z0-9$().:/_-]*$`
+	Endpoint string `json:"endpoint,omitempty"`
+	// json holds the paths of the figures in the last JSON object that the program prints.
 	// +optional
 	JSON *JSONFigures `json:"json,omitempty"`
+	// text holds regular expressions that find the figures in the lines that the program prints.
+	// +optional
+	Text *TextFigures `json:"text,omitempty"`
+	// preset names a program whose output Knee knows how to read: freon, the load generator of Apache Ozone. A preset is a
+	// configuration like text.
+	// +optional
+	Preset CommandPreset `json:"preset,omitempty"`
 	// prometheus queries metrics of the system under test for the time of the load.
 	// +optional
 	Prometheus *Prometheus `json:"prometheus,omitempty"`
 }
 
-// CommandParser names a parser of a program's output.
+// CommandPreset names a program whose output Knee knows how to read.
 //
-// +kubebuilder:validation:Enum=Freon;JSON
-type CommandParser string
+// +kubebuilder:validation:Enum=freon
+type CommandPreset string
 
-// The parsers.
-const (
-	ParserFreon CommandParser = "Freon"
-	ParserJSON  CommandParser = "JSON"
-)
+// PresetFreon names the load generator of Apache Ozone.
+const PresetFreon CommandPreset = "freon"
 
 // JSONFigures are paths (RFC 9535) into the last JSON object that the program prints.
 type JSONFigures struct {
@@ -192,11 +200,14 @@ type JSONMetric struct {
 	JSONFigure `json:",inline"`
 }
 
-// JSONLatency holds the paths of the mean, the percentiles and the maximum of the latency.
+// JSONLatency holds the paths of the minimum, the mean, the percentiles and the maximum of the latency.
 type JSONLatency struct {
 	// unit of all the latencies below.
 	// +required
 	Unit TimeUnit `json:"unit,omitempty"`
+	// min is the lowest latency.
+	// +optional
+	Min JSONPath `json:"min,omitempty"`
 	// mean latency.
 	// +optional
 	Mean JSONPath `json:"mean,omitempty"`

@@ -18,9 +18,24 @@ type BenchmarkCampaignStatus struct {
 	// completedAt is when the last trial's record was created.
 	// +optional
 	CompletedAt *metav1.Time `json:"completedAt,omitempty"`
-	// progress is how many of the planned trials are done, such as 7/24.
+	// activeSince is when the campaign got its first nodes or started its first trial, since the last change of its spec and the
+	// last suspension. spec.activeDeadlineSeconds counts from this time.
+	// +optional
+	ActiveSince *metav1.Time `json:"activeSince,omitempty"`
+	// yieldedAt is when the campaign released its nodes to waiting campaigns because it was Stalled. The campaign queues from
+	// this time. Absent: it queues from its creation, or it has its turn.
+	// +optional
+	YieldedAt *metav1.Time `json:"yieldedAt,omitempty"`
+	// finishedAttempts is how many attempts of the campaign's cells had a readable record when the campaign was finished. If no
+	// record is lost, the campaign stays finished until its spec changes. Absent: it is not finished.
+	// +optional
+	FinishedAttempts int32 `json:"finishedAttempts,omitempty"`
+	// progress is how many of the planned trials are done, as a text for people such as 7/24.
 	// +optional
 	Progress string `json:"progress,omitempty"`
+	// trialCounts counts the trials of all cells.
+	// +optional
+	TrialCounts TrialCounts `json:"trialCounts,omitzero"`
 	// running lists what runs now, such as "arm 6p0r Sweep clients=16": at most eight trials, and the number of further ones.
 	// +optional
 	// +listType=atomic
@@ -30,22 +45,30 @@ type BenchmarkCampaignStatus struct {
 	// +optional
 	// +listType=atomic
 	Waiting []string `json:"waiting,omitempty"`
-	// knees is each cell's knee in clients, such as "arm=16 intel=12".
+	// knees is each cell's knee in clients, as a text for people such as "arm=16 intel=12". cells has the figures.
 	// +optional
 	Knees string `json:"knees,omitempty"`
-	// sharedClients is the client count at which variants are compared, such as "16". With several topologies it has one count
-	// for each topology.
+	// sharedClients is the client count at which variants are compared, as a text for people such as "16". With several
+	// topologies it has one count for each topology. topologies has the figures.
 	// +optional
 	SharedClients string `json:"sharedClients,omitempty"`
-	// result is the ratio of docs/s at the shared clients with its interval and the interval's confidence,
-	// such as "arm 1.461x intel [1.44, 1.48] 95.0 %".
+	// result is the ratio of the rates at the shared clients with its interval and the interval's confidence, as a text for
+	// people such as "arm 1.461x intel [1.44, 1.48] 95.0 %". comparisons has the figures.
 	// +optional
 	Result string `json:"result,omitempty"`
-	// unit is the unit of the cells' rates if the load fills no index, such as rows/s. The fields named DocsPerSecond then
-	// hold rates of this unit. Unset: docs/s.
+	// unit is the unit of all rates in the status: docs/s, or that of a load that fills no index, such as rows/s.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Unit string `json:"unit,omitempty"`
+	// topologies is the result of each topology whose sweeps are done.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Topologies []TopologyStatus `json:"topologies,omitempty"`
+	// comparisons are the ratios between cells, when all trials are done. At most 32 are listed; the report has all of them.
+	// +optional
+	// +listType=atomic
+	Comparisons []ComparisonStatus `json:"comparisons,omitempty"`
 	// cells is the progress and the result of each cell.
 	// +optional
 	// +listType=map
@@ -69,28 +92,18 @@ type CellStatus struct {
 	// phase is what the cell does now: Pending, Provisioning, Warmup, Sweep, Anchor, Final, OpenLoop, Done.
 	// +optional
 	Phase string `json:"phase,omitempty"`
-	// trials is how many of the cell's planned trials are done.
+	// trialCounts counts the cell's trials.
 	// +optional
-	Trials string `json:"trials,omitempty"`
-	// kneeClients is the cell's knee, in clients.
+	TrialCounts TrialCounts `json:"trialCounts,omitzero"`
+	// knee is the cell's knee, when its sweep is done. Absent: the sweep is not done, or has no knee.
 	// +optional
-	KneeClients int32 `json:"kneeClients,omitempty"`
-	// kneeDocsPerSecond is docs/s at the knee, rounded.
+	Knee *KneeStatus `json:"knee,omitempty"`
+	// peak is the point of the sweep with the highest rate, the cell's capacity.
 	// +optional
-	KneeDocsPerSecond int64 `json:"kneeDocsPerSecond,omitempty"`
-	// kneeStabilityPercent is the probability that the knee of the true curve is at kneeClients, in percent. Absent if no point
-	// was repeated.
+	Peak *PointStatus `json:"peak,omitempty"`
+	// finalRate is the median rate of the Final repetitions at the shared clients, rounded.
 	// +optional
-	KneeStabilityPercent *int32 `json:"kneeStabilityPercent,omitempty"`
-	// peakClients is the client count with the highest docs/s.
-	// +optional
-	PeakClients int32 `json:"peakClients,omitempty"`
-	// peakDocsPerSecond is the highest docs/s measured (the cell's capacity), rounded.
-	// +optional
-	PeakDocsPerSecond int64 `json:"peakDocsPerSecond,omitempty"`
-	// finalDocsPerSecond is the median docs/s of the Final repetitions at the shared clients, rounded.
-	// +optional
-	FinalDocsPerSecond int64 `json:"finalDocsPerSecond,omitempty"`
+	FinalRate int64 `json:"finalRate,omitempty"`
 	// notMeasured lists the sweep's client counts that were Gated or Errored, with the reason.
 	// +optional
 	// +listType=atomic
@@ -104,4 +117,86 @@ type CellStatus struct {
 	// +optional
 	// +listType=atomic
 	MeasuredAgain []int32 `json:"measuredAgain,omitempty"`
+}
+
+// TrialCounts counts trials, without Warmups.
+type TrialCounts struct {
+	// planned is how many trials there are, as far as is known.
+	// +required
+	Planned *int32 `json:"planned,omitempty"`
+	// done is how many of them are done.
+	// +required
+	Done *int32 `json:"done,omitempty"`
+	// failed is how many of the trials that are done have no valid measurement.
+	// +required
+	Failed *int32 `json:"failed,omitempty"`
+}
+
+// NewTrialCounts returns the counts of trials.
+func NewTrialCounts(planned, done, failed int) TrialCounts {
+	p, d, f := int32(planned), int32(done), int32(failed)
+	return TrialCounts{Planned: &p, Done: &d, Failed: &f}
+}
+
+// PointStatus is a measured point of a sweep.
+type PointStatus struct {
+	// clients is the client count of the point.
+	// +required
+	Clients int32 `json:"clients,omitempty"`
+	// rate is the rate at the point, rounded.
+	// +optional
+	Rate int64 `json:"rate,omitempty"`
+}
+
+// KneeStatus is the knee of a cell.
+type KneeStatus struct {
+	PointStatus `json:",inline"`
+	// stabilityPercent is the probability that the knee of the true curve is at these clients, in percent. Absent if no point
+	// was repeated.
+	// +optional
+	StabilityPercent *int32 `json:"stabilityPercent,omitempty"`
+}
+
+// TopologyStatus is the result of a topology.
+type TopologyStatus struct {
+	// name of the topology.
+	// +required
+	Name string `json:"name,omitempty"`
+	// sharedClients is the client count at which the variants are compared. 0: no client count is fair to all of them.
+	// +required
+	SharedClients *int32 `json:"sharedClients,omitempty"`
+}
+
+// ComparisonStatus is the ratio of the rates of two cells.
+type ComparisonStatus struct {
+	// variant of the cell whose rate is divided.
+	// +required
+	Variant string `json:"variant,omitempty"`
+	// topology of that cell.
+	// +required
+	Topology string `json:"topology,omitempty"`
+	// baseline is the variant of the other cell.
+	// +required
+	Baseline string `json:"baseline,omitempty"`
+	// baselineTopology is the topology of the other cell. Absent: the same topology.
+	// +optional
+	BaselineTopology string `json:"baselineTopology,omitempty"`
+	// clients is the client count at which variant was measured.
+	// +optional
+	Clients int32 `json:"clients,omitempty"`
+	// ratio of the rates. It is a decimal, such as "1.461", as are the other figures. Absent: a cell has no valid measurement.
+	// +optional
+	Ratio string `json:"ratio,omitempty"`
+	// low is the lower end of the interval of the ratio. Absent: there are too few repetitions for an interval.
+	// +optional
+	Low string `json:"low,omitempty"`
+	// high is the upper end of the interval.
+	// +optional
+	High string `json:"high,omitempty"`
+	// confidencePercent is the confidence of the interval, in percent.
+	// +optional
+	ConfidencePercent string `json:"confidencePercent,omitempty"`
+	// verdict is what the interval shows: Faster, Slower, Equivalent, TooNoisy, or absent if it shows nothing.
+	// +optional
+	Verdict string `json:"verdict,omitempty"`
 }

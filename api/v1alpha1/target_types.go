@@ -98,9 +98,8 @@ type SigV4 struct {
 	// +kubebuilder:validation:Pattern=`^[a-z]{2}(-[a-z]+)+-[0-9]+$`
 	// +kubebuilder:validation:MaxLength=32
 	Region string `json:"region,omitempty"`
-	// service is the name of the service in the signatures: es for domains, aoss for serverless collections.
+	// service is the name of the service in the signatures: es for domains, aoss for serverless collections. Unset: es.
 	// +optional
-	// +kubebuilder:default=es
 	// +kubebuilder:validation:Enum=es;aoss
 	Service string `json:"service,omitempty"`
 	// credentialsSecret is the name of a Secret in the campaign's namespace with the keys accessKeyID, secretAccessKey and,
@@ -226,6 +225,12 @@ type OpenSearch struct {
 	// disks of a node's machine comes within 10 % of a limit, the result is not conclusive (DiskBound).
 	// +optional
 	DiskLimits DiskLimits `json:"diskLimits,omitzero"`
+	// podTemplate adds to the pods of OpenSearch. In a variant, labels and annotations merge by key, env and volumes merge by
+	// name, and any other field replaces the campaign's. Provisioner OpenSearchCluster allows neither runtimeClassName nor volumes.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.env) || self.env.all(e, !e.name.startsWith('KNEE_') && !(e.name in ['OPENSEARCH_JAVA_OPTS', 'OPENSEARCH_JAVA_HOME', 'JAVA_HOME', 'OPENSEARCH_HOME', 'OPENSEARCH_PATH_CONF', 'DISABLE_SECURITY_PLUGIN', 'DISABLE_INSTALL_DEMO_CONFIG']))",message="env must not set variables that Knee sets or relies on (KNEE_*, OPENSEARCH_JAVA_OPTS, OPENSEARCH_JAVA_HOME, JAVA_HOME, OPENSEARCH_HOME, OPENSEARCH_PATH_CONF, DISABLE_*): use heap, javaOptions, javaHome and security",fieldPath=.env
+	// +kubebuilder:validation:XValidation:rule="!has(self.volumes) || self.volumes.all(v, !v.mountPath.matches('^/usr(/share(/opensearch(/(data|logs)(/.*)?|/config(/(opensearch[.]yml|certificates|opensearch-security)(/.*)?)?)?)?)?$'))",message="volumes must not hide files of OpenSearch or volumes of Knee: use another mountPath, or one below /usr/share/opensearch/config",fieldPath=.volumes
+	PodTemplate PodTemplate `json:"podTemplate,omitzero"`
 }
 
 // MemoryLockSetting is the setting by which OpenSearch locks its memory against swapping.
@@ -261,16 +266,15 @@ type DiskLimits struct {
 
 // Topology is the shape of the cluster and of the index.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.zones) || has(self.nodes) && self.nodes >= self.zones",message="zones must not be above nodes: a zone would have no node",fieldPath=.zones
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || !has(self.nodes) || self.replicas < self.nodes",message="replicas must be below nodes, or the index is never green: lower replicas or raise nodes"
+// +kubebuilder:validation:XValidation:rule="!has(self.zones) || self.?nodes.orValue(1) >= self.zones",message="zones must not be above nodes: a zone would have no node",fieldPath=.zones
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas < self.?nodes.orValue(1)",message="replicas must be below nodes, or the index is never green: lower replicas or raise nodes"
 type Topology struct {
 	// name identifies the topology within the campaign.
 	// +required
 	Name Name `json:"name,omitempty"`
 	// nodes is the number of OpenSearch nodes. An endpoint's cluster must have the same number of data nodes. Otherwise the
-	// trials at this endpoint fail.
+	// trials at this endpoint fail. Unset: 1.
 	// +optional
-	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=64
 	Nodes *int32 `json:"nodes,omitempty"`
@@ -287,15 +291,13 @@ type Topology struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1024
 	Primaries int32 `json:"primaries,omitempty"`
-	// replicas is the number of replicas of each primary shard. It must be lower than nodes.
+	// replicas is the number of replicas of each primary shard. It must be lower than nodes. Unset: 0.
 	// +optional
-	// +kubebuilder:default=0
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=16
 	Replicas *int32 `json:"replicas,omitempty"`
-	// refreshInterval is index.refresh_interval, such as 30s. -1 disables refresh.
+	// refreshInterval is index.refresh_interval, such as 30s. -1 disables refresh. Unset: 1s.
 	// +optional
-	// +kubebuilder:default="1s"
 	// +kubebuilder:validation:Pattern=`^(-1|[1-9][0-9]{0,5}(ms|s|m))$`
 	RefreshInterval string `json:"refreshInterval,omitempty"`
 	// replication is index.replication.type. DOCUMENT: each copy indexes by itself. SEGMENT: replicas copy the primary's

@@ -18,6 +18,11 @@ type Loader struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!has(self.storageClassName) || has(self.size)",message="cache.storageClassName needs cache.size beside it"
 	Cache Storage `json:"cache,omitzero"`
+	// podTemplate adds to the loader's pods.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.env) || self.env.all(e, !e.name.startsWith('KNEE_') && e.name != 'JOB_COMPLETION_INDEX')",message="env must not set KNEE_* and JOB_COMPLETION_INDEX: Knee and Kubernetes set them",fieldPath=.env
+	// +kubebuilder:validation:XValidation:rule="!has(self.volumes) || self.volumes.all(v, !v.mountPath.matches('^/knee(/|$)'))",message="volumes must not be mounted in /knee: Knee mounts its own volumes there",fieldPath=.volumes
+	PodTemplate PodTemplate `json:"podTemplate,omitzero"`
 }
 
 // LoaderPlacement defines whether the loader may run on a node that runs OpenSearch.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/test/driverconfig"
+	"github.com/knee-bench/knee/test/loopback"
 )
 
 // pod is an agent process that acts as one loader pod of a trial.
@@ -114,27 +114,15 @@ func startPods(t *testing.T, config record.Config) []*pod {
 	return out
 }
 
-// address returns a loopback address on which no process listens.
-func address(t *testing.T) string {
-	t.Helper()
-	var config net.ListenConfig
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = l.Close()
-	return l.Addr().String()
-}
-
 // endless returns the configuration of a trial of several loader pods. Its program runs until the test's folder is
 // deleted.
 func endless(t *testing.T, loaders, clients int32) record.Config {
 	t.Helper()
 	return record.Config{
 		Attempt: record.Attempt{Trial: record.Trial{Campaign: "c", Cell: "abc", Phase: record.Sweep, Clients: clients, Repetition: 1, Placement: 1}, N: 1}, DeadlineSeconds: 120,
-		Loaders: loaders, Coordinator: address(t),
+		Loaders: loaders, Coordinator: loopback.Address(),
 		Driver: record.NewDriverConfig(commandconfig.Name, commandconfig.Config{
-			Parser: "JSON", JSON: &commandconfig.JSONFigures{Throughput: commandconfig.JSONMetric{Path: "$.rate", Unit: "calls/s"}},
+			JSON:    &commandconfig.Figures{Throughput: commandconfig.Figure{Selector: "$.rate", Unit: "calls/s"}},
 			Command: []string{"sh", "-c", "while [ -d " + t.TempDir() + " ]; do sleep 0.1; done"},
 		}),
 	}

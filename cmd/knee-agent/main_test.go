@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/loopback"
 )
 
 // self is the environment variable that makes the test binary run as the agent.
@@ -161,12 +161,7 @@ func TestTrial_failure_writesRecord(t *testing.T) {
 }
 
 func TestProbe_runsUntilSIGTERM(t *testing.T) {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := loopback.Address()
 	cmd := exec.Command(os.Args[0], "probe", "--listen", address)
 	cmd.Env = []string{self + "=1", record.HostEnv + "=host-7"}
 	if err := cmd.Start(); err != nil {

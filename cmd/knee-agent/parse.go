@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -14,7 +16,6 @@ import (
 
 	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
 	"github.com/knee-bench/knee/internal/drivers/command/parser"
-	"github.com/knee-bench/knee/internal/drivers/output"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -41,15 +42,15 @@ func (l *list) Set(value string) error {
 func runParse(args []string) int {
 	var o parseOptions
 	flags := flag.NewFlagSet("parse", flag.ContinueOnError)
-	flags.StringVar(&o.parser, "parser", "", "parser of the output, freon or json, as in spec.workload.command.parser")
+	flags.StringVar(&o.parser, "parser", "", "how the output is read: json, text, or the preset freon, as in spec.workload.command")
 	flags.StringVar(&o.output, "o", "table", "json or table")
 	flags.IntVar(&o.clients, "clients", 0, "number of clients (threads) of the program, for the check of rate and latency by Little's law; 0: unknown")
-	flags.StringVar(&o.figures, "figures", "", "for json: a file with the content of spec.workload.command.json, as YAML or JSON")
-	flags.Var(&o.paths, "path", "for json: FIELD=PATH; may be given several times; the fields are throughput, operations, failures, seconds, latency.mean (.p50, .p90, .p99, .p999, .max) and metrics.NAME")
-	flags.StringVar(&o.unit, "unit", "calls/s", "for json: the throughput's unit")
-	flags.StringVar(&o.latencyUnit, "latency-unit", "ms", "for json: the latency's unit: ns, us, ms or s")
+	flags.StringVar(&o.figures, "figures", "", "for json and text: a file with the content of spec.workload.command.json or text, as YAML or JSON")
+	flags.Var(&o.paths, "path", "for json and text: FIELD=PATH or FIELD=PATTERN; may be given several times; the fields are throughput, operations, failures, seconds, latency.mean (.min, .p50, .p90, .p99, .p999, .max) and metrics.NAME")
+	flags.StringVar(&o.unit, "unit", "calls/s", "for json and text: the throughput's unit")
+	flags.StringVar(&o.latencyUnit, "latency-unit", "ms", "for json and text: the latency's unit: ns, us, ms or s")
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "Usage: knee-agent parse --parser freon|json [flags] FILE (- stands for standard input)\n")
+		fmt.Fprintf(flags.Output(), "Usage: knee-agent parse --parser json|text|freon [flags] FILE (- stands for standard input)\n")
 		flags.PrintDefaults()
 	}
 	for rest := args; ; { // flags may also follow the file name
@@ -65,7 +66,7 @@ func runParse(args []string) int {
 		}
 		o.file, rest = flags.Arg(0), flags.Args()[1:]
 	}
-	if o.file == "" || o.parser != "freon" && o.parser != "json" || o.output != "json" && o.output != "table" {
+	if o.file == "" || !slices.Contains([]string{"json", "text", "freon"}, o.parser) || o.output != "json" && o.output != "table" {
 		flags.Usage()
 		return 2
 	}
@@ -88,11 +89,15 @@ func (o parseOptions) run(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	load, law, err := o.parse(string(text))
+	config, err := o.config()
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.file, err)
 	}
-	p := parsed{Load: *load}
+	got, err := parser.Parse(string(text), config)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.file, err)
+	}
+	p, law := parsed{Load: *got.Load}, got.Concurrency(0, int32(o.clients))
 	if o.clients > 0 {
 		p.InFlight, p.Utilization = law.InFlight(), law.Utilization()
 		if note := law.Note(); note != "" {
@@ -108,38 +113,38 @@ func (o parseOptions) run(in io.Reader, out io.Writer) error {
 	return p.table(out)
 }
 
-func (o parseOptions) parse(text string) (*record.Load, output.Concurrency, error) {
+// config returns the configuration of the parser.
+func (o parseOptions) config() (commandconfig.Config, error) {
 	if o.parser == "freon" {
-		run, err := parser.ParseFreon(text)
-		if err != nil {
-			return nil, output.Concurrency{}, err
-		}
-		return run.Load(), run.Concurrency(int32(o.clients)), nil
+		return commandconfig.Config{Preset: o.parser}, nil
 	}
-	figures, err := o.jsonFigures()
+	text, err := o.figuresOf()
 	if err != nil {
-		return nil, output.Concurrency{}, err
+		return commandconfig.Config{}, err
 	}
-	load, err := parser.ParseJSONFigures(text, figures)
-	if err != nil {
-		return nil, output.Concurrency{}, err
+	if o.parser == "json" {
+		return commandconfig.Config{JSON: &text.Figures}, nil
 	}
-	return load, output.ConcurrencyOf(load, 0, int32(o.clients)), nil
+	return commandconfig.Config{Text: &text}, nil
 }
 
-// figuresFile is the content of spec.workload.command.json.
+// figuresFile is the content of spec.workload.command.json or text.
 type figuresFile struct {
-	Throughput struct{ Path, Unit string }
-	Operations string
-	Failures   string
-	Seconds    string
-	Latency    map[string]string // path of each figure; the key "unit" holds the unit
-	Metrics    []struct{ Name, Path, Unit string }
+	Throughput                 struct{ Path, Pattern, Unit string }
+	ThroughputIncludesFailures bool `yaml:"throughputIncludesFailures"`
+	Operations                 string
+	Failures                   string
+	OptionalCounts             bool `yaml:"optionalCounts"`
+	Seconds                    string
+	Latency                    map[string]string // selector of each figure; the key "unit" holds the unit
+	Metrics                    []struct{ Name, Path, Pattern, Unit string }
+	After                      string
+	SingleMatch                bool `yaml:"singleMatch"`
 }
 
-// jsonFigures returns the figures that the --figures file defines. Flags override values of the file.
-func (o parseOptions) jsonFigures() (commandconfig.JSONFigures, error) {
-	f := commandconfig.JSONFigures{Throughput: commandconfig.JSONMetric{Unit: o.unit}, LatencyUnit: o.latencyUnit, Latency: map[string]string{}}
+// figuresOf returns the figures that the --figures file defines. Flags override values of the file.
+func (o parseOptions) figuresOf() (commandconfig.Text, error) {
+	f := commandconfig.Text{Figures: commandconfig.Figures{Throughput: commandconfig.Figure{Unit: o.unit}, LatencyUnit: o.latencyUnit, Latency: map[string]string{}}}
 	if o.figures != "" {
 		file, err := os.Open(o.figures)
 		if err != nil {
@@ -156,40 +161,41 @@ func (o parseOptions) jsonFigures() (commandconfig.JSONFigures, error) {
 	}
 	for _, field := range o.paths {
 		name, path, _ := strings.Cut(field, "=")
-		if err := setPath(&f, name, path); err != nil {
+		if err := setPath(&f.Figures, name, path); err != nil {
 			return f, err
 		}
 	}
-	if f.Throughput.Path == "" {
-		return f, fmt.Errorf("the json parser needs the path of the throughput: add --path throughput=PATH, or --figures FILE with throughput.path")
+	if f.Throughput.Selector == "" {
+		return f, fmt.Errorf("the %s parser has nothing that selects the throughput: add --path throughput=PATH, or --figures FILE with throughput.path (json) or throughput.pattern (text)", o.parser)
 	}
 	return f, nil
 }
 
-func (from figuresFile) fill(f *commandconfig.JSONFigures) {
-	f.Throughput.Path, f.Operations, f.Failures, f.Seconds = from.Throughput.Path, from.Operations, from.Failures, from.Seconds
+func (from figuresFile) fill(f *commandconfig.Text) {
+	f.Throughput.Selector, f.Operations, f.Failures, f.Seconds = cmp.Or(from.Throughput.Path, from.Throughput.Pattern), from.Operations, from.Failures, from.Seconds
+	f.IncludesFailures, f.OptionalCounts, f.SingleMatch, f.After = from.ThroughputIncludesFailures, from.OptionalCounts, from.SingleMatch, from.After
 	if from.Throughput.Unit != "" {
 		f.Throughput.Unit = from.Throughput.Unit
 	}
-	for name, path := range from.Latency {
+	for name, selector := range from.Latency {
 		if name == "unit" {
-			f.LatencyUnit = path
+			f.LatencyUnit = selector
 		} else {
-			f.Latency[name] = path
+			f.Latency[name] = selector
 		}
 	}
 	for _, m := range from.Metrics {
-		f.Metrics = append(f.Metrics, commandconfig.JSONMetric{Name: m.Name, Path: m.Path, Unit: m.Unit})
+		f.Metrics = append(f.Metrics, commandconfig.Figure{Name: m.Name, Selector: cmp.Or(m.Path, m.Pattern), Unit: m.Unit})
 	}
 }
 
-func setPath(f *commandconfig.JSONFigures, field, path string) error {
+func setPath(f *commandconfig.Figures, field, path string) error {
 	if path == "" {
 		return fmt.Errorf("--path %s: the value must be FIELD=PATH, such as throughput=$.rate", field)
 	}
 	switch group, name, _ := strings.Cut(field, "."); {
 	case field == "throughput":
-		f.Throughput.Path = path
+		f.Throughput.Selector = path
 	case field == "operations":
 		f.Operations = path
 	case field == "failures":
@@ -199,7 +205,7 @@ func setPath(f *commandconfig.JSONFigures, field, path string) error {
 	case group == "latency" && name != "":
 		f.Latency[name] = path
 	case group == "metrics" && name != "":
-		f.Metrics = append(f.Metrics, commandconfig.JSONMetric{Name: name, Path: path})
+		f.Metrics = append(f.Metrics, commandconfig.Figure{Name: name, Selector: path})
 	default:
 		return fmt.Errorf("--path %s: there is no such field; use throughput, operations, failures, seconds, latency.NAME or metrics.NAME", field)
 	}

@@ -55,15 +55,16 @@ func TestBulkIndexerMock_sampleRunsOnTheSink(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, out)
 	}
-	got, err := parser.ParseJSONFigures(out, *command.JSON)
+	got, err := parser.Parse(out, command)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Rate <= 0 || got.Unit != "docs/s added" || got.Operations != 1_000_000 || len(got.Notes) > 0 {
-		t.Errorf("%+v", got)
+	load := got.Load
+	if load.Rate <= 0 || load.Unit != "docs/s added" || load.Operations != 1_000_000 || len(load.Notes) > 0 {
+		t.Errorf("%+v", load)
 	}
 	metrics := map[string]float64{}
-	for _, m := range got.Metrics {
+	for _, m := range load.Metrics {
 		metrics[m.Name] = *m.Value
 	}
 	if metrics["flushed"] != 0 || metrics["requests"] != 52 || len(metrics) != 2 {

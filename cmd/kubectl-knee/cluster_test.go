@@ -221,7 +221,7 @@ func TestWatch(t *testing.T) {
 	c, flags := cluster(t)
 	campaign := installed(t, c, "watched")
 	campaign.Status.Conditions[0].Status, campaign.Status.Conditions[0].Reason = metav1.ConditionUnknown, v1alpha1.ReasonProgressing
-	campaign.Status.Progress, campaign.Status.Running = "21/22", []string{"arm 6p0r Final clients=16 repetition=4"}
+	campaign.Status.TrialCounts, campaign.Status.Running = v1alpha1.NewTrialCounts(22, 21, 0), []string{"arm 6p0r Final clients=16 repetition=4"}
 	update := func() {
 		t.Helper()
 		if err := c.Status().Update(context.Background(), campaign); err != nil {
@@ -256,7 +256,7 @@ func TestWatch(t *testing.T) {
 	late.Attempt.N = 2
 	created(t, c, campaign, p, late)
 	await("arm 6p0r Sweep clients=16 attempt=2: 345678 docs/s, Measured")
-	campaign.Status.Progress, campaign.Status.Running = "22/22", nil
+	campaign.Status.TrialCounts, campaign.Status.Running = v1alpha1.NewTrialCounts(22, 22, 0), nil
 	campaign.Status.Conditions[0].Status, campaign.Status.Conditions[0].Reason = metav1.ConditionTrue, v1alpha1.ReasonFinished
 	update()
 	await("[####################] 22 of 22 trials")

@@ -1,5 +1,5 @@
 // Command kubectl-knee is Knee's kubectl plugin. It plans campaigns without a cluster, shows running campaigns, reads and
-// compares reports, exports a campaign to one file, and analyzes results that Knee did not measure.
+// compares reports, exports a campaign to one file and imports it, and analyzes results that Knee did not measure.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/knee-bench/knee/internal/plugin/compare"
+	"github.com/knee-bench/knee/internal/plugin/restore"
 	"github.com/knee-bench/knee/internal/plugin/source"
 	"github.com/knee-bench/knee/internal/plugin/terminal"
 	"github.com/knee-bench/knee/internal/plugin/watch"
@@ -83,7 +84,7 @@ a figure differs); 2 for wrong usage (flags, arguments, a malformed or damaged f
 	p.reader.Flags.AddFlags(cmd.PersistentFlags())
 	p.reader.CompleteFlags(cmd)
 	cmd.AddCommand(p.planCommand(), watch.Command(p.streams, p.reader), p.reportCommand(), compare.Command(p.streams, p.reader), p.analyzeCommand(),
-		p.exportCommand(), workload.Command(p.streams))
+		p.exportCommand(), restore.Command(p.streams, p.reader), workload.Command(p.streams))
 	for _, sub := range cmd.Commands() {
 		do := sub.RunE
 		sub.RunE = func(cmd *cobra.Command, args []string) error {

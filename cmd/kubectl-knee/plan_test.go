@@ -208,7 +208,7 @@ func TestPlan_commandWithoutClientCount_fails(t *testing.T) {
 	r := knee(t, head+`
   variants: [{name: a}]
   workload:
-    command: {image: "x:1", command: [load], parser: JSON, json: {throughput: {path: "$[", unit: calls/s}}}
+    command: {image: "x:1", command: [load], json: {throughput: {path: "$[", unit: calls/s}}}
 `, "plan", "-f", "-")
 	for _, want := range []string{"$(KNEE_CLIENTS)", "spec.workload.command.json.throughput.path"} {
 		if r.code != exitUsage || !strings.Contains(r.err, want) {
@@ -254,7 +254,7 @@ func TestPlan_eachDriver_usesItsSettings(t *testing.T) {
 `, nil, 8, 6, 0, "the load has no fixed length"},
 		"command without OpenSearch": {`
   variants: [{name: a}, {name: b, image: "ozone:2"}]
-  workload: {command: {image: "ozone:1", command: [ozone, $(KNEE_CLIENTS)], parser: Freon}}
+  workload: {command: {image: "ozone:1", command: [ozone, $(KNEE_CLIENTS)], preset: freon}}
 `, []string{"--trial-time=1m"}, 8, 2, 600, "1m0s per trial"},
 	} {
 		f := plannedJSON(t, head+tt.spec, tt.args...)

@@ -59,7 +59,7 @@ func cellFigures(c campaign.Cell) []string {
 		if p == nil {
 			return "-", "-"
 		}
-		return terminal.FormatInteger(p.Clients), terminal.FormatRounded(p.DocsPerSecond)
+		return terminal.FormatInteger(p.Clients), terminal.FormatRounded(p.Rate)
 	}
 	knee, kneeDocs := point(c.Curve.Knee)
 	peak, peakDocs := point(c.Curve.Peak)
@@ -74,7 +74,7 @@ func cellFigures(c campaign.Cell) []string {
 		}
 	}
 	median := "-" // also if the cell has Finals at several client counts: no single median describes them
-	if m := stats.Median(c.FinalDocsPerSecond()); !math.IsNaN(m) {
+	if m := stats.Median(c.FinalRates()); !math.IsNaN(m) {
 		median = terminal.FormatRounded(m)
 	}
 	return []string{knee, kneeDocs, stability, peak, peakDocs, fmt.Sprint(measured), median}

@@ -14,6 +14,7 @@ import (
 type flags struct {
 	options         resources.Options
 	networkPolicies bool
+	podUserIDs      bool
 	leaderElect     bool
 	leaseNamespace  string
 	metricsAddress  string
@@ -38,6 +39,8 @@ func parse(set *flag.FlagSet, args []string) (flags, error) {
 		"allow campaigns to raise vm.max_map_count of their nodes with a privileged init container (spec.opensearch.sysctlInit)")
 	set.BoolVar(&f.networkPolicies, "network-policies", true,
 		"create NetworkPolicies for each cell; without NetworkPolicies, every client on the pod network can reach a cluster that has no authentication")
+	set.BoolVar(&f.podUserIDs, "pod-user-ids", true,
+		"run pods as user and group 1000, as the official images expect; with false, pods set no user and no group, so that OpenShift can choose them")
 	set.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader, so that only one of several managers works at a time")
 	set.StringVar(&f.leaseNamespace, "leader-elect-namespace", "", "namespace of the Lease for the leader election; empty means the namespace of the manager")
 	set.StringVar(&f.metricsAddress, "metrics-bind-address", "0",
@@ -51,7 +54,7 @@ func parse(set *flag.FlagSet, args []string) (flags, error) {
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}
-	f.options.NoPolicies = !f.networkPolicies
+	f.options.NoPolicies, f.options.NoUserIDs = !f.networkPolicies, !f.podUserIDs
 	for name, image := range map[string]string{"opensearch-image": f.options.OpenSearchImage, "osb-image": f.options.OSBImage} {
 		if hasTag(image) {
 			return f, fmt.Errorf("--%s=%s: the image must have no tag and no digest, because Knee takes the tag from the version in the campaign; to use a digest, set the image in the campaign", name, image)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -71,10 +72,30 @@ func run(f flags) error {
 		Options:   f.options,
 		Namespace: f.namespace,
 	}
+	if reconciler.LeaseNamespace, err = findLeaseNamespace(f); err != nil {
+		return err
+	}
 	if err := reconciler.SetupWithManager(mgr); err != nil {
 		return err
 	}
 	return mgr.Start(ctrl.SetupSignalHandler())
+}
+
+// findLeaseNamespace returns the namespace of the leader election, or an empty text if no leader is elected. Without the flag, it is the
+// namespace of the manager's pod.
+func findLeaseNamespace(f flags) (string, error) {
+	switch {
+	case !f.leaderElect:
+		return "", nil
+	case f.leaseNamespace != "":
+		return f.leaseNamespace, nil
+	}
+	const file = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+	namespace, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("cannot find the namespace of the manager; set --leader-elect-namespace: %w", err)
+	}
+	return strings.TrimSpace(string(namespace)), nil
 }
 
 // cachesSynced reports whether the caches are filled. They stay empty if the manager lacks a permission or an API. A manager

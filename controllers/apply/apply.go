@@ -28,7 +28,12 @@ type Applier struct {
 	Options   resources.Options
 	Namespace string // the only namespace that the manager watches; empty: all namespaces
 
-	oneLoad sync.Mutex // held while the Job of a trial against an endpoint is created; see createOnlyLoad
+	// LeaseNamespace is the namespace of the Lease that is held while the Job of a trial at an endpoint is created. Empty: no other
+	// manager creates such Jobs, because the leader election is off.
+	LeaseNamespace string
+
+	oneLoad   sync.Mutex    // held while the Job of a trial at an endpoint is created; see createOnlyLoad
+	seenLease observedLease // guarded by oneLoad
 }
 
 // Apply applies the actions. If an action fails, Apply still tries the others, with one exception. It does not delete a cell if
@@ -41,13 +46,13 @@ func (a *Applier) Apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p pl
 	var errs []error
 	uncollected := map[string]bool{}
 	for _, action := range actions {
-		if action.Kind == decide.DeleteCluster && uncollected[action.Cell] {
+		if (action.Kind == decide.DeleteCluster || action.Kind == decide.DeleteJob) && uncollected[action.Cell] {
 			continue
 		}
 		log.FromContext(ctx).Info("acting", "action", action.Kind, "cell", action.Cell, "phase", action.Attempt.Phase,
 			"clients", action.Attempt.Clients, "repetition", action.Attempt.Repetition, "attempt", action.Attempt.N)
 		err := a.act(ctx, c, p, cells[action.Cell], action)
-		if action.Kind != decide.DeleteCluster { // DeleteCluster also deletes objects that are not watched, so no event may follow
+		if action.Kind != decide.DeleteCluster && action.Kind != decide.DeleteBudgets { // changes of some of the deleted objects cause no Reconcile
 			err = children.IgnoreConflict(err)
 		}
 		if err != nil {
@@ -62,6 +67,8 @@ func (a *Applier) act(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan
 	switch action.Kind {
 	case decide.Collect:
 		return a.collect(ctx, c, action)
+	case decide.EndTrial:
+		return a.endTrial(ctx, c, action)
 	case decide.StartCluster:
 		return a.startCluster(ctx, c, p, cell, action)
 	case decide.StopCluster:
@@ -70,6 +77,10 @@ func (a *Applier) act(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan
 		return a.deleteCluster(ctx, c, action)
 	case decide.StartTrial:
 		return a.startTrial(ctx, c, p, cell, action)
+	case decide.DeleteJob:
+		return a.deleteJob(ctx, c, action)
+	case decide.DeleteBudgets:
+		return a.deleteBudgets(ctx, c, action)
 	case decide.DeleteRecords:
 		return a.deleteRecords(ctx, c.Namespace, action.Records)
 	}

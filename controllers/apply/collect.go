@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -18,14 +19,23 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// collect creates the record of a finished Job from the termination message of the Job's pod. It reads the pod from the API
-// server, because the cache may show the end of the Job before the end of the pod.
+// collect creates the record of an attempt that has ended from the termination message of the Job's pod. It reads the pod from the API
+// server, because the cache may show the end of the Job before the end of the pod. It ignores pods that the Job does not control: anyone
+// who may create pods can give a pod the label of the Job.
 func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) error {
 	var pods corev1.PodList
 	if err := a.Uncached.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels{batchv1.JobNameLabel: action.Job}); err != nil {
 		return fmt.Errorf("cannot list the pods of Job %s: %w", action.Job, err)
 	}
-	encoded, err := record.Encode(recordOf(pods.Items, action.Attempt, a.Clock.Now().UnixMilli()))
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: action.Ended.UID}}
+	own := slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, job) })
+	rec := recordOf(own, action, a.Clock.Now().UnixMilli())
+	ended := action.Ended.Ended
+	if ended.IsZero() { // the trial was disrupted, or a sidecar keeps its Job from ending
+		ended = a.Clock.Now()
+	}
+	rec.JobCreatedAt, rec.JobEndedAt = action.Ended.Created.UnixMilli(), ended.UnixMilli()
+	encoded, err := record.EncodeCollected(rec)
 	if err != nil {
 		return fmt.Errorf("cannot encode the record of Job %s: %w", action.Job, err)
 	}
@@ -33,9 +43,24 @@ func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, ac
 	return err
 }
 
-// recordOf returns the record of an attempt. Loader pod 0 has the record of all pods. If that pod left no record,
-// recordOf returns a record with an error that describes how the pods ended.
-func recordOf(pods []corev1.Pod, attempt record.Attempt, now int64) record.Record {
+// recordOf returns the record of an attempt. If Kubernetes ended a pod that the attempt needed, an error of the attempt gets the reason
+// Disrupted. The only exception is a missing plugin, because another attempt would miss the plugin, too.
+func recordOf(pods []corev1.Pod, action decide.Action, now int64) record.Record {
+	r := loaderRecord(pods, action.Attempt, now)
+	if action.Disrupted == "" || r.Error == nil || r.Error.Reason == record.ReasonPluginMissing {
+		return r
+	}
+	message := action.Disrupted
+	if r.StartedAt != 0 { // the agent wrote the record
+		message += "; this event explains the following error: " + r.Error.Error()
+	}
+	r.Error = &record.Error{Reason: record.ReasonDisrupted, Message: message}
+	return r
+}
+
+// loaderRecord returns the record of an attempt from its loader pods. Loader pod 0 has the record of all pods. If that pod left no record,
+// loaderRecord returns a record with an error that describes how the pods ended.
+func loaderRecord(pods []corev1.Pod, attempt record.Attempt, now int64) record.Record {
 	failed := func(reason, message string) record.Record {
 		return record.Record{
 			Version: record.Version, Attempt: attempt, FinishedAt: now,

@@ -15,8 +15,8 @@ import (
 	"github.com/knee-bench/knee/internal/security"
 )
 
-// create creates an object that must not exist yet. If an object of the same name exists and the campaign owns it, create keeps
-// that object and returns created = false. If the campaign does not own it, create returns an error that names the owner.
+// create creates an object that must not exist yet. If an object of the same name exists and belongs to the campaign, create keeps
+// that object and returns created = false. If it does not belong to the campaign, create returns an error that names the owner.
 func (a *Applier) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o client.Object) (created bool, err error) {
 	kind := o.GetObjectKind().GroupVersionKind().Kind
 	err = a.Client.Create(ctx, o)
@@ -27,7 +27,7 @@ func (a *Applier) create(ctx context.Context, c *v1alpha1.BenchmarkCampaign, o c
 	if err := a.Uncached.Get(ctx, client.ObjectKeyFromObject(o), existing); err != nil {
 		return false, fmt.Errorf("cannot read the existing %s %s: %w", kind, o.GetName(), err)
 	}
-	if metav1.IsControlledBy(existing, c) {
+	if children.BelongsTo(existing, c) {
 		return false, nil
 	}
 	owner := "has no owner"

@@ -8,7 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,7 +21,8 @@ import (
 	"github.com/knee-bench/knee/internal/resources"
 )
 
-// deleteCluster deletes all objects of a cell except its records. It also keeps the loader's cache if the action requires that.
+// deleteCluster deletes all objects of a cell except its records and its NetworkPolicies, which Policies deletes when the pods are gone.
+// It also keeps the loader's cache if the action requires that.
 // It deletes the Jobs and the StatefulSet last and in the foreground: as long as one of them exists, Knee continues the
 // deletion.
 func (a *Applier) deleteCluster(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) error {
@@ -29,7 +30,7 @@ func (a *Applier) deleteCluster(ctx context.Context, c *v1alpha1.BenchmarkCampai
 		resources.LabelCampaign: string(c.UID), resources.LabelCellName: action.Cell,
 	}}
 	lists := []client.ObjectList{
-		&corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &corev1.ConfigMapList{},
+		&corev1.ServiceList{}, &corev1.ConfigMapList{}, &policyv1.PodDisruptionBudgetList{},
 		&corev1.PersistentVolumeClaimList{}, &batchv1.JobList{}, &appsv1.StatefulSetList{},
 	}
 	for _, list := range lists {
@@ -48,6 +49,18 @@ func (a *Applier) deleteCluster(ctx context.Context, c *v1alpha1.BenchmarkCampai
 	}
 	_, err := a.deleteOpenSearchClusters(ctx, c, action.Cell)
 	return err
+}
+
+// deleteJob deletes the Job of an attempt, and its pods.
+func (a *Applier) deleteJob(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) error {
+	var job batchv1.Job
+	if err := a.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: action.Job}, &job); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !metav1.IsControlledBy(&job, c) || !job.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	return children.ClassifyError(deleteInForeground(ctx, a.Client, &job), "Job "+job.Name)
 }
 
 // deleteAll deletes the objects of a list that are not being deleted yet. The list never contains records, because their
@@ -96,6 +109,22 @@ func deleteVolumes(ctx context.Context, writer client.Writer, namespace, cluster
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: resources.OperatedClaim(cluster, i)}}
 		if err := client.IgnoreNotFound(writer.Delete(ctx, claim)); err != nil {
 			return children.ClassifyError(err, "PersistentVolumeClaim "+claim.Name)
+		}
+	}
+	return nil
+}
+
+// deleteBudgets deletes exactly the given PodDisruptionBudgets, so that pods can be evicted after a trial. It does nothing while the cache
+// lacks a Job of the cell, because the budgets may protect the pods of that Job.
+func (a *Applier) deleteBudgets(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) error {
+	if stale, err := a.isCacheStale(ctx, c, action); stale || err != nil {
+		return err
+	}
+	for _, b := range action.Budgets {
+		budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: b.Name}}
+		err := a.Client.Delete(ctx, budget, client.Preconditions{UID: &b.UID})
+		if client.IgnoreNotFound(err) != nil {
+			return children.ClassifyError(err, "PodDisruptionBudget "+b.Name)
 		}
 	}
 	return nil

@@ -19,8 +19,8 @@ import (
 	"github.com/knee-bench/knee/test/wrappers"
 )
 
-// TestApply_conflictInDeletion_isAnError checks that Apply returns a conflict of a deletion. Services and
-// NetworkPolicies are not watched, so no event would cause another Reconcile. The API server is an in-memory fake:
+// TestApply_conflictInDeletion_isAnError checks that Apply returns a conflict of a deletion. Services
+// are not watched, so no event would cause another Reconcile. The API server is an in-memory fake:
 // the real one reports a conflict of a deletion only if the UID differs.
 func TestApply_conflictInDeletion_isAnError(t *testing.T) {
 	c := wrappers.MakeCampaign("mine").Namespace("a").UID("uid-mine").Variant("v").Obj()

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,22 +19,38 @@ import (
 
 // createOnlyLoad creates the Job of a trial at an endpoint, which is a cluster that Knee did not provision. If a trial of another
 // campaign loads the endpoint, createOnlyLoad returns an error. It reads that trial from the API server, because the trial may not be in
-// the cache yet. A lock allows only one creation at a time, so the second of two campaigns finds the Job of the first. Campaigns with
-// provisioned clusters need no lock, because they observe each other while their clusters start.
-func (a *Applier) createOnlyLoad(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job *batchv1.Job, seen []decide.Record) error {
+// the cache yet. A lock of this process and a Lease of all managers that share the leader election allow only one creation at a time, so
+// the second of two campaigns finds the Job of the first. The Lease matters when another manager becomes the leader, because requests of
+// the former leader may still take effect. Campaigns with provisioned clusters need no lock, because they observe each other while their
+// clusters start.
+func (a *Applier) createOnlyLoad(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job *batchv1.Job, action decide.Action) error {
 	a.oneLoad.Lock()
 	defer a.oneLoad.Unlock()
-	if hasNew, err := a.hasNewRecords(ctx, c, cell, seen); hasNew || err != nil {
+	lease, err := a.acquireLease(ctx, job)
+	if err != nil {
 		return err
+	}
+	isAllowed, err := a.prepareOnlyLoad(ctx, c, cell, action.Records)
+	if isAllowed {
+		if err = a.createJob(ctx, c, cell, job, action.CheckFirst); isOutcomeUnknown(err) {
+			return err // keep the Lease, because the Job may still be created
+		}
+	}
+	return errors.Join(err, a.releaseLease(ctx, lease))
+}
+
+// prepareOnlyLoad reports whether the Job of a trial at an endpoint may be created now. It creates the other objects that the Job needs.
+func (a *Applier) prepareOnlyLoad(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, seen []decide.Record) (isAllowed bool, err error) {
+	if hasNew, err := a.hasNewRecords(ctx, c, cell, seen); hasNew || err != nil {
+		return false, err
 	}
 	if err := a.findOtherLoad(ctx, c, cell.Spec.Pool.Endpoint); err != nil {
-		return err
+		return false, err
 	}
 	if err := a.createAll(ctx, c, a.loaderObjects(c, cell)); err != nil { // if Knee provisions the cluster, startCluster creates these objects
-		return err
+		return false, err
 	}
-	_, err := a.create(ctx, c, job)
-	return err
+	return true, nil
 }
 
 // findOtherLoad returns an error that names a Job or a pod of another campaign that loads the endpoint.

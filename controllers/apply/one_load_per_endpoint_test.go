@@ -3,9 +3,11 @@ package apply
 import (
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -34,7 +36,7 @@ func TestStartTrial_sameSystemLoaded_fails(t *testing.T) {
 		"OpenSearch of another campaign": {wrappers.MakeCampaign("other").Variant("v"), false, true},
 	} {
 		api := fake.NewClientBuilder().WithScheme(scheme.New()).Build()
-		a := &Applier{Client: api, Uncached: api}
+		a := &Applier{Client: api, Uncached: api, Clock: clocktesting.NewFakePassiveClock(time.Unix(0, 0)), LeaseNamespace: "knee-system"}
 		if tt.other != nil {
 			other := tt.other.Namespace("b").UID("uid-other").Obj()
 			p := plan.Build(other)

@@ -2,11 +2,14 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -38,10 +41,58 @@ func (a *Applier) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign,
 		return err
 	}
 	if !cell.Provisioned() {
-		return a.createOnlyLoad(ctx, c, cell, job, action.Records)
+		return a.createOnlyLoad(ctx, c, cell, job, action)
 	}
-	_, err = a.create(ctx, c, job)
+	return a.createJob(ctx, c, cell, job, action.CheckFirst)
+}
+
+// createJob creates the PodDisruptionBudgets of a trial, and then its Job. If the API server refuses the Job, createJob deletes the budgets
+// that it created. If checkFirst is true, it first asks the API server whether the Job would be accepted: while Jobs are refused, no
+// budget is created and deleted again and again.
+func (a *Applier) createJob(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job *batchv1.Job, checkFirst bool) error {
+	if checkFirst {
+		err := a.Client.Create(ctx, job.DeepCopy(), client.DryRunAll)
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			return children.ClassifyError(err, "Job "+job.Name)
+		}
+	}
+	var created []client.Object
+	var err error
+	for _, budget := range resources.Budgets(c, cell, job) {
+		isNew := false
+		if isNew, err = a.create(ctx, c, budget); err != nil {
+			break
+		} else if isNew {
+			created = append(created, budget)
+		}
+	}
+	if err == nil {
+		_, err = a.create(ctx, c, job)
+	}
+	if !children.NeedsUserAction(err) {
+		return err
+	}
+	for _, budget := range created {
+		uid := budget.GetUID()
+		err = errors.Join(err, client.IgnoreNotFound(a.Client.Delete(ctx, budget, client.Preconditions{UID: &uid})))
+	}
 	return err
+}
+
+// endTrial makes Kubernetes delete the pods of a Job that still run. It keeps the Job itself, because the Jobs of a cell show which trials
+// a JVM has run. A Job fails when its deadline has passed, and its controller then deletes its pods.
+func (a *Applier) endTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) error {
+	var job batchv1.Job
+	if err := a.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: action.Job}, &job); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if !metav1.IsControlledBy(&job, c) || !job.DeletionTimestamp.IsZero() || children.IsStopping(job) {
+		return nil
+	}
+	before := job.DeepCopy()
+	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](1)
+	err := a.Client.Patch(ctx, &job, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return children.ClassifyError(err, "Job "+job.Name)
 }
 
 // isCacheStale reports whether the number of Jobs of the cell at the API server differs from the number on which the decision was based.

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
 )
 
 // RetryInterval is how long Knee waits before it retries an action that only a change outside the campaign can make possible.
@@ -28,9 +30,31 @@ var (
 	errTerminating = errors.New("the namespace is being deleted")
 )
 
+// refusals lists the errors that stall a campaign, with the reason of the condition Ready.
+var refusals = []struct {
+	err    error
+	reason string
+}{
+	{ErrNameConflict, v1alpha1.ReasonNameConflict},
+	{ErrRefused, v1alpha1.ReasonInvalidSpec},
+	{ErrForbidden, v1alpha1.ReasonForbidden},
+	{ErrOperatorMissing, v1alpha1.ReasonOperatorMissing},
+}
+
+// ReasonOf returns the reason of the condition Ready for an error that stalls a campaign. It returns false for other errors.
+func ReasonOf(err error) (reason string, stalls bool) {
+	for _, r := range refusals {
+		if errors.Is(err, r.err) {
+			return r.reason, true
+		}
+	}
+	return "", false
+}
+
 // NeedsUserAction reports whether only a change outside the campaign can resolve err. Such a change may cause no event.
 func NeedsUserAction(err error) bool {
-	return errors.Is(err, ErrNameConflict) || errors.Is(err, ErrRefused) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrOperatorMissing) || errors.Is(err, errTerminating)
+	_, stalls := ReasonOf(err)
+	return stalls || errors.Is(err, errTerminating)
 }
 
 // ClassifyError wraps err in one of the errors above if the API server refused the object. It returns other errors (a timeout,

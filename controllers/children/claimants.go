@@ -1,6 +1,8 @@
 package children
 
 import (
+	"time"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -49,8 +51,46 @@ func FindClaimants(
 		claimant, holds := out[c.UID]
 		claimant.Campaign, claimant.UID, claimant.Created = client.ObjectKeyFromObject(c), c.UID, c.CreationTimestamp.Time
 		claimant.Wants, claimant.Reason = wantedPools(c), ClaimReason(c)
+		claimant.Since, claimant.Yielded = ActiveSince(c), YieldedAt(c)
 		if holds || len(claimant.Wants) > 0 {
 			out[c.UID] = claimant
+		}
+	}
+	return out
+}
+
+// ActiveSince returns since when a campaign has its turn, see decide.Decision. It is zero if the campaign is not active. A campaign that
+// exceeded its deadline is not active, although its status still has the time.
+func ActiveSince(c *v1alpha1.BenchmarkCampaign) time.Time {
+	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
+	if c.Status.ActiveSince == nil || ready != nil && ready.Reason == v1alpha1.ReasonDeadlineExceeded {
+		return time.Time{}
+	}
+	return c.Status.ActiveSince.Time
+}
+
+// YieldedAt returns when a campaign gave up its turn because it was stalled. It is zero if the campaign has its turn, or queues from its
+// creation.
+func YieldedAt(c *v1alpha1.BenchmarkCampaign) time.Time {
+	if c.Status.YieldedAt == nil {
+		return time.Time{}
+	}
+	return c.Status.YieldedAt.Time
+}
+
+// FindServices returns when each campaign last began or ended to use its pools. Campaigns that have used none are left out.
+func FindServices(campaigns []v1alpha1.BenchmarkCampaign) []decide.Service {
+	var out []decide.Service
+	for i := range campaigns {
+		c := &campaigns[i]
+		var last time.Time
+		for _, t := range []*metav1.Time{c.Status.StartedAt, c.Status.CompletedAt, c.Status.ActiveSince, c.Status.YieldedAt} {
+			if t != nil && t.After(last) {
+				last = t.Time
+			}
+		}
+		if !last.IsZero() {
+			out = append(out, decide.Service{Namespace: c.Namespace, Pools: plan.Needs(c), At: last})
 		}
 	}
 	return out
@@ -125,7 +165,7 @@ func StartsNothing(c *v1alpha1.BenchmarkCampaign) bool {
 	}
 	switch ready.Reason {
 	case v1alpha1.ReasonFinished, v1alpha1.ReasonNothingMeasured, v1alpha1.ReasonPluginMissing,
-		v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonNameConflict, v1alpha1.ReasonOperatorMissing:
+		v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonOperatorMissing, v1alpha1.ReasonDeadlineExceeded:
 		return true
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -29,6 +30,7 @@ type Objects struct {
 	Pods               []corev1.Pod
 	ConfigMaps         []corev1.ConfigMap
 	Claims             []corev1.PersistentVolumeClaim
+	Budgets            []policyv1.PodDisruptionBudget
 	OpenSearchClusters []unstructured.Unstructured
 }
 
@@ -74,6 +76,14 @@ func ReadClusters(c *v1alpha1.BenchmarkCampaign, o Objects) map[string]decide.Cl
 // labels as their pods, and are deleted with their OpenSearchCluster.
 func OwnStatefulSets(sets []appsv1.StatefulSet, c *v1alpha1.BenchmarkCampaign) []appsv1.StatefulSet {
 	return slices.DeleteFunc(sets, func(s appsv1.StatefulSet) bool { return !metav1.IsControlledBy(&s, c) })
+}
+
+// BelongsTo reports whether the campaign owns an object, or whether the object has no owner and names the campaign: NetworkPolicies and
+// kept records have no owner, because they outlive the campaign.
+func BelongsTo(o client.Object, c *v1alpha1.BenchmarkCampaign) bool {
+	labels := o.GetLabels()
+	return metav1.IsControlledBy(o, c) || metav1.GetControllerOf(o) == nil &&
+		labels[resources.LabelManagedBy] == resources.ManagedBy && labels[resources.LabelCampaign] == string(c.UID)
 }
 
 // IsCache reports whether a volume holds downloads of the loader. Other volumes hold data of OpenSearch.

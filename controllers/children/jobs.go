@@ -26,9 +26,13 @@ func ReadJob(j batchv1.Job, pods []corev1.Pod) (decide.Job, error) {
 		return decide.Job{}, err
 	}
 	job := decide.Job{
-		Name: j.Name, Cell: j.Labels[resources.LabelCellName], JVM: j.Annotations[resources.AnnotationJVM],
-		Attempt: attempt, State: jobState(j), Created: j.CreationTimestamp.Time,
+		Name: j.Name, UID: j.UID, Cell: j.Labels[resources.LabelCellName], JVM: j.Annotations[resources.AnnotationJVM],
+		Attempt: attempt, State: jobState(j), Created: j.CreationTimestamp.Time, Stopping: IsStopping(j), Disrupted: disruption(&j, pods),
 	}
+	if job.State == decide.JobLive && isTrialOver(&j, LoaderPods(&j, pods)) {
+		job.State = decide.JobOver
+	}
+	job.Ended, _ = jobEnd(j)
 	if job.State == decide.JobDeleting {
 		job.Ending, job.Left = j.DeletionTimestamp.Time, describeDeletion(&j)
 	}
@@ -58,6 +62,28 @@ func jobState(j batchv1.Job) decide.JobState {
 func JobEnded(j batchv1.Job) bool {
 	_, ended := jobEnd(j)
 	return ended
+}
+
+// IsStopping reports whether Knee has requested the end of a Job's pods. No other Job of Knee has a deadline.
+func IsStopping(j batchv1.Job) bool { return j.Spec.ActiveDeadlineSeconds != nil }
+
+// isTrialOver reports whether the trial's container has terminated in all loader pods, but another container of a pod still runs. A
+// sidecar that was injected into the pod has no reason to end, so the Job may not end by itself. Kubernetes itself ends native sidecars,
+// which are init containers.
+func isTrialOver(j *batchv1.Job, loaders []*corev1.Pod) bool {
+	if len(loaders) < loaderCount(j) {
+		return false
+	}
+	hasSidecar := false
+	for _, pod := range loaders {
+		for _, s := range pod.Status.ContainerStatuses {
+			hasSidecar = hasSidecar || s.Name != resources.ContainerTrial && s.State.Terminated == nil
+		}
+		if !containerTerminated(*pod, resources.ContainerTrial) {
+			return false
+		}
+	}
+	return hasSidecar
 }
 
 // jobEnd returns when a Job ended. It returns false if the Job has not ended.

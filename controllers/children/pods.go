@@ -65,6 +65,13 @@ func containerStarted(pod corev1.Pod, name string) bool {
 	})
 }
 
+// containerTerminated reports whether a container has terminated.
+func containerTerminated(pod corev1.Pod, name string) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+		return s.Name == name && s.State.Terminated != nil
+	})
+}
+
 // podProblem returns what keeps a pod from running. It quotes the scheduler, the kubelet or the container. If the status of the
 // pod shows no problem, it returns the zero Problem.
 func podProblem(pod corev1.Pod) decide.Problem {

@@ -11,6 +11,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,6 +55,7 @@ func (o *Observer) Observe(ctx context.Context, c *v1alpha1.BenchmarkCampaign) (
 		Jobs:      map[string]decide.Job{},
 		Clusters:  children.ReadClusters(c, objects),
 		Recorded:  map[record.Attempt]bool{},
+		Budgets:   children.ReadBudgets(objects.Budgets),
 		Records:   records.Holders,
 		Suspended: ptr.Deref(c.Spec.Suspend, false),
 	}
@@ -68,6 +71,7 @@ func (o *Observer) Observe(ctx context.Context, c *v1alpha1.BenchmarkCampaign) (
 		w.Jobs[job.Name] = job
 	}
 	o.explainMissingPods(ctx, &w, objects)
+	readStatus(c, &w)
 	if err := o.observeClaimants(ctx, c, &w); err != nil {
 		return Observed{}, err
 	}
@@ -82,11 +86,12 @@ func (o *Observer) listObjects(ctx context.Context, c *v1alpha1.BenchmarkCampaig
 		pods    corev1.PodList
 		maps    corev1.ConfigMapList
 		claims  corev1.PersistentVolumeClaimList
+		budgets policyv1.PodDisruptionBudgetList
 		options = []client.ListOption{client.InNamespace(c.Namespace), client.MatchingLabels{resources.LabelCampaign: string(c.UID)}}
 	)
-	for _, list := range []client.ObjectList{&sets, &jobs, &pods, &claims} {
+	for _, list := range []client.ObjectList{&sets, &jobs, &pods, &claims, &budgets} {
 		if err := o.Reader.List(ctx, list, options...); err != nil {
-			return children.Objects{}, fmt.Errorf("cannot list the StatefulSets, Jobs, pods and volume claims of the campaign: %w", err)
+			return children.Objects{}, fmt.Errorf("cannot list the StatefulSets, Jobs, pods, volume claims and PodDisruptionBudgets of the campaign: %w", err)
 		}
 	}
 	// There may be thousands of records. The code only reads them, so it needs no copies.
@@ -98,7 +103,8 @@ func (o *Observer) listObjects(ctx context.Context, c *v1alpha1.BenchmarkCampaig
 		return children.Objects{}, err
 	}
 	return children.Objects{
-		StatefulSets: sets.Items, Jobs: jobs.Items, Pods: pods.Items, ConfigMaps: maps.Items, Claims: claims.Items, OpenSearchClusters: clusters,
+		StatefulSets: sets.Items, Jobs: jobs.Items, Pods: pods.Items, ConfigMaps: maps.Items, Claims: claims.Items,
+		Budgets: budgets.Items, OpenSearchClusters: clusters,
 	}, nil
 }
 
@@ -125,9 +131,31 @@ func (o *Observer) observeClaimants(ctx context.Context, c *v1alpha1.BenchmarkCa
 	claimants := children.FindClaimants(campaigns.Items, sets.Items, jobs.Items, pods.Items)
 	w.Self, w.Rivals = claimants[c.UID], nil
 	w.Self.Campaign, w.Self.UID, w.Self.Created = client.ObjectKeyFromObject(c), c.UID, c.CreationTimestamp.Time
+	w.Self.Since, w.Self.Yielded = children.ActiveSince(c), children.YieldedAt(c)
 	delete(claimants, c.UID)
 	for _, uid := range slices.SortedFunc(maps.Keys(claimants), cmp.Compare) {
 		w.Rivals = append(w.Rivals, claimants[uid])
 	}
+	if len(w.Rivals) > 0 {
+		w.Services = children.FindServices(campaigns.Items)
+	}
 	return nil
+}
+
+// readStatus reads the facts that an earlier decision wrote to the status. Facts about an earlier spec do not count.
+func readStatus(c *v1alpha1.BenchmarkCampaign, w *decide.World) {
+	s := c.Status
+	if s.ObservedGeneration != c.Generation {
+		return
+	}
+	if stalled := meta.FindStatusCondition(s.Conditions, v1alpha1.ConditionStalled); stalled != nil && stalled.ObservedGeneration == c.Generation {
+		w.StalledSince = stalled.LastTransitionTime.Time
+	}
+	if s.ActiveSince != nil {
+		w.ActiveSince = s.ActiveSince.Time
+	}
+	w.FinishedWith = int(s.FinishedAttempts)
+	if meta.IsStatusConditionTrue(s.Conditions, v1alpha1.ConditionReady) {
+		w.FinishedWith = max(w.FinishedWith, 1) // earlier versions did not write the number
+	}
 }

@@ -40,6 +40,7 @@ type findingsKey struct {
 	generation int64
 	cells      string           // hashes of the plan's cells, which include the contents of ConfigMaps
 	records    *observe.Records // a changed record gives a new pointer
+	closed     bool
 }
 
 // FindingsCache keeps the Findings of campaigns. So a Reconcile of a campaign with thousands of unchanged records needs hardly
@@ -59,19 +60,24 @@ func (c *FindingsCache) Forget(key types.NamespacedName) {
 	c.campaigns.Remove(key)
 }
 
-// Find returns the Findings of a campaign, from the cache if the inputs have not changed.
-func (c *FindingsCache) Find(campaign *v1alpha1.BenchmarkCampaign, p plan.Plan, records *observe.Records) *Findings {
+// Find returns the Findings of a campaign, from the cache if the inputs have not changed. If closed is true, the campaign was finished
+// before: the trials that are done count as all planned trials.
+func (c *FindingsCache) Find(campaign *v1alpha1.BenchmarkCampaign, p plan.Plan, records *observe.Records, closed bool) *Findings {
 	c.init()
 	var hashes []string
 	for _, cell := range p.Cells {
 		hashes = append(hashes, cell.Hash)
 	}
 	name := client.ObjectKeyFromObject(campaign)
-	key := findingsKey{campaign.UID, campaign.Generation, strings.Join(hashes, " "), records}
+	key := findingsKey{campaign.UID, campaign.Generation, strings.Join(hashes, " "), records, closed}
 	if cached, ok := c.campaigns.Get(name); ok && cached.(*Findings).key == key {
 		return cached.(*Findings)
 	}
-	found := newFindings(view.NewInput(campaign, p, records.Records, version.Version))
+	in := view.NewInput(campaign, p, records.Records, version.Version)
+	if closed {
+		in.Assessment.Close()
+	}
+	found := newFindings(in)
 	found.key = key
 	c.campaigns.Add(name, found)
 	return found

@@ -3,10 +3,10 @@
 package status
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +19,7 @@ import (
 	"github.com/knee-bench/knee/internal/verdict/campaign"
 )
 
-// Bounds that keep the status readable and below 20 KiB.
+// Bounds that keep the status readable and below 32 KiB.
 const (
 	maxMessage   = 1536 // bytes of a condition's message
 	maxCompanion = 256  // bytes of the messages of Reconciling and Stalled; Ready has the complete message
@@ -28,51 +28,93 @@ const (
 	maxWait      = 128  // bytes of each text in status.waiting
 )
 
-// Next returns the status of a campaign: what the records show, what runs now, and what the user has to do.
-func Next(c *v1alpha1.BenchmarkCampaign, found *Findings, d decide.Decision, reports []string, trouble error) v1alpha1.BenchmarkCampaignStatus {
+// Next returns the status of a campaign: what the records show, what runs now, and what the user has to do. The parameter refused is
+// why this version of Knee would not accept the spec of a finished campaign, or nil.
+func Next(c *v1alpha1.BenchmarkCampaign, found *Findings, d decide.Decision, reports []string, trouble, refused error) v1alpha1.BenchmarkCampaignStatus {
 	status := *found.status.DeepCopy()
 	status.ObservedGeneration = c.Generation
 	status.Reports = reports
-	status.Running = shortenList(d.Running, maxRunning)
-	status.Waiting = shortenList(d.Waiting, maxWaiting)
-	for i, wait := range status.Waiting {
-		status.Waiting[i] = children.Shorten(wait, maxWait)
-	}
+	status.ActiveSince, status.YieldedAt = timeOrNil(d.ActiveSince), timeOrNil(d.Yielded)
+	setActivities(&status, d)
 	status.Conditions = c.DeepCopy().Status.Conditions
 	for i := range status.Cells {
 		status.Cells[i].Phase = d.Phases[found.Plan.Cells[i].Name]
 	}
 	ready, stalled := readiness(c, found, d, status, trouble)
+	if refused != nil && ready.Reason == v1alpha1.ReasonFinished {
+		ready.Message += "; this version of Knee would not accept the spec for a new measurement: " + refused.Error()
+	}
 	setReady(&status, c.Generation, ready, stalled)
 	setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, conditionStatus(found.conclusive), found.reason, found.message)
 	return status
 }
 
 // Invalid returns the status of a campaign whose spec has an error that the API server could not find. It keeps the earlier
-// findings.
-func Invalid(c *v1alpha1.BenchmarkCampaign, invalid error) v1alpha1.BenchmarkCampaignStatus {
-	status := *c.Status.DeepCopy()
-	status.ObservedGeneration = c.Generation
-	status.Running, status.Waiting = nil, nil
-	setReady(&status, c.Generation, decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: invalid.Error()}, true)
+// findings. The decision d releases the campaign's nodes.
+func Invalid(c *v1alpha1.BenchmarkCampaign, d decide.Decision, invalid error) v1alpha1.BenchmarkCampaignStatus {
+	status := released(c, d)
+	status.YieldedAt = nil
+	if len(d.Kept)+len(d.Running) == 0 {
+		status.ActiveSince = nil
+	}
+	setReady(&status, c.Generation, decide.Problem{Reason: v1alpha1.ReasonInvalidSpec, Message: invalid.Error() + keptMessage(d)}, true)
 	setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "the spec of the campaign is not valid; the condition Ready gives the reason")
 	return status
 }
 
-// Unplanned returns the status of a campaign whose cells are unknown because the contents of a ConfigMap could not be read
-// (err). It keeps the earlier findings.
-func Unplanned(c *v1alpha1.BenchmarkCampaign, err error) v1alpha1.BenchmarkCampaignStatus {
-	status := *c.Status.DeepCopy()
-	status.ObservedGeneration = c.Generation
+// Unplanned returns the status of a campaign for which nothing can be decided because of err: the contents of a ConfigMap could not be
+// read, so its cells are unknown, or a record could not be updated. It keeps the earlier findings. The decision d releases the campaign's
+// nodes.
+func Unplanned(c *v1alpha1.BenchmarkCampaign, d decide.Decision, err error) v1alpha1.BenchmarkCampaignStatus {
+	status := released(c, d)
 	ready, stalled := userProblem(err)
-	if !stalled {
+	if stalled {
+		ready.Message += keptMessage(d)
+	} else {
 		ready = decide.Problem{Reason: v1alpha1.ReasonProgressing, Message: "trying again: " + err.Error()}
 	}
 	setReady(&status, c.Generation, ready, stalled)
 	if known := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionConclusive); known == nil || known.ObservedGeneration != c.Generation {
-		setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "cannot read a ConfigMap that the campaign's spec refers to; the condition Ready gives the reason")
+		setCondition(&status, c.Generation, v1alpha1.ConditionConclusive, metav1.ConditionFalse, v1alpha1.ReasonNotFinished, "cannot read or update a ConfigMap that the campaign needs; the condition Ready gives the reason")
 	}
 	return status
+}
+
+// released returns the status of a campaign that cannot be planned, without new conditions.
+func released(c *v1alpha1.BenchmarkCampaign, d decide.Decision) v1alpha1.BenchmarkCampaignStatus {
+	status := *c.Status.DeepCopy()
+	if status.ObservedGeneration != c.Generation {
+		status.FinishedAttempts = 0
+	}
+	status.ObservedGeneration = c.Generation
+	setActivities(&status, d)
+	return status
+}
+
+// keptMessage says until when OpenSearch keeps its nodes although the campaign cannot continue. It is empty if OpenSearch has no nodes.
+func keptMessage(d decide.Decision) string {
+	if len(d.Kept) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; OpenSearch of %s keeps its Kubernetes nodes until the campaign has been Stalled for spec.timeouts.yieldSeconds", strings.Join(d.Kept, ", "))
+}
+
+// setActivities sets what runs and what the campaign waits for.
+func setActivities(status *v1alpha1.BenchmarkCampaignStatus, d decide.Decision) {
+	status.Running = shortenList(d.Running, maxRunning)
+	status.Waiting = shortenList(d.Waiting, maxWaiting)
+	for i, wait := range status.Waiting {
+		status.Waiting[i] = children.Shorten(wait, maxWait)
+	}
+}
+
+// timeOrNil returns a time of the status, in whole seconds as the API server stores it, or nil for the zero time.
+func timeOrNil(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	seconds := metav1.Unix(t.Unix(), 0)
+	return &seconds
 }
 
 // readiness returns the reason and message of Ready. It also returns whether the campaign is stalled, which means that the user
@@ -100,16 +142,8 @@ func readiness(c *v1alpha1.BenchmarkCampaign, found *Findings, d decide.Decision
 // userProblem returns the problem of an error that only a change outside the campaign can resolve. It returns false for other
 // errors, and if the namespace is being deleted.
 func userProblem(err error) (decide.Problem, bool) {
-	for _, known := range []struct {
-		err    error
-		reason string
-	}{
-		{children.ErrNameConflict, v1alpha1.ReasonNameConflict}, {children.ErrRefused, v1alpha1.ReasonInvalidSpec},
-		{children.ErrForbidden, v1alpha1.ReasonForbidden}, {children.ErrOperatorMissing, v1alpha1.ReasonOperatorMissing},
-	} {
-		if errors.Is(err, known.err) {
-			return decide.Problem{Reason: known.reason, Message: err.Error()}, true
-		}
+	if reason, stalls := children.ReasonOf(err); stalls {
+		return decide.Problem{Reason: reason, Message: err.Error()}, true
 	}
 	return decide.Problem{}, false
 }

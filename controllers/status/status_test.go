@@ -16,9 +16,9 @@ import (
 	"github.com/knee-bench/knee/internal/verdict/campaign/campaigntest"
 )
 
-// TestNextStatus_largestCampaign_staysBelow20KiB checks the status of the largest campaign, with everything that can
+// TestNextStatus_largestCampaign_staysBelow32KiB checks the status of the largest campaign, with everything that can
 // go wrong and with long names and messages.
-func TestNextStatus_largestCampaign_staysBelow20KiB(t *testing.T) {
+func TestNextStatus_largestCampaign_staysBelow32KiB(t *testing.T) {
 	var variants, topologies []string
 	for i := range 8 {
 		variants = append(variants, fmt.Sprintf("a-variant-with-a-name-as-long-%d", i))
@@ -49,9 +49,9 @@ func TestNextStatus_largestCampaign_staysBelow20KiB(t *testing.T) {
 	stalled := d
 	stalled.Stalled = &decide.Problem{Reason: v1alpha1.ReasonUnschedulable, Message: strings.Repeat("0/12 nodes are available; ", 200)}
 	for name, d := range map[string]decide.Decision{v1alpha1.ConditionReconciling: d, v1alpha1.ConditionStalled: stalled} {
-		status := Next(c, found, d, []string{"study-report", "study-report-2"}, nil)
+		status := Next(c, found, d, []string{"study-report", "study-report-2"}, nil, nil)
 		text, err := json.Marshal(status)
-		if err != nil || len(text) > 20<<10 {
+		if err != nil || len(text) > 32<<10 {
 			t.Errorf("%s: the status has %d bytes, %v", name, len(text), err)
 		}
 		whole := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady).Message
@@ -65,7 +65,7 @@ func TestNextStatus_largestCampaign_staysBelow20KiB(t *testing.T) {
 		t.Logf("%s: %d bytes", name, len(text))
 	}
 	d.Running = d.Running[:8]
-	if status := Next(c, found, d, nil, nil); len(status.Running) != 8 {
+	if status := Next(c, found, d, nil, nil, nil); len(status.Running) != 8 {
 		t.Errorf("running %q", status.Running)
 	}
 }

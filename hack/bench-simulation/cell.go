@@ -76,7 +76,7 @@ func (s setting) cell(rng *rand.Rand, clients []int32, docs []float64) cell {
 // trueSweep returns the true curve of a cell.
 func trueSweep(c cell) (points []sweep.Point) {
 	for i, n := range c.clients {
-		points = append(points, sweep.Point{Clients: n, DocsPerSecond: c.docs[i], Verdict: verdict.Measured})
+		points = append(points, sweep.Point{Clients: n, Rate: c.docs[i], Verdict: verdict.Measured})
 	}
 	return points
 }
@@ -92,7 +92,7 @@ func (c cell) measure(points []sweep.Point, clients int32, passes int) sweep.Poi
 	}
 	at := slices.Index(c.clients, clients)
 	log := c.noise[at][before] + c.drift*float64(len(points))/float64(passes*len(c.clients)-1)
-	return sweep.Point{Clients: clients, DocsPerSecond: c.docs[at] * math.Exp(log), Verdict: verdict.Measured}
+	return sweep.Point{Clients: clients, Rate: c.docs[at] * math.Exp(log), Verdict: verdict.Measured}
 }
 
 // full returns a sweep that measures every client count the given number of times. The passes ascend and descend in turn.

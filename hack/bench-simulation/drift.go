@@ -90,7 +90,7 @@ func (s driftingSweep) run(c cell, finals []float64) *sweep.Drift {
 	}
 	var timed []sweep.TimedPoint
 	for i, p := range points {
-		timed = append(timed, sweep.TimedPoint{Clients: p.Clients, DocsPerSecond: p.DocsPerSecond, StartedAt: int64(i)})
+		timed = append(timed, sweep.TimedPoint{Clients: p.Clients, Rate: p.Rate, StartedAt: int64(i)})
 	}
 	return sweep.FindDrift(timed, [][]float64{finals}, stats.PooledNoise(nil))
 }

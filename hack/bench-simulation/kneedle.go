@@ -16,12 +16,12 @@ func kneedle(points []sweep.Point) int32 {
 	first, last := points[0], points[len(points)-1]
 	docs := make([]float64, len(points))
 	for i, p := range points {
-		docs[i] = p.DocsPerSecond
+		docs[i] = p.Rate
 	}
 	low, high := slices.Min(docs), slices.Max(docs)
 	difference := make([]float64, len(points))
 	for i, p := range points {
-		difference[i] = (p.DocsPerSecond-low)/(high-low) - float64(p.Clients-first.Clients)/float64(last.Clients-first.Clients)
+		difference[i] = (p.Rate-low)/(high-low) - float64(p.Clients-first.Clients)/float64(last.Clients-first.Clients)
 	}
 	meanStep := 1 / float64(len(points)-1) // of the normalised client counts
 	candidate, threshold := -1, 0.0
@@ -44,7 +44,7 @@ func kneedle(points []sweep.Point) int32 {
 func uslKnee(points []sweep.Point) int32 {
 	var clients, docs []float64
 	for _, p := range points {
-		clients, docs = append(clients, float64(p.Clients)), append(docs, p.DocsPerSecond)
+		clients, docs = append(clients, float64(p.Clients)), append(docs, p.Rate)
 	}
 	law, err := sweep.FitUSL(clients, docs)
 	if err != nil {
@@ -52,7 +52,7 @@ func uslKnee(points []sweep.Point) int32 {
 	}
 	fitted := slices.Clone(points)
 	for i := range fitted {
-		fitted[i].DocsPerSecond = law.At(clients[i])
+		fitted[i].Rate = law.At(clients[i])
 	}
 	return ruleKnee(fitted)
 }

@@ -8,7 +8,7 @@ import (
 
 func pointsOf(docs func(clients float64) float64) (points []sweep.Point) {
 	for n := range int32(10) {
-		points = append(points, sweep.Point{Clients: n, DocsPerSecond: docs(float64(n))})
+		points = append(points, sweep.Point{Clients: n, Rate: docs(float64(n))})
 	}
 	return points
 }

@@ -122,7 +122,7 @@ func groupRepeats(points []sweep.Point) [][]float64 {
 		var group []float64
 		for _, p := range points {
 			if p.Clients == clients {
-				group = append(group, p.DocsPerSecond)
+				group = append(group, p.Rate)
 			}
 		}
 		out = append(out, group)

@@ -108,7 +108,8 @@ func TestSignposts_testsExist(t *testing.T) {
 	}
 }
 
-// TestArchitecture_listsPackages checks that docs/architecture.md has one line for each package, and at most 200 lines.
+// TestArchitecture_listsPackages checks that docs/architecture.md has one line for each package, and at most 80 lines before the list of
+// packages.
 func TestArchitecture_listsPackages(t *testing.T) {
 	t.Chdir("../..")
 	packages, err := readPackages(".")
@@ -123,8 +124,9 @@ func TestArchitecture_listsPackages(t *testing.T) {
 	if page != want {
 		t.Error("the list of packages in docs/architecture.md is stale: run make generate")
 	}
-	if lines := strings.Count(page, "\n"); lines > 200 {
-		t.Errorf("docs/architecture.md has %d lines: shorten it to 200", lines)
+	written, _, _ := strings.Cut(page, "<!-- packages")
+	if lines := strings.Count(written, "\n"); lines > 80 {
+		t.Errorf("docs/architecture.md has %d lines before the list of packages: shorten it to 80", lines)
 	}
 }
 

@@ -87,7 +87,9 @@ func (b *Bundle) files() (map[string][]byte, error) {
 	}
 	out := map[string][]byte{}
 	var err error
-	if out[campaignFile], err = marshal(b.Campaign); err != nil {
+	campaign := b.Campaign.DeepCopy()
+	campaign.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkCampaign")) // clients of the API server do not set it
+	if out[campaignFile], err = marshal(campaign); err != nil {
 		return nil, err
 	}
 	if out[versionsFile], err = marshal(b.Versions); err != nil {
@@ -106,8 +108,9 @@ func (b *Bundle) files() (map[string][]byte, error) {
 func (b *Bundle) assign(name string, data []byte) error {
 	switch {
 	case name == campaignFile:
-		b.Campaign = &v1alpha1.BenchmarkCampaign{}
-		return unmarshal(name, data, b.Campaign)
+		var err error
+		b.Campaign, err = readCampaign(data)
+		return err
 	case name == versionsFile:
 		return unmarshal(name, data, &b.Versions)
 	case strings.HasPrefix(name, recordsDir):
@@ -118,15 +121,12 @@ func (b *Bundle) assign(name string, data []byte) error {
 	return nil
 }
 
-// checkComplete returns an error if the archive is not a bundle, or if a newer version of Knee wrote it.
+// checkComplete returns an error if the archive is not a bundle, or if another version of Knee wrote it in another format.
 func (b *Bundle) checkComplete() error {
-	switch {
-	case b.Campaign == nil:
+	if b.Campaign == nil {
 		return errors.New("the archive is not a bundle made by kubectl knee export: it does not contain " + campaignFile)
-	case b.Versions.Format != Format:
-		return fmt.Errorf("the bundle has format %d, but this version of kubectl knee reads only format %d: use the version of kubectl knee that made the bundle", b.Versions.Format, Format)
 	}
-	return nil
+	return b.Versions.check()
 }
 
 func marshal(v any) ([]byte, error) {

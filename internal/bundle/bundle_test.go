@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
@@ -21,6 +23,7 @@ import (
 func example(t testing.TB) *bundle.Bundle {
 	t.Helper()
 	c := campaigntest.StudyCampaign()
+	c.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkCampaign"))
 	b := &bundle.Bundle{
 		Versions: bundle.Versions{Format: bundle.Format, Knee: "v1", Plugin: "v2", Record: record.Version},
 		Campaign: c, Records: map[string][]byte{}, Report: map[string]string{"report.md": "# study\n", "results.csv": "variant\n"},
@@ -187,6 +190,38 @@ func TestRead_damagedBundle_fails(t *testing.T) {
 	}
 }
 
+// TestRead_campaignOfAnotherVersion_fails changes the campaign of a bundle and corrects its checksum.
+func TestRead_campaignOfAnotherVersion_fails(t *testing.T) {
+	whole := unpack(t, write(t, example(t)))
+	for name, tt := range map[string]struct{ file, old, new, want string }{
+		"unknown version of the API": {"campaign.json", `"knee.dev/v1alpha1"`, `"knee.dev/v1alpha9"`, "apiVersion knee.dev/v1alpha9"},
+		"another kind":               {"campaign.json", `"BenchmarkCampaign"`, `"Campaign"`, "kind Campaign"},
+		"API version renamed":        {"campaign.json", `"apiVersion"`, `"version"`, "apiVersion"},
+		"spec renamed":               {"campaign.json", `"spec"`, `"specification"`, "spec"},
+		"field of spec renamed":      {"campaign.json", `"topologies"`, `"shapes"`, `"shapes"`},
+		"field in a list renamed":    {"campaign.json", `"primaries"`, `"shards"`, `"shards"`},
+		"UID renamed":                {"campaign.json", `"uid"`, `"id"`, "metadata.uid"},
+		"format renamed":             {"versions.json", `"format"`, `"version"`, "format"},
+		"unknown format":             {"versions.json", `"format": 1`, `"format": 2`, "format 2"},
+		"unknown version of records": {"versions.json", `"record": 1`, `"record": 2`, "version 2"},
+		"version of records renamed": {"versions.json", `"record": 1`, `"records": 1`, "record"},
+	} {
+		changed := slices.Clone(whole)
+		i := slices.IndexFunc(changed, func(f file) bool { return f.name == tt.file })
+		if !strings.Contains(changed[i].text, tt.old) {
+			t.Fatalf("%s: no %s in %s", name, tt.old, changed[i].text)
+		}
+		text := strings.Replace(changed[i].text, tt.old, tt.new, 1)
+		changed[0].text = strings.Replace(changed[0].text, checksum(changed[i].text), checksum(text), 1)
+		changed[i].text = text
+		if _, err := bundle.Read(bytes.NewReader(pack(t, changed))); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+func checksum(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
 // TestRead_flippedByteOrCut_failsOrIsUnchanged flips each byte of a bundle and cuts the bundle at each length. Read must either return an
 // error or the unchanged content.
 func TestRead_flippedByteOrCut_failsOrIsUnchanged(t *testing.T) {
@@ -247,7 +282,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("checksums"))
 	whole := example(f)
 	whole.Records = map[string][]byte{"one": []byte("{}\n")} // small, so that most changes affect something relevant
-	whole.Campaign.Spec = v1alpha1.BenchmarkCampaignSpec{}
+	whole.Campaign.Spec = v1alpha1.BenchmarkCampaignSpec{Baseline: "a"}
 	seed := unzip(f, write(f, whole))
 	if b, err := bundle.Read(bytes.NewReader(zip(f, seed))); err != nil || len(b.Artifacts) != 2 {
 		f.Fatalf("the seed is no bundle: %v", err)

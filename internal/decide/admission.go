@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,18 +8,6 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 )
-
-// comesBefore orders campaigns that may share nodes. Campaigns that hold nodes come first, then older campaigns. The order is total and
-// does not depend on the pools, so campaigns cannot wait for each other in a circle forever. In a circle of waiting campaigns, at least
-// one campaign waits for a campaign that comes before it. This waiting campaign releases its own nodes.
-func (c Claimant) comesBefore(other Claimant) bool {
-	if c.holdsAny() != other.holdsAny() {
-		return c.holdsAny()
-	}
-	return cmp.Or(c.Created.Compare(other.Created), cmp.Compare(c.UID, other.UID)) < 0
-}
-
-func (c Claimant) holdsAny() bool { return len(c.Holds) > 0 }
 
 // admission lists the other campaigns that a campaign waits for.
 type admission struct {
@@ -30,26 +17,20 @@ type admission struct {
 
 // admit compares a campaign with its rivals. Only the pools of cells that are not measured yet count: a campaign that wants no
 // pool does not wait.
-func admit(self Claimant, rivals []Claimant) admission {
+func admit(self Claimant, rivals []Claimant, order queue) admission {
 	var out admission
 	for _, rival := range rivals {
 		holds := plan.MayShare(self.Wants, rival.Holds)
 		switch {
 		case !holds && !plan.MayShare(self.Wants, rival.Wants):
-		case len(rival.Wants) > 0 && rival.comesBefore(self):
+		case len(rival.Wants) > 0 && order.compare(rival, self) < 0:
 			out.ahead = append(out.ahead, rival)
 		case holds:
 			out.holding = append(out.holding, rival)
 		}
 	}
-	inOrder := func(a, b Claimant) int {
-		if a.comesBefore(b) {
-			return -1
-		}
-		return 1
-	}
-	slices.SortFunc(out.ahead, inOrder)
-	slices.SortFunc(out.holding, inOrder)
+	slices.SortFunc(out.ahead, order.compare)
+	slices.SortFunc(out.holding, order.compare)
 	return out
 }
 
@@ -113,7 +94,7 @@ func (c Claimant) hint() string {
 
 // wantedPools returns the pools of the cells that are not measured yet.
 func (d *decider) wantedPools() []plan.Pool {
-	if d.world.Suspended || d.assessment.Finished {
+	if d.world.Suspended || d.assessment.Finished || d.deadlineExceeded {
 		return nil
 	}
 	var out []plan.Pool

@@ -80,7 +80,7 @@ func (d *decider) earlierHosts(cell plan.Cell, placement record.Placement) []str
 // runTrial starts the turn's next trial, or waits for the running attempt. If the JVM has not run any load yet, the cell's
 // Warmup trials run first. Their figures are discarded.
 func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
-	if job, running := d.unrecordedJob(cell.Name); running {
+	if job, running := d.openJob(cell.Name); running {
 		d.Phases[cell.Name] = string(job.Attempt.Phase)
 		d.waitForJob(job)
 		return
@@ -93,7 +93,7 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 		attempt = record.Attempt{Trial: d.plan.WarmupTrial(cell, next, d.lastWarmup(cell)+1), N: 1}
 	}
 	d.Phases[cell.Name] = string(attempt.Phase)
-	start := Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images}
+	start := Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images, CheckFirst: !d.world.StalledSince.IsZero()}
 	if attempt.Phase == record.Final {
 		start.PlannedRepetitions = d.assessment.Asked.Finals[cell.Topology()].Repetitions
 	}
@@ -137,20 +137,20 @@ func (d *decider) lastWarmup(cell plan.Cell) int32 {
 	return last
 }
 
-// unrecordedJob returns the cell's Job whose attempt has no record yet. A cell runs one trial at a time, so there is at most
-// one such Job.
-func (d *decider) unrecordedJob(cell string) (Job, bool) {
+// openJob returns the cell's Job whose attempt has no record yet, or whose pods still run. A cell runs one trial at a time, so
+// there is at most one such Job.
+func (d *decider) openJob(cell string) (Job, bool) {
 	for _, name := range slices.Sorted(maps.Keys(d.world.Jobs)) {
-		if j := d.world.Jobs[name]; j.Cell == cell && !d.hasRecord(j) {
+		if j := d.world.Jobs[name]; j.Cell == cell && (!d.hasRecord(j) || j.isRunning()) {
 			return j, true
 		}
 	}
 	return Job{}, false
 }
 
-// isBusy reports whether a cell has a Job whose attempt has no record yet.
+// isBusy reports whether a cell has a Job whose attempt has no record yet, or whose pods still run.
 func (d *decider) isBusy(cell string) bool {
-	_, busy := d.unrecordedJob(cell)
+	_, busy := d.openJob(cell)
 	return busy
 }
 

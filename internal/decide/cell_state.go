@@ -9,7 +9,7 @@ type CellState string
 
 // The states of a cell. A cell whose cluster Knee does not provision is always Busy or Ready.
 const (
-	Busy           CellState = "Busy"           // a trial runs, or its record does not exist yet
+	Busy           CellState = "Busy"           // a trial runs, its record does not exist yet, or its pods still run
 	Deleting       CellState = "Deleting"       // the old cluster is being deleted
 	Missing        CellState = "Missing"        // there is no cluster
 	Stopped        CellState = "Stopped"        // the cluster has no nodes

@@ -97,6 +97,44 @@ func TestCommand_rivalCampaignOfCommands_waits(t *testing.T) {
 	}
 }
 
+// TestCommand_namedEndpoints_runInParallel checks that the programs of a campaign run at the same time only at different endpoints, and
+// that two campaigns wait for each other only at the same endpoint.
+func TestCommand_namedEndpoints_runInParallel(t *testing.T) {
+	at := func(endpoint string) *wrappers.Campaign {
+		w := commands()
+		w.Spec.Workload.Command.Endpoint = endpoint
+		for i := range w.Spec.Variants {
+			w.Spec.Variants[i].Params = map[string]v1alpha1.ParamValue{"om": v1alpha1.ParamValue(w.Spec.Variants[i].Name)}
+		}
+		return w
+	}
+	starts := 0
+	for _, a := range newSim(t, at("$(om).ozone")).next().Actions {
+		if a.Kind == decide.StartTrial {
+			starts++
+		}
+	}
+	if starts != 2 {
+		t.Errorf("%d trials start at once, want one at each of the two endpoints", starts)
+	}
+	oneAtATime(t, newSim(t, at("one.ozone")))
+	for _, tt := range []struct {
+		mine, held string
+		queued     bool
+	}{{"one", "one", true}, {"one", "two", false}, {"one", "", false}, {"", "one", false}} {
+		w := at(tt.mine)
+		w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+		s := newSim(t, w)
+		held := plan.Build(at(tt.held).Obj()).Cells[0].Spec.Pool
+		s.world.Rivals = []decide.Claimant{{
+			Campaign: types.NamespacedName{Namespace: "ns", Name: "o"}, UID: "o", Wants: []plan.Pool{held}, Holds: []plan.Pool{held},
+		}}
+		if d := s.next(); (d.Queued != "") != tt.queued {
+			t.Errorf("%+v: queued %q", tt, d.Queued)
+		}
+	}
+}
+
 // TestMatrix_excludedCell_isNotMeasured checks that a cell that the matrix excludes is neither provisioned nor measured.
 func TestMatrix_excludedCell_isNotMeasured(t *testing.T) {
 	w := wrappers.MakeCampaign("x").VariantOnAnyNode("a").VariantOnAnyNode("b").Topology("2p0r", 2).Clients(1, 2).Repetitions(1)

@@ -241,8 +241,8 @@ func TestOpenLoop_runsBelowLowestKneeAfterFinals(t *testing.T) {
 	}
 	a := s.assess()
 	for _, cell := range a.Cells {
-		if cell.OpenLoop == nil || !cell.OpenLoop.Done || len(cell.FinalDocsPerSecond()) != 2 {
-			t.Errorf("%s: OpenLoop %+v, Finals %v", cell.Variant, cell.OpenLoop, cell.FinalDocsPerSecond())
+		if cell.OpenLoop == nil || !cell.OpenLoop.Done || len(cell.FinalRates()) != 2 {
+			t.Errorf("%s: OpenLoop %+v, Finals %v", cell.Variant, cell.OpenLoop, cell.FinalRates())
 		}
 	}
 	if before.Planned != 12 || a.Planned != 12 || a.Done != 12 {

@@ -24,27 +24,33 @@ const (
 func Next(p plan.Plan, a campaign.Assessment, w World, spec v1alpha1.BenchmarkCampaignSpec, now time.Time) Decision {
 	d := decider{plan: p, assessment: a, world: w, now: now}
 	d.Phases = map[string]string{}
+	d.checkDeadline(spec.ActiveDeadlineSeconds)
 	for g := range p.Groups {
 		d.turns = append(d.turns, p.Turns(g, a.Asked))
 	}
-	d.collect()
+	d.Actions = Upkeep(w)
 	straysGone := d.removeStrays()
 	d.may = d.permission(spec.WhenSuspended)
 	d.Queued = d.may.WaitsFor
 	over := a.Finished && !d.areClustersKept(spec)
 	for g := range p.Groups {
-		if !d.may.Start && !over {
+		switch {
+		case d.deadlineExceeded:
+			d.setPhases(g)
+		case !d.may.Start && !over:
 			d.pause(g)
-		} else {
+		default:
 			d.advance(g, straysGone)
 		}
 	}
 	d.deleteEarlierRecords(spec.HistoryLimit)
 	idle := a.Finished && d.isIdle()
-	if over {
+	if over || d.deadlineExceeded {
 		d.tearDown()
 	}
 	d.unstall()
+	d.activate()
+	d.yield()
 	afterwards := over && keepsClusters(spec.Retain, a) // kept clusters are deleted after their retention time; the campaign stays over
 	d.Over = idle && (afterwards || d.isIdle()) && d.Stalled == nil
 	return d.Decision
@@ -58,11 +64,12 @@ type decider struct {
 	now        time.Time
 	turns      [][]plan.Turn // by group
 
-	may permission
+	may              permission
+	deadlineExceeded bool // spec.activeDeadlineSeconds has passed: everything ends now
 }
 
 func (d *decider) act(a Action) {
-	there, going := d.countJobs(a.Cell)
+	there, going := d.world.countJobs(a.Cell)
 	a.Jobs = there + going
 	d.Actions = append(d.Actions, a)
 }
@@ -87,22 +94,6 @@ func (d *decider) stall(p Problem) {
 	if d.Stalled == nil {
 		d.Stalled = &p
 	}
-}
-
-// collect adds the actions that create the records of finished Jobs. It runs in every situation, so no measurement is lost.
-func (d *decider) collect() {
-	d.Actions = Collects(d.world)
-}
-
-// Collects returns the actions that create the records of finished Jobs, sorted by the names of the Jobs.
-func Collects(w World) []Action {
-	var out []Action
-	for _, name := range slices.Sorted(maps.Keys(w.Jobs)) {
-		if job := w.Jobs[name]; job.State == JobFinished && !w.Recorded[job.Attempt] {
-			out = append(out, Action{Kind: Collect, Cell: job.Cell, Attempt: job.Attempt, Job: name})
-		}
-	}
-	return out
 }
 
 func (d *decider) hasRecord(job Job) bool { return d.world.Recorded[job.Attempt] }
@@ -148,11 +139,9 @@ func (d *decider) removeStrays() (gone bool) {
 // advance decides for one group. The cells of a group take turns, and only the current cell has nodes. Cells that are no longer
 // in the plan may share a node with any cell, so nothing starts before all their objects are deleted.
 func (d *decider) advance(group int, straysGone bool) {
-	for _, i := range d.plan.Groups[group] {
-		d.Phases[d.plan.Cells[i].Name] = d.restingPhase()
-	}
+	d.setPhases(group)
 	turn, ok := d.currentTurn(group)
-	if !ok {
+	if !ok || d.assessment.Finished {
 		d.finishTrials(group, noCell)
 		return
 	}
@@ -169,6 +158,13 @@ func (d *decider) advance(group int, straysGone bool) {
 	}
 }
 
+// setPhases sets the phases of the cells of a group to that of a cell that does not have its turn.
+func (d *decider) setPhases(group int) {
+	for _, i := range d.plan.Groups[group] {
+		d.Phases[d.plan.Cells[i].Name] = d.restingPhase()
+	}
+}
+
 // noCell is used as the index of the current cell if no cell of the group has a turn.
 const noCell = -1
 
@@ -177,7 +173,7 @@ const noCell = -1
 func (d *decider) finishTrials(group, current int) {
 	for _, i := range d.plan.Groups[group] {
 		name := d.plan.Cells[i].Name
-		if job, running := d.unrecordedJob(name); running && i != current {
+		if job, running := d.openJob(name); running && i != current {
 			d.Phases[name] = string(job.Attempt.Phase)
 			d.waitForJob(job)
 		}
@@ -254,13 +250,13 @@ func (d *decider) releaseOthers(group, current int) bool {
 	return gone
 }
 
-// tearDown deletes the clusters and Jobs of the plan's cells after all trials are done.
+// tearDown deletes the clusters and Jobs of the plan's cells after all trials are done, or after the deadline of the campaign.
 func (d *decider) tearDown() {
 	for _, cell := range d.plan.Cells {
 		cluster, exists := d.world.Clusters[cell.Name]
-		there, going := d.countJobs(cell.Name)
+		there, going := d.world.countJobs(cell.Name)
 		switch {
-		case d.isBusy(cell.Name):
+		case d.isBusy(cell.Name) && !d.deadlineExceeded:
 			d.wait("the OpenSearch cluster of cell %s will be deleted after the cell's Job ends", cell.Name)
 		case there > 0, exists && !cluster.Deleting:
 			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
@@ -273,8 +269,8 @@ func (d *decider) tearDown() {
 
 // countJobs counts the Jobs of a cell. The first result is the number of Jobs that are not being deleted. The second result is the number
 // of Jobs that are being deleted.
-func (d *decider) countJobs(cell string) (there, going int) {
-	for _, j := range d.world.Jobs {
+func (w World) countJobs(cell string) (there, going int) {
+	for _, j := range w.Jobs {
 		switch {
 		case j.Cell != cell:
 		case j.State == JobDeleting:

@@ -1,31 +1,53 @@
 package decide
 
-import "github.com/knee-bench/knee/api/v1alpha1"
+import (
+	"maps"
+	"slices"
+
+	"github.com/knee-bench/knee/api/v1alpha1"
+)
 
 // pause decides for a group of a campaign that may not start anything, because it is suspended or waits for other campaigns. A
 // running trial ends normally.
 func (d *decider) pause(group int) {
 	for _, i := range d.plan.Groups[group] {
-		name := d.plan.Cells[i].Name
-		cluster := d.world.Clusters[name]
-		job, running := d.unrecordedJob(name)
-		d.Phases[name] = d.restingPhase()
-		switch {
-		case running:
-			d.Phases[name] = string(job.Attempt.Phase)
-			d.waitForJob(job)
-		case cluster.Deleting:
-			since, left := d.deletingObjects(name)
-			d.waitForDeletion("objects of cell "+name+" are being deleted", since, left)
-		case cluster.Replicas > 0 && !d.may.KeepNodes:
-			d.act(Action{Kind: StopCluster, Cell: name})
-			d.wait("OpenSearch of cell %s is being stopped, so that its Kubernetes nodes become free", name)
-		case cluster.Replicas > 0:
-			d.Kept = append(d.Kept, name)
-		case cluster.Pods > 0:
-			d.waitForDeletion("OpenSearch of cell "+name+" is being stopped, so that its Kubernetes nodes become free", cluster.Since, cluster.Left)
-		}
+		d.pauseCell(d.plan.Cells[i].Name)
 	}
+}
+
+// pauseCell decides for a cell that may not start anything.
+func (d *decider) pauseCell(name string) {
+	cluster := d.world.Clusters[name]
+	job, running := d.openJob(name)
+	d.Phases[name] = d.restingPhase()
+	switch {
+	case running && !d.may.KeepNodes && d.releaseJob(job):
+	case running:
+		d.Phases[name] = string(job.Attempt.Phase)
+		d.waitForJob(job)
+	case cluster.Deleting:
+		since, left := d.deletingObjects(name)
+		d.waitForDeletion("objects of cell "+name+" are being deleted", since, left)
+	case cluster.Replicas > 0 && !d.may.KeepNodes:
+		d.act(Action{Kind: StopCluster, Cell: name})
+		d.wait("OpenSearch of cell %s is being stopped, so that its Kubernetes nodes become free", name)
+	case cluster.Replicas > 0:
+		d.Kept = append(d.Kept, name)
+	case cluster.Pods > 0:
+		d.waitForDeletion("OpenSearch of cell "+name+" is being stopped, so that its Kubernetes nodes become free", cluster.Since, cluster.Left)
+	}
+}
+
+// existingCells returns the names of the cells that have a cluster or a Job, sorted.
+func (d *decider) existingCells() []string {
+	cells := map[string]bool{}
+	for name := range d.world.Clusters {
+		cells[name] = true
+	}
+	for _, job := range d.world.Jobs {
+		cells[job.Cell] = true
+	}
+	return slices.Sorted(maps.Keys(cells))
 }
 
 // permission holds what the campaign may do, given its suspension and the other campaigns.
@@ -39,11 +61,15 @@ type permission struct {
 func (d *decider) permission(whenSuspended v1alpha1.SuspendPolicy) permission {
 	self := d.world.Self
 	self.Wants = d.wantedPools()
-	found := admit(self, d.world.Rivals)
+	if !self.Yielded.IsZero() {
+		self.Wants = slices.Concat(self.Wants, self.Holds) // nodes of measured cells are released, too
+	}
+	order := newQueue(d.world.Self, d.world.Rivals, d.world.Services) // the same order as that of the rivals, so with all pools of this campaign
+	found := admit(self, d.world.Rivals, order)
 	waitsFor := found.String()
 	releases := d.world.Suspended && whenSuspended == v1alpha1.SuspendReleaseNodes
 	return permission{
-		Start:     !d.world.Suspended && waitsFor == "",
+		Start:     !d.world.Suspended && !d.deadlineExceeded && waitsFor == "",
 		KeepNodes: len(found.ahead) == 0 && !releases,
 		WaitsFor:  waitsFor,
 	}

@@ -21,14 +21,17 @@ import (
 // crowd simulates several campaigns. Nodes and trials need several steps to start and to end. If stale is set, a
 // campaign may see the others as they were one step ago.
 type crowd struct {
-	t     *testing.T
-	rng   *rand.Rand
-	sims  []*sim
-	stale bool
-	over  []bool
-	past  []decide.Claimant // claimants of the previous step
-	ran   []int             // campaigns of the trials that ran, in order
-	waits int
+	t        *testing.T
+	rng      *rand.Rand
+	sims     []*sim
+	stale    bool
+	over     []bool
+	past     []decide.Claimant // claimants of the previous step
+	ran      []int             // campaigns of the trials that ran, in order
+	broken   []bool            // campaigns whose nodes never become ready
+	services []decide.Service  // when the campaigns last began or ended to use nodes, by campaign
+	waits    int
+	steps    int
 }
 
 func (c *crowd) add(w *wrappers.Campaign) *sim {
@@ -38,7 +41,8 @@ func (c *crowd) add(w *wrappers.Campaign) *sim {
 	s.campaign.UID = types.UID(fmt.Sprintf("uid-%d", 9-n)) // UIDs are not in the order of age
 	s.campaign.CreationTimestamp = metav1.NewTime(start.Add(time.Duration(n) * time.Second))
 	s.plan = plan.Build(s.campaign)
-	c.sims, c.over = append(c.sims, s), append(c.over, false)
+	c.sims, c.over, c.broken = append(c.sims, s), append(c.over, false), append(c.broken, false)
+	c.services = append(c.services, decide.Service{})
 	return s
 }
 
@@ -48,8 +52,8 @@ func (c *crowd) claimants() []decide.Claimant {
 	var out []decide.Claimant
 	for i, s := range c.sims {
 		claimant := decide.Claimant{
-			Campaign: types.NamespacedName{Namespace: "ns", Name: s.campaign.Name}, UID: s.campaign.UID, Created: s.campaign.CreationTimestamp.Time,
-			Holds: s.held(),
+			Campaign: types.NamespacedName{Namespace: s.campaign.Namespace, Name: s.campaign.Name}, UID: s.campaign.UID, Created: s.campaign.CreationTimestamp.Time,
+			Holds: s.held(), Since: s.world.ActiveSince, Yielded: s.world.Self.Yielded,
 		}
 		if !s.world.Suspended && !c.over[i] {
 			claimant.Wants = plan.Needs(s.campaign)
@@ -91,14 +95,22 @@ func (c *crowd) step() {
 		seen = c.past
 	}
 	s.world.Self = now[i]
+	s.now = start.Add(time.Duration(c.steps) * time.Minute)
+	c.steps++
+	s.world.Services = c.services
 	s.world.Rivals = nil
 	for k := range seen {
 		if k != i {
 			s.world.Rivals = append(s.world.Rivals, seen[k])
 		}
 	}
+	wasActive := !s.world.ActiveSince.IsZero()
 	d := s.next()
 	c.over[i] = d.Over
+	s.remember(d)
+	if isActive := !d.ActiveSince.IsZero(); isActive != wasActive || !s.world.Self.Yielded.IsZero() {
+		c.services[i] = decide.Service{Namespace: s.campaign.Namespace, Pools: plan.Needs(s.campaign), At: s.now}
+	}
 	if d.Queued != "" {
 		c.waits++
 	}
@@ -115,13 +127,24 @@ func (c *crowd) step() {
 	}
 	c.past = now
 	c.check()
-	for _, s := range c.sims {
-		s.goOn(c.rng)
+	for i, s := range c.sims {
+		s.goOn(c.rng, c.broken[i])
 	}
 }
 
-// goOn starts or ends some nodes, and ends some trials.
-func (s *sim) goOn(rng *rand.Rand) {
+// remember stores the facts of a decision that the status keeps for the next decision.
+func (s *sim) remember(d decide.Decision) {
+	s.world.ActiveSince, s.world.Self.Yielded = d.ActiveSince, d.YieldedAt(d.Stalled != nil, s.now)
+	switch {
+	case d.Stalled == nil:
+		s.world.StalledSince = time.Time{}
+	case s.world.StalledSince.IsZero():
+		s.world.StalledSince = s.now
+	}
+}
+
+// goOn starts or ends some nodes, and ends some trials. If the campaign is broken, its nodes and trials do not start.
+func (s *sim) goOn(rng *rand.Rand, broken bool) {
 	for _, cell := range s.plan.Cells {
 		cluster, exists := s.world.Clusters[cell.Name]
 		switch {
@@ -129,13 +152,16 @@ func (s *sim) goOn(rng *rand.Rand) {
 			continue
 		case cluster.Replicas == 0:
 			cluster.Pods = max(cluster.Pods-1-rng.IntN(2), 0)
+		case broken:
+			cluster.Problem = decide.Problem{Reason: v1alpha1.ReasonUnschedulable, Message: "pod " + cell.Name + "-0", Definite: true}
 		default:
+			cluster.Problem = decide.Problem{}
 			cluster.Ready = min(cluster.Ready+1+rng.Int32N(2), cluster.Replicas)
 		}
 		s.world.Clusters[cell.Name] = cluster
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.world.Jobs)) {
-		if job := s.world.Jobs[name]; job.State == decide.JobLive && rng.IntN(3) == 0 {
+		if job := s.world.Jobs[name]; job.State == decide.JobLive && !broken && rng.IntN(3) == 0 {
 			job.State = decide.JobFinished
 			s.world.Jobs[name] = job
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/decide"
@@ -26,11 +27,12 @@ type sim struct {
 	measure  func(record.Attempt) record.Record
 	planned  map[record.Attempt]int32 // PlannedRepetitions of the started trials
 	log      []string
+	now      time.Time
 }
 
 func newSim(t *testing.T, c *wrappers.Campaign) *sim {
 	s := &sim{
-		t: t, campaign: c.UID("uid-1").Obj(), world: simulate.NewWorld(), planned: map[record.Attempt]int32{},
+		t: t, campaign: c.UID("uid-1").Obj(), world: simulate.NewWorld(), planned: map[record.Attempt]int32{}, now: start,
 		measure: func(a record.Attempt) record.Record {
 			return wrappers.MeasuredRecord(a, float64(1000*a.Clients))
 		},
@@ -40,7 +42,7 @@ func newSim(t *testing.T, c *wrappers.Campaign) *sim {
 }
 
 func (s *sim) next() decide.Decision {
-	return decide.Next(s.plan, s.assess(), s.world.World, s.campaign.Spec, start)
+	return decide.Next(s.plan, s.assess(), s.world.World, s.campaign.Spec, s.now)
 }
 
 func (s *sim) assess() campaign.Assessment {
@@ -71,7 +73,7 @@ func (s *sim) do(a decide.Action) {
 // begin executes one action, but does not complete it: a started cluster is not ready yet, and a started trial is still running.
 func (s *sim) begin(a decide.Action) {
 	s.note(a)
-	if err := s.world.Begin(s.plan, a, start); err != nil {
+	if err := s.world.Begin(s.plan, a, s.now); err != nil {
 		s.t.Fatal(err)
 	}
 	switch a.Kind {

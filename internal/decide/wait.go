@@ -88,11 +88,16 @@ func (d *decider) waitForJob(job Job) {
 		d.waitForDeletion("Job "+job.Name+" is being deleted", job.Ending, job.Left)
 		return
 	}
-	d.Running = append(d.Running, describeAttempt(job.Attempt))
+	if !d.hasRecord(job) {
+		d.Running = append(d.Running, describeAttempt(job.Attempt))
+	}
 	switch {
-	case job.State == JobFinished:
+	case job.hasEnded() && !d.hasRecord(job):
 	case !job.Ending.IsZero():
 		d.waitForDeletion("the loader pod of trial "+describeAttempt(job.Attempt)+" is terminating", job.Ending, job.Left)
+	case d.hasRecord(job):
+		d.wait("the pods of trial %s still run after its end and are being deleted", describeAttempt(job.Attempt))
+		d.stallIfOverdue(job)
 	case !job.Started:
 		d.waitWithDeadline("the loader pod of trial "+describeAttempt(job.Attempt)+" is starting", job.Created, v1alpha1.ReasonTrialBlocked, job.Problem)
 	default:
@@ -102,13 +107,18 @@ func (d *decider) waitForJob(job Job) {
 
 // stallIfOverdue stalls if a Job that started has not ended long after the deadlines of its agent and its pod have passed.
 func (d *decider) stallIfOverdue(job Job) {
-	at := job.Created.Add(d.plan.ProvisioningTimeout + 2*d.loadersReadyTimeout(job) + d.plan.TrialTimeout + overdue)
+	at := d.overdueAt(job)
 	if d.now.Before(at) {
 		d.wakeAt(at)
 		return
 	}
 	d.stall(Problem{Reason: v1alpha1.ReasonTrialBlocked, Message: fmt.Sprintf(
 		"Job %s has not ended, but should have ended by %s: %s", job.Name, at.UTC().Format(time.RFC3339), advice[v1alpha1.ReasonTrialBlocked])})
+}
+
+// overdueAt returns the time at which a Job that started should have ended in any case.
+func (d *decider) overdueAt(job Job) time.Time {
+	return job.Created.Add(d.plan.ProvisioningTimeout + 2*d.loadersReadyTimeout(job) + d.plan.TrialTimeout + overdue)
 }
 
 // loadersReadyTimeout returns how long the loader pods of a Job wait for one another.

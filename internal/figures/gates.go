@@ -44,7 +44,7 @@ var gates = []Gate{
 	{Name: "maxErrorRate", Words: "error rate %s", Digits: 1, Record: judgedErrorRate, Default: func(r *record.Record) bool { return r.Load != nil },
 		Help: "highest share of failed requests (0 to 1) of any ingest task, as the driver reports it. Failures that no rejection explains make the trial Errored, not Gated, " +
 			"so this gate matters only if `maxRejections` is above 0. For a load that fills no index, the figure is the share of failed operations, and the default is 0. " +
-			"Knee skips the default if the driver did not count failures, and the report says so. With `parser: JSON`, this gate needs the paths `operations` and `failures`",
+			"Knee skips the default if the driver did not count failures, and the report says so. With `command.json` and `command.text`, this gate needs the fields `operations` and `failures`",
 		Unknown: "the record has no ingest task and no count of failed operations"},
 	{Name: "maxIOWaitPercent", Words: "iowait %s %%", Digits: 1, What: "iowait", Node: ofNodeCPU(func(c *record.CPU) float64 { return c.IOWait }),
 		Help: "highest mean iowait of any OpenSearch node over the load window, in percent of all cores", Unknown: "Knee's probe container in the OpenSearch pod did not answer"},

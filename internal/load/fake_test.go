@@ -84,20 +84,31 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Unlock()
 	w.Header().Set("X-Fake", "this is a stand-in, not OpenSearch")
-	_, _ = w.Write(filteredReply(statuses))
+	_, _ = w.Write(replyTo(actionOf(actions), statuses))
 }
 
-// filteredReply returns the reply of OpenSearch to a request with the loader's filter_path.
-func filteredReply(statuses []int) []byte {
+// actionOf returns the action of a request: index or create. All documents of a request have the same action.
+func actionOf(lines []string) string {
+	if len(lines) > 0 && strings.HasPrefix(lines[0], `{"create"`) {
+		return "create"
+	}
+	return "index"
+}
+
+// filteredReply returns the reply of OpenSearch to a request with the loader's filter_path. All actions are index.
+func filteredReply(statuses []int) []byte { return replyTo("index", statuses) }
+
+// replyTo returns the reply of OpenSearch to a request with the loader's filter_path.
+func replyTo(action string, statuses []int) []byte {
 	var items []string
 	errors := false
 	for _, s := range statuses {
 		if s/100 == 2 {
-			items = append(items, fmt.Sprintf(`{"index":{"status":%d}}`, s))
+			items = append(items, fmt.Sprintf(`{%q:{"status":%d}}`, action, s))
 			continue
 		}
 		errors = true
-		items = append(items, fmt.Sprintf(`{"index":{"status":%d,"error":{"type":"type_of_%d","reason":"reason \"status\":201 of %d"}}}`, s, s, s))
+		items = append(items, fmt.Sprintf(`{%q:{"status":%d,"error":{"type":"type_of_%d","reason":"reason \"status\":201 of %d"}}}`, action, s, s, s))
 	}
 	return fmt.Appendf(nil, `{"errors":%v,"items":[%s]}`, errors, strings.Join(items, ","))
 }

@@ -347,7 +347,7 @@ func TestAnalyze_ownResults_sameAsManager(t *testing.T) {
 	}
 	for _, cell := range a.Cells {
 		got := cellOf(t, r, cell.Variant)
-		if got.Knee.Clients != cell.Curve.Knee.Clients || got.Peak.DocsPerSecond != cell.Curve.Peak.DocsPerSecond || got.Topology != "6p0r" {
+		if got.Knee.Clients != cell.Curve.Knee.Clients || got.Peak.DocsPerSecond != cell.Curve.Peak.Rate || got.Topology != "6p0r" {
 			t.Errorf("%s: %+v, want %+v", cell.Variant, got, cell.Curve)
 		}
 	}

@@ -68,7 +68,7 @@ func newCell(c campaign.Cell, percentOfPeak float64) Cell {
 	out := Cell{Variant: c.Variant, Topology: c.Topology, Points: []Point{}}
 	out.Peak, out.ObservedPeak = newPeak(c.Curve.Peak), newPeak(c.Curve.Highest)
 	if k := c.Curve.Knee; k != nil {
-		out.Knee = &Knee{Clients: k.Clients, DocsPerSecond: k.DocsPerSecond, PercentOfPeak: 100 * k.DocsPerSecond / c.Curve.Peak.DocsPerSecond}
+		out.Knee = &Knee{Clients: k.Clients, DocsPerSecond: k.Rate, PercentOfPeak: 100 * k.Rate / c.Curve.Peak.Rate}
 		if !math.IsNaN(c.Stability) {
 			percent := 100 * c.Stability
 			out.Knee.StabilityPercent = &percent
@@ -76,8 +76,8 @@ func newCell(c campaign.Cell, percentOfPeak float64) Cell {
 	}
 	for _, p := range c.Curve.Points {
 		point := Point{Clients: p.Clients, Verdict: string(p.Verdict), Passes: slices.Contains(c.Curve.Passing, p.Clients)}
-		if !math.IsNaN(p.DocsPerSecond) {
-			point.DocsPerSecond = &p.DocsPerSecond
+		if !math.IsNaN(p.Rate) {
+			point.DocsPerSecond = &p.Rate
 		}
 		if !point.Passes {
 			point.Reason = failureReason(p, c.Curve, percentOfPeak)
@@ -91,7 +91,7 @@ func newPeak(p *sweep.Point) *Peak {
 	if p == nil {
 		return nil
 	}
-	return &Peak{p.Clients, p.DocsPerSecond}
+	return &Peak{p.Clients, p.Rate}
 }
 
 // sweepRatios compares the sweeps of two cells at their peaks, at their knees, and at the shared client count. It leaves out a
@@ -100,7 +100,7 @@ func sweepRatios(a campaign.Assessment, c, base campaign.Cell) []Ratio {
 	var out []Ratio
 	add := func(at string, x, y *sweep.Point) {
 		if x != nil && y != nil && x.Observed() && y.Observed() {
-			out = append(out, Ratio{At: at, Ratio: x.DocsPerSecond / y.DocsPerSecond})
+			out = append(out, Ratio{At: at, Ratio: x.Rate / y.Rate})
 		}
 	}
 	add(AtPeak, c.Curve.Peak, base.Curve.Peak)
@@ -151,7 +151,7 @@ func finalRatios(a campaign.Assessment, c campaign.Cell) []Ratio {
 // failureReason returns why a point of a curve does not pass.
 func failureReason(p sweep.Point, c sweep.Curve, percentOfPeak float64) string {
 	if p.Verdict == verdict.Measured {
-		return fmt.Sprintf("%s %% of the peak, below %g %%", formatBelow(100*p.DocsPerSecond/c.Peak.DocsPerSecond, percentOfPeak), percentOfPeak)
+		return fmt.Sprintf("%s %% of the peak, below %g %%", formatBelow(100*p.Rate/c.Peak.Rate, percentOfPeak), percentOfPeak)
 	}
 	var out []string
 	for _, f := range p.Failures {

@@ -89,7 +89,7 @@ func RecordedContents(c *v1alpha1.BenchmarkCampaign, records []record.Record) Co
 		return out
 	}
 	newest := slices.Clone(records)
-	slices.SortStableFunc(newest, func(a, b record.Record) int { return cmp.Compare(b.FinishedAt, a.FinishedAt) })
+	slices.SortStableFunc(newest, func(a, b record.Record) int { return cmp.Compare(b.EndTime(), a.EndTime()) })
 	type key struct{ cell, variant, topology, IndexBody, ISMPolicy, Files string }
 	seen := map[key]bool{}
 	for _, r := range newest {

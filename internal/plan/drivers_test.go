@@ -17,7 +17,7 @@ func storageService() *v1alpha1.BenchmarkCampaign {
 	}
 	c.Spec.Baseline, c.Spec.Topologies, c.Spec.Final = "old", nil, v1alpha1.Final{}
 	c.Spec.Workload = v1alpha1.Workload{Measure: v1alpha1.MeasureWhole, Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{
-		Image: "ozone:1", Command: []string{"ozone"}, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: v1alpha1.ParserFreon,
+		Image: "ozone:1", Command: []string{"ozone"}, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Preset: v1alpha1.PresetFreon,
 		Params: map[string]v1alpha1.ParamValue{"FLOW": "any", "SIZE": "0"},
 	}}}
 	return c
@@ -50,6 +50,45 @@ func TestBuild_commandWithoutOpenSearch(t *testing.T) {
 	}
 	if !MayShare(Needs(c), Needs(storageService())) || MayShare(Needs(c), Needs(study())) {
 		t.Error("two campaigns of unknown systems must wait for each other, and for none with nodes of its own")
+	}
+}
+
+// TestBuild_commandWithEndpoint_isApart checks that a named endpoint separates cells and campaigns from programs at other endpoints,
+// and that it changes no identity.
+func TestBuild_commandWithEndpoint_isApart(t *testing.T) {
+	at := func(endpoint string) *v1alpha1.BenchmarkCampaign {
+		c := storageService()
+		c.Spec.Workload.Command.Endpoint = endpoint
+		return c
+	}
+	c := at("OM-$(FLOW).ozone:9862")
+	built := Build(c)
+	if len(built.Groups) != 2 || built.Cells[0].Provisioned() || built.Cells[0].Spec.Pool.Endpoint != "om-old.ozone:9862" || built.Cells[1].Spec.Pool.Endpoint != "om-any.ozone:9862" {
+		t.Errorf("groups %v, %+v", built.Groups, built.Cells[0].Spec.Pool)
+	}
+	if c.Spec.Workload.Command.Endpoint != "OM-$(FLOW).ozone:9862" {
+		t.Error("the campaign itself was changed")
+	}
+	if other := Needs(at("s3.example:443")); MayShare(Needs(c), other) || MayShare(Needs(storageService()), other) || !MayShare(other, Needs(at("S3.example:443"))) {
+		t.Error("two campaigns must wait for each other if and only if they name the same endpoint")
+	}
+	for i, unnamed := range Build(storageService()).Cells {
+		if built.Cells[i].Hash != unnamed.Hash {
+			t.Errorf("%s: its endpoint changes its identity", unnamed.Name)
+		}
+	}
+	if cell := Build(at("$(EMPTY)")).Cells[0]; cell.Provisioned() {
+		t.Errorf("%+v", cell.Spec.Pool)
+	}
+	empty := at("$(EMPTY)")
+	empty.Spec.Workload.Command.Params["EMPTY"] = ""
+	if cell := Build(empty).Cells[0]; cell.Provisioned() || cell.Spec.Pool.Endpoint != unknown {
+		t.Errorf("an empty endpoint: %+v", cell.Spec.Pool)
+	}
+	for endpoint, valid := range map[string]bool{"": true, "s3": true, "om-$(FLOW)": true, "om-$(FLOWS)": false, "om-$(KNEE_CLIENTS)": false, "$$(FLOW)": false} {
+		if errs := Validate(at(endpoint)); (len(errs) == 0) != valid {
+			t.Errorf("%s: %v", endpoint, errs)
+		}
 	}
 }
 
@@ -112,13 +151,17 @@ func TestIdentityGolden_drivers(t *testing.T) {
 		Index: v1alpha1.Index{Name: "logs", DataStream: p(true)}, Measure: v1alpha1.MeasureWhole, ClientsPerPod: p(int32(1)),
 		Drivers: v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetOTelLogs, DocumentsPerClient: p(int64(3_000_000)), FlushDocuments: p(int32(4000))}},
 	}
+	withJSON := storageService() // the identities of commands date from the time when the API had the field parser
+	withJSON.Spec.Workload.Command.Preset = ""
+	withJSON.Spec.Workload.Command.JSON = &v1alpha1.JSONFigures{Throughput: v1alpha1.JSONFigure{Path: "$.rate", Unit: "calls/s"}, Operations: "$.n"}
 	for what, tt := range map[string]struct {
 		c    *v1alpha1.BenchmarkCampaign
 		hash string
 	}{
-		"bulk":    {bulk, "wmox5lalklbmq43f"},
-		"stream":  {stream, "ogxcniyazcpjdnbk"},
-		"command": {storageService(), "gdvw4w2bsg3pgdhc"},
+		"command with json": {withJSON, "sl3xntynkdx5hrcw"},
+		"bulk":              {bulk, "wmox5lalklbmq43f"},
+		"stream":            {stream, "ogxcniyazcpjdnbk"},
+		"command":           {storageService(), "gdvw4w2bsg3pgdhc"},
 	} {
 		if got := Build(tt.c).Cells[0].Hash; got != tt.hash {
 			t.Errorf("%s: identity %s, want %s", what, got, tt.hash)

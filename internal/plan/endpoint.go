@@ -26,8 +26,8 @@ func (e *Endpoint) Host() string {
 	return host
 }
 
-// unknown is the endpoint of cells without an OpenSearch. Knee cannot detect which system such a cell loads. Two of these cells may load
-// the same system, so Knee runs them one after the other.
+// unknown is the endpoint of cells without an OpenSearch whose campaign names no endpoint. Knee cannot detect which system such a cell
+// loads. Two of these cells may load the same system, so Knee runs them one after the other.
 const unknown = "-"
 
 // Provisioned reports whether Knee creates and deletes the cell's cluster. It returns false if the cluster exists already, or if the load
@@ -47,6 +47,9 @@ func (c Cell) Secured() bool {
 // clearOpenSearch changes spec to the spec of a cell without an OpenSearch.
 func clearOpenSearch(spec *CellSpec) {
 	spec.Pool = Pool{Endpoint: unknown}
+	if spec.Command != nil && spec.Command.Endpoint != "" {
+		spec.Pool.Endpoint = strings.ToLower(spec.Command.Endpoint) // like the host name of a URL
+	}
 	spec.OpenSearch = v1alpha1.OpenSearch{}
 	spec.Topology.Zones = 0
 }
@@ -54,6 +57,11 @@ func clearOpenSearch(spec *CellSpec) {
 // setEndpoint changes spec to the spec of a cell at an existing cluster. The campaign's OpenSearch fields do not describe that
 // cluster, so setEndpoint removes them.
 func setEndpoint(spec *CellSpec, e v1alpha1.Endpoint) {
+	if e.SigV4 != nil {
+		signing := *e.SigV4
+		signing.Service = first(signing.Service, v1alpha1.DefaultSigV4Service)
+		e.SigV4 = &signing
+	}
 	spec.Endpoint = &Endpoint{URL: canonicalURL(e.URL), Access: e}
 	spec.Pool = Pool{Endpoint: spec.Endpoint.Host()}
 	spec.OpenSearch = v1alpha1.OpenSearch{}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/base32"
@@ -88,7 +89,7 @@ func effectiveSpec(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1
 			OpenSearch: mergeOpenSearch(c.Spec.OpenSearch, v.OpenSearch),
 			Topology: Topology{
 				Name: string(t.Name), Nodes: value(t.Nodes, v1alpha1.DefaultNodes), Primaries: t.Primaries,
-				Replicas: value(t.Replicas, 0), RefreshInterval: t.RefreshInterval,
+				Replicas: value(t.Replicas, v1alpha1.DefaultReplicas), RefreshInterval: t.RefreshInterval,
 				Zones: value(t.Zones, 0), Replication: t.Replication, ISMPolicyFrom: t.ISMPolicyFrom,
 			},
 			Index:   workload.Index,
@@ -103,6 +104,8 @@ func effectiveSpec(c *v1alpha1.BenchmarkCampaign, v v1alpha1.Variant, t v1alpha1
 		},
 	}
 	spec.OpenSearch.DiskLimits = v1alpha1.DiskLimits{}
+	spec.OpenSearch.PodTemplate = measuredPart(mergePodTemplates(c.Spec.OpenSearch.PodTemplate, v.OpenSearch.PodTemplate))
+	spec.Loader.PodTemplate = measuredPart(c.Spec.Loader.PodTemplate)
 	spec.Index.Name = IndexName(c.Spec.Workload)
 	if !value(spec.Index.DataStream, false) {
 		spec.Index.DataStream = nil // false has the same meaning as unset
@@ -241,15 +244,67 @@ func effectiveLimits(r v1alpha1.Resources) v1alpha1.ResourceLimits {
 // Identity returns the hash of a cell's spec: 16 characters of [a-z2-7]. A golden test protects the hash, because a change
 // would invalidate all measurements of users.
 func Identity(spec CellSpec) string {
-	b, err := json.Marshal(struct {
+	spec = withoutEndpointName(spec)
+	b := mustEncode(struct {
 		SystemSpec
 		OSB *v1alpha1.OSB `json:"osb,omitempty"` // keeps the JSON order of the first version of the identity, and hides the field of Drivers
 		LoadSpec
 	}{spec.SystemSpec, spec.OSB, spec.LoadSpec})
+	if spec.Command != nil {
+		b = bytes.Replace(b, mustEncode(spec.Command), mustEncode(identifyCommand(*spec.Command)), 1)
+	}
+	return Digest(fmt.Sprintf("v%d\n%s", identityVersion, b), 16)
+}
+
+// commandIdentity has the fields of v1alpha1.Command in the order of the first version of the identity. It still has the field parser, which
+// the API had before text and preset, so that a program whose output is read as before keeps its identity.
+type commandIdentity struct {
+	Image      string                         `json:"image,omitempty"`
+	Command    []string                       `json:"command,omitempty"`
+	Args       []string                       `json:"args,omitempty"`
+	Env        map[string]v1alpha1.ParamValue `json:"env,omitempty"`
+	Params     map[string]v1alpha1.ParamValue `json:"params,omitempty"`
+	Parser     string                         `json:"parser,omitempty"`
+	JSON       *v1alpha1.JSONFigures          `json:"json,omitempty"`
+	Text       *v1alpha1.TextFigures          `json:"text,omitempty"`
+	Preset     v1alpha1.CommandPreset         `json:"preset,omitempty"`
+	Prometheus *v1alpha1.Prometheus           `json:"prometheus,omitempty"`
+}
+
+func identifyCommand(c v1alpha1.Command) commandIdentity {
+	out := commandIdentity{Image: c.Image, Command: c.Command, Args: c.Args, Env: c.Env, Params: c.Params,
+		JSON: c.JSON, Text: c.Text, Preset: c.Preset, Prometheus: c.Prometheus}
+	switch {
+	case c.JSON != nil:
+		out.Parser = "JSON"
+	case c.Preset == v1alpha1.PresetFreon:
+		out.Parser, out.Preset = "Freon", ""
+	}
+	return out
+}
+
+func mustEncode(v any) []byte {
+	b, err := json.Marshal(v)
 	if err != nil {
 		panic("plan: a cell's spec is plain data: " + err.Error())
 	}
-	return Digest(fmt.Sprintf("v%d\n%s", identityVersion, b), 16)
+	return b
+}
+
+// withoutEndpointName removes the name that a campaign gives to the endpoint of a program. The name only says which trials may run at
+// the same time. The program finds its system by its arguments, which are part of the identity. So naming the endpoint repeats no
+// measurement.
+func withoutEndpointName(spec CellSpec) CellSpec {
+	if spec.Command == nil || spec.Command.Endpoint == "" {
+		return spec
+	}
+	command := *spec.Command
+	command.Endpoint = ""
+	spec.Command = &command
+	if spec.Endpoint == nil && spec.Pool.Endpoint != "" {
+		spec.Pool.Endpoint = unknown
+	}
+	return spec
 }
 
 // Digest returns n characters of [a-z2-7] that identify a text.

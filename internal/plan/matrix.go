@@ -9,12 +9,16 @@ import (
 // defaultTopology is the name of the only topology of a campaign that lists no topologies.
 const defaultTopology = "default"
 
-// Topologies returns the topologies of a campaign. If the campaign lists none, it returns the default topology.
+// Topologies returns the topologies of a campaign. If the campaign lists none, it returns the default topology, which fills no index.
 func Topologies(s v1alpha1.BenchmarkCampaignSpec) []v1alpha1.Topology {
 	if len(s.Topologies) == 0 {
 		return []v1alpha1.Topology{{Name: defaultTopology}}
 	}
-	return s.Topologies
+	out := slices.Clone(s.Topologies)
+	for i := range out {
+		out[i].RefreshInterval = first(out[i].RefreshInterval, v1alpha1.DefaultRefreshInterval)
+	}
+	return out
 }
 
 // HasCell reports whether a matrix contains the cell of a variant on a topology: the matrix includes the cell and does not

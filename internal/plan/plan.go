@@ -40,6 +40,7 @@ type Plan struct {
 	TrialTimeout        time.Duration // limit for one attempt, from the start of its pod
 	SettleTimeout       time.Duration
 	ActivityTimeout     time.Duration // limit for a load without activity
+	YieldTimeout        time.Duration // how long a stalled campaign keeps nodes for which others wait
 }
 
 // Cell is a variant on a topology.
@@ -49,6 +50,8 @@ type Cell struct {
 	Spec CellSpec // all fields with overrides and defaults applied
 
 	DiskLimits v1alpha1.DiskLimits // limits of one node's disk; not part of the identity, because they only judge results
+
+	OpenSearchPod, LoaderPod v1alpha1.PodTemplate // complete templates of the pods; Spec has only the fields that change the measurement
 
 	// OldIdentity is true if the cell mounts ConfigMaps and was measured before their contents were part of identities.
 	OldIdentity bool
@@ -87,6 +90,7 @@ func BuildWith(c *v1alpha1.BenchmarkCampaign, contents Contents) Plan {
 		TrialTimeout:        seconds(c.Spec.Timeouts.TrialSeconds, v1alpha1.DefaultTrialSeconds),
 		SettleTimeout:       seconds(c.Spec.Timeouts.SettleSeconds, v1alpha1.DefaultSettleSeconds),
 		ActivityTimeout:     seconds(c.Spec.Timeouts.ActivitySeconds, v1alpha1.DefaultActivitySeconds),
+		YieldTimeout:        seconds(c.Spec.Timeouts.YieldSeconds, v1alpha1.DefaultYieldSeconds),
 	}
 	for _, topology := range Topologies(c.Spec) {
 		for _, variant := range c.Spec.Variants {
@@ -101,7 +105,9 @@ func BuildWith(c *v1alpha1.BenchmarkCampaign, contents Contents) Plan {
 				hash = Identity(spec)
 			}
 			cell := Cell{Hash: hash, Name: cellName(c, string(variant.Name), hash), Spec: spec, OldIdentity: old}
+			cell.LoaderPod = c.Spec.Loader.PodTemplate
 			if cell.Provisioned() {
+				cell.OpenSearchPod = mergePodTemplates(c.Spec.OpenSearch.PodTemplate, variant.OpenSearch.PodTemplate)
 				cell.DiskLimits = mergeDiskLimits(c.Spec.OpenSearch.DiskLimits, variant.OpenSearch.DiskLimits)
 			}
 			p.Cells = append(p.Cells, cell)

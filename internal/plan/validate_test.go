@@ -62,7 +62,7 @@ func TestValidate(t *testing.T) {
 			}
 		}, []string{"spec.matrix"}},
 		{"a program that is told too much", func(s *v1alpha1.BenchmarkCampaignSpec) {
-			s.Workload.OSB, s.Workload.Command = nil, &v1alpha1.Command{Args: slices.Repeat([]string{strings.Repeat("a", 4096)}, 17)}
+			s.Workload.OSB, s.Workload.Command = nil, &v1alpha1.Command{Preset: v1alpha1.PresetFreon, Args: slices.Repeat([]string{strings.Repeat("a", 4096)}, 17)}
 		}, []string{"spec.workload.command"}},
 		{"several indices by default, at an endpoint", func(s *v1alpha1.BenchmarkCampaignSpec) {
 			s.Workload.Index.Name, s.Workload.OSB.Workload, s.Variants[0].Endpoint = "", "http_logs", &v1alpha1.Endpoint{URL: "https://h"}

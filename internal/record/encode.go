@@ -10,7 +10,17 @@ import (
 // Encode returns the record's JSON, at most MaxBytes long, because Kubernetes truncates a longer termination message. If the
 // JSON is too long, Encode leaves out parts, in the order of the steps below. The field Dropped of the encoded record names
 // these parts.
-func Encode(r Record) ([]byte, error) {
+func Encode(r Record) ([]byte, error) { return encode(r, MaxBytes) }
+
+// EncodeCollected returns the JSON of a record that has the times of its Job. Encode left no space for these times, so the JSON may be
+// longer than that of Encode. No part is left out that Encode kept.
+func EncodeCollected(r Record) ([]byte, error) { return encode(r, MaxBytes+jobTimesBytes) }
+
+// jobTimesBytes is the longest JSON of the times of a Job.
+const jobTimesBytes = len(`,"jobCreatedAt":-9223372036854775808,"jobEndedAt":-9223372036854775808`)
+
+// encode returns the record's JSON, at most limit bytes long.
+func encode(r Record, limit int) ([]byte, error) {
 	r.Version = Version
 	r = clone(r)
 	pooled, known := r.Pool()
@@ -18,7 +28,7 @@ func Encode(r Record) ([]byte, error) {
 	repairTexts(&r)
 	for _, step := range steps {
 		out, err := marshal(r)
-		if err != nil || len(out) <= MaxBytes {
+		if err != nil || len(out) <= limit {
 			return out, err
 		}
 		if !step.drop(&r) {
@@ -36,18 +46,18 @@ func Encode(r Record) ([]byte, error) {
 		}
 	}
 	out, err := marshal(r)
-	if err == nil && len(out) > MaxBytes {
-		return nil, fmt.Errorf("the trial's record is too large: it takes %d bytes without its optional parts, and the limit is %d bytes", len(out), MaxBytes)
+	if err == nil && len(out) > limit {
+		return nil, fmt.Errorf("the trial's record is too large: it takes %d bytes without its optional parts, and the limit is %d bytes", len(out), limit)
 	}
 	return out, err
 }
 
-// marshal encodes a record as JSON. It does not escape <, > and &: no record is read as HTML, and each escape needs six bytes.
-func marshal(r Record) ([]byte, error) {
+// marshal encodes a record, or a part of a record, as JSON. It does not escape <, > and &: no record is read as HTML, and each escape needs six bytes.
+func marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(r); err != nil {
+	if err := encoder.Encode(v); err != nil {
 		return nil, fmt.Errorf("cannot encode the record: %w", err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
@@ -131,8 +141,8 @@ var steps = slices.Concat([]step{
 	{"load.latency", 0, changeLoad(dropLoadLatency)},
 })
 
-// Decode reads a record that Encode made. It returns an error for a truncated message, for other text, and for an unknown
-// version.
+// Decode reads a record that Encode made. It returns an error for a truncated message, for other text, for an unknown version, and
+// if a required field is missing. It ignores fields that it does not know.
 func Decode(data []byte) (Record, error) {
 	var head struct {
 		Version *int `json:"version"`
@@ -145,7 +155,7 @@ func Decode(data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("the record is incomplete or damaged (%d bytes): %w", len(data), err)
 	}
 	if head.Version == nil {
-		return Record{}, fmt.Errorf("the record has no version")
+		return Record{}, errLacks("version")
 	}
 	if *head.Version != Version {
 		return Record{}, fmt.Errorf("the record has format version %d, but this program reads only format version %d", *head.Version, Version)
@@ -153,6 +163,12 @@ func Decode(data []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Record{}, fmt.Errorf("cannot decode the record (%d bytes): %w", len(data), err)
+	}
+	if err := checkRequired(data); err != nil {
+		return Record{}, err
+	}
+	if err := checkResult(r); err != nil {
+		return Record{}, err
 	}
 	restore(&r)
 	return r, nil
@@ -226,4 +242,27 @@ func copyOf[T any](p *T) *T {
 	}
 	v := *p
 	return &v
+}
+
+// SetCampaign returns the JSON of a record with another UID of the campaign. It changes nothing else, so fields that this program does not
+// know are kept.
+func SetCampaign(data []byte, uid string) ([]byte, error) {
+	if _, err := Decode(data); err != nil {
+		return nil, err
+	}
+	var fields, trial map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, fmt.Errorf("cannot decode the record: %w", err)
+	}
+	if err := json.Unmarshal(fields["trial"], &trial); err != nil {
+		return nil, fmt.Errorf("cannot decode the trial of the record: %w", err)
+	}
+	var err error
+	if trial["campaign"], err = marshal(uid); err != nil {
+		return nil, err
+	}
+	if fields["trial"], err = marshal(trial); err != nil {
+		return nil, err
+	}
+	return marshal(fields)
 }

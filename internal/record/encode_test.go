@@ -265,7 +265,7 @@ func TestDecode_invalidMessage_fails(t *testing.T) {
 		"":                      "empty",
 		" \n":                   "empty",
 		"OOMKilled":             "incomplete",
-		"{}":                    "no version",
+		"{}":                    "field version",
 		`{"version":2}`:         "version 2",
 		`{"version":0}`:         "version 0",
 		`{"version":"1"}`:       "incomplete",

@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Error describes why an attempt has no valid measurement.
@@ -28,6 +29,13 @@ func ReasonOf(err error) string {
 	return ""
 }
 
+// IsAgentReason reports whether an agent gives this reason for a failed attempt. The other reasons are given by the manager.
+func IsAgentReason(reason string) bool {
+	return slices.Contains([]string{ReasonPluginMissing, ReasonLoaderLost, ReasonClusterNotReady, ReasonIndexNotMade, ReasonSourceChanged, ReasonDriverFailed,
+		ReasonDriverIncomplete, ReasonRequestsFailed, ReasonCountMismatch, ReasonCountersUnusable, ReasonClusterChanged, ReasonClockJumped, ReasonDriverHung,
+		ReasonInterrupted, ReasonDeadline, ReasonAgentFailed}, reason)
+}
+
 // Reasons of an Error.
 const (
 	ReasonPluginMissing    = "PluginMissing"    // the cluster lacks a plugin that the load or the topology needs: never retried
@@ -48,5 +56,6 @@ const (
 	ReasonAgentFailed      = "AgentFailed"      // the agent itself failed
 	ReasonPodFailed        = "PodFailed"        // the pod ended without a record, for example evicted, OOMKilled, or because its node was lost
 	ReasonRecordLost       = "RecordLost"       // the pod was deleted before its record was collected; such an attempt does not count as a retry
+	ReasonDisrupted        = "Disrupted"        // Kubernetes ended a pod that the trial needs: a drain, a preemption, a taint; such an attempt does not count as a retry
 	ReasonRecordUnreadable = "RecordUnreadable" // the record is truncated, belongs to another attempt, or has an unknown version
 )

@@ -3,10 +3,13 @@
 // and facts, never a judgement: verdicts are made when records are read.
 package record
 
+import "cmp"
+
 // Version is the version of the record's JSON. A reader refuses an unknown version.
 const Version = 1
 
-// Record holds the measurements of one attempt. Times are Unix milliseconds of the loader's clock. Durations are in seconds.
+// Record holds the measurements of one attempt. Times are Unix milliseconds, of the loader's clock unless a field states another
+// clock. Durations are in seconds.
 // CPU is in percent of all cores of the node unless a field states another unit. Latencies are in milliseconds.
 type Record struct {
 	Version    int        `json:"version"`
@@ -36,10 +39,22 @@ type Record struct {
 
 	ClientCheck *ClientCheck `json:"clientCheck,omitempty"` // result of the same load, sent by Knee's own loader; nil if the campaign did not request the check
 
+	// JobCreatedAt and JobEndedAt are when the attempt's Job was created and ended, by the clock of the Kubernetes control plane. The
+	// manager sets them when it collects the record. 0: unknown, as in records of early releases, and before the record is collected.
+	JobCreatedAt int64 `json:"jobCreatedAt,omitempty"`
+	JobEndedAt   int64 `json:"jobEndedAt,omitempty"`
+
 	Error     *Error `json:"error,omitempty"`     // why the attempt has no valid measurement
 	Dropped   []Drop `json:"dropped,omitempty"`   // parts that were left out for lack of space, in this order
 	Artifacts string `json:"artifacts,omitempty"` // folder of the raw files, if raw files are kept
 }
+
+// StartTime returns when the attempt started, in Unix milliseconds. It is the time by which attempts are ordered: that of the control
+// plane's clock if it is known, because the clocks of the loaders differ. 0: unknown.
+func (r Record) StartTime() int64 { return cmp.Or(r.JobCreatedAt, r.StartedAt) }
+
+// EndTime returns when the attempt ended, by the same clock as StartTime.
+func (r Record) EndTime() int64 { return cmp.Or(r.JobEndedAt, r.FinishedAt) }
 
 // Rate returns the figure by which variants are compared, and its unit. The figure is accepted docs/s, or the driver's own rate
 // if the load fills no index. It is 0 if no load was measured.

@@ -3,12 +3,14 @@ package report_test
 import (
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
@@ -70,18 +72,54 @@ func TestStatus_study_publishedFigures(t *testing.T) {
 	if got := s.CompletedAt.UTC().Format("2006-01-02T15:04:05"); got != "2025-07-01T12:29:40" {
 		t.Errorf("completed at %s", got)
 	}
+	knee := s.Cells[0].Knee
+	if knee == nil || knee.StabilityPercent == nil || *knee.StabilityPercent <= 0 || *knee.StabilityPercent > 100 {
+		t.Fatalf("knee %+v: no stability, though the Finals show the noise", knee)
+	}
 	want := v1alpha1.CellStatus{
-		Variant: "intel", Topology: "6p0r", Trials: "11/11", KneeClients: 12, KneeDocsPerSecond: 239130,
-		PeakClients: 48, PeakDocsPerSecond: 243044, FinalDocsPerSecond: 236273,
+		Variant: "intel", Topology: "6p0r", TrialCounts: v1alpha1.NewTrialCounts(11, 11, 1),
+		Knee:          &v1alpha1.KneeStatus{PointStatus: v1alpha1.PointStatus{Clients: 12, Rate: 239130}, StabilityPercent: knee.StabilityPercent}, // tests of the analysis check the stability
+		Peak:          &v1alpha1.PointStatus{Clients: 48, Rate: 243044},
+		FinalRate:     236273,
 		NotMeasured:   []string{"24 clients (verdict Errored): DriverFailed: opensearch-benchmark ended with exit code 64"},
 		FailedClients: []int32{24},
 	}
-	want.KneeStabilityPercent = s.Cells[0].KneeStabilityPercent // tests of the analysis check this figure
-	if p := want.KneeStabilityPercent; p == nil || *p <= 0 || *p > 100 {
-		t.Errorf("stability %v %%, though the Finals tell of the noise", p)
+	if diff := cmp.Diff(want, s.Cells[0]); diff != "" {
+		t.Errorf("cell (-want +got):\n%s", diff)
 	}
-	if got := s.Cells[0]; fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("cell %+v, want %+v", got, want)
+	if diff := cmp.Diff(v1alpha1.NewTrialCounts(22, 22, 1), s.TrialCounts); diff != "" {
+		t.Errorf("trials (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]v1alpha1.TopologyStatus{{Name: "6p0r", SharedClients: ptr.To[int32](16)}}, s.Topologies); diff != "" {
+		t.Errorf("topologies (-want +got):\n%s", diff)
+	}
+	if len(s.Comparisons) != 1 {
+		t.Fatalf("comparisons %+v", s.Comparisons)
+	}
+	c := s.Comparisons[0]
+	if s.Unit != "docs/s" || c.Variant != "arm" || c.Baseline != "intel" || c.Topology != "6p0r" || c.Clients != 16 || c.Verdict != "Faster" ||
+		!strings.HasPrefix(c.Ratio, "1.461") || !strings.HasPrefix(c.Low, "1.44") || !strings.HasPrefix(c.High, "1.48") || c.ConfidencePercent != "95" {
+		t.Errorf("comparison %+v, unit %q", c, s.Unit)
+	}
+}
+
+// TestStatus_loaderClockOneDayOff_hasTimesOfJobs checks that the times of the status are those of the Jobs, by the clock of the control
+// plane, whatever the clock of a loader says.
+func TestStatus_loaderClockOneDayOff_hasTimesOfJobs(t *testing.T) {
+	in := finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)
+	const day = 24 * 60 * 60 * 1000
+	for i := range in.Attempts {
+		r := &in.Attempts[i].Record
+		r.JobCreatedAt, r.JobEndedAt = r.StartedAt, r.FinishedAt
+		off := int64(day)
+		if i%2 == 0 {
+			off = -day
+		}
+		r.StartedAt, r.FinishedAt = r.StartedAt+off, r.FinishedAt+off
+	}
+	s := summary.Status(in)
+	if from, to := s.StartedAt.UTC().Format("2006-01-02"), s.CompletedAt.UTC().Format("2006-01-02"); from != "2025-07-01" || to != "2025-07-01" {
+		t.Errorf("from %s to %s, want the day of the Jobs", from, to)
 	}
 }
 
@@ -91,7 +129,7 @@ func TestStatus_zeroStability_isShown(t *testing.T) {
 	in := finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)
 	in.Assessment.Cells[0].Stability, in.Assessment.Cells[1].Stability = 0, math.NaN()
 	text, err := json.Marshal(summary.Status(in).Cells)
-	if err != nil || strings.Count(string(text), `"kneeStabilityPercent":0`) != 1 || strings.Count(string(text), "kneeStabilityPercent") != 1 {
+	if err != nil || strings.Count(string(text), `"stabilityPercent":0`) != 1 || strings.Count(string(text), "stabilityPercent") != 1 {
 		t.Errorf("%v: %s", err, text)
 	}
 }
@@ -123,7 +161,7 @@ func TestStatus_runningCampaign_noPreliminaryResult(t *testing.T) {
 	if s.Knees != "a=2" || s.SharedClients != "" || s.Result != "" || s.CompletedAt != nil || s.StartedAt == nil {
 		t.Errorf("%+v", s)
 	}
-	if b := s.Cells[1]; b.KneeClients != 0 || b.PeakClients != 2 || b.Trials != "2/7" {
+	if b := s.Cells[1]; b.Knee != nil || b.Peak.Clients != 2 || *b.TrialCounts.Done != 2 || *b.TrialCounts.Planned != 7 {
 		t.Errorf("b's sweep still runs: %+v", b)
 	}
 }
@@ -224,7 +262,7 @@ func TestFiles_failedTrials_areMarked(t *testing.T) {
 	if gated["docs_per_second"] != "500000" || gated["failures"] != "iowait 12.3 % above maxIOWaitPercent 10" {
 		t.Errorf("gated: %v", gated)
 	}
-	if s := summary.Status(in); s.Cells[1].NotMeasured[0] != "4 clients (verdict Gated): iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].PeakDocsPerSecond == 500000 {
+	if s := summary.Status(in); s.Cells[1].NotMeasured[0] != "4 clients (verdict Gated): iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].Peak != nil && s.Cells[1].Peak.Rate == 500000 {
 		t.Errorf("status: %+v", s.Cells[1])
 	}
 }

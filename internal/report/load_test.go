@@ -82,7 +82,7 @@ func TestProgramsLoad_otherUnit_mentionsNoDocuments(t *testing.T) {
 	if got["rate"] == "" || got["unit"] != "calls/s" || got["operations"] == "" || got["latency_p99_ms"] == "" || got["metric_gc-seconds"] != "1.5" || got["metric_leader-cpu"] != "" {
 		t.Errorf("results.csv: %v", got)
 	}
-	if s := summary.Status(in); s.Result == "" || s.Unit != "calls/s" || summary.Status(finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)).Unit != "" || s.Knees != "old=100 new=50" && s.Knees != "old=100 new=100" {
+	if s := summary.Status(in); s.Result == "" || s.Unit != "calls/s" || summary.Status(finished(campaigntest.StudyCampaign(), campaigntest.StudyRecord)).Unit != "docs/s" || s.Knees != "old=100 new=50" && s.Knees != "old=100 new=100" {
 		t.Errorf("status: %+v", s)
 	}
 	var figures []string

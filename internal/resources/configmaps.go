@@ -16,9 +16,10 @@ import (
 const RecordKey = "record.json"
 
 // RecordConfigMap returns the ConfigMap of one attempt's record. The ConfigMap is immutable. Knee deletes it only beyond historyLimit, or
-// with the campaign. The suffix of its name distinguishes it from the cell's other ConfigMaps.
+// with the campaign unless spec.recordsWhenDeleted is Keep. The suffix of its name distinguishes it from the cell's other ConfigMaps.
 func RecordConfigMap(c *v1alpha1.BenchmarkCampaign, name string, attempt record.Attempt, encoded []byte) *corev1.ConfigMap {
 	m := owned(c, RecordName(name), ComponentRecord)
+	m.OwnerReferences = RecordOwners(c)
 	m.Labels[LabelCell] = attempt.Cell
 	m.Labels[LabelVariant] = attempt.Variant
 	m.Labels[LabelTopology] = attempt.Topology
@@ -30,6 +31,14 @@ func RecordConfigMap(c *v1alpha1.BenchmarkCampaign, name string, attempt record.
 		Immutable:  ptr.To(true),
 		Data:       map[string]string{RecordKey: string(encoded)},
 	}
+}
+
+// RecordOwners returns the owner references of a campaign's records. They are empty if the records outlive the campaign.
+func RecordOwners(c *v1alpha1.BenchmarkCampaign) []metav1.OwnerReference {
+	if c.Spec.RecordsWhenDeleted == v1alpha1.RecordsKeep {
+		return nil
+	}
+	return owned(c, "", ComponentRecord).OwnerReferences
 }
 
 // RecordName returns the name of the record's ConfigMap for the attempt of a Job.

@@ -53,7 +53,7 @@ func TestConfig_drivers(t *testing.T) {
 	command.Spec.Workload.Command.Params = map[string]v1alpha1.ParamValue{"SIZE": "0", "FLOW": "old"}
 	command.Spec.Variants[0].Params = map[string]v1alpha1.ParamValue{"FLOW": "new"}
 	figures := wrappers.MakeCampaign("x").Variant("a").Command("a:1", "a")
-	figures.Spec.Workload.Command.Parser = v1alpha1.ParserJSON
+	figures.Spec.Workload.Command.Preset = ""
 	figures.Spec.Workload.Command.JSON = &v1alpha1.JSONFigures{
 		Throughput: v1alpha1.JSONFigure{Path: "$.rate", Unit: "calls/s"}, Failures: "$.failed",
 		Latency: &v1alpha1.JSONLatency{Unit: "ms", P99: "$.p99", Mean: "$.mean"},
@@ -89,13 +89,13 @@ func TestConfig_drivers(t *testing.T) {
 			Command: []string{"sh", "-c", "freon -t $(KNEE_CLIENTS) $$HOME $(SIZE)"},
 			Args:    []string{"$(KNEE_ENDPOINT)", "$KNEE_TRIAL", "$(KNEE_HOST)"},
 			Env:     map[string]string{"THREADS": "$(KNEE_CLIENTS)"},
-			Params:  map[string]string{"SIZE": "0", "FLOW": "new"}, Parser: "Freon",
+			Params:  map[string]string{"SIZE": "0", "FLOW": "new"}, Preset: "freon",
 		})},
 		"command with figures in JSON": {figures, record.NewDriverConfig(commandconfig.Name, commandconfig.Config{
-			Command: []string{"a"}, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: "JSON",
-			JSON: &commandconfig.JSONFigures{
-				Throughput: commandconfig.JSONMetric{Path: "$.rate", Unit: "calls/s"}, Failures: "$.failed", LatencyUnit: "ms",
-				Latency: map[string]string{"p99": "$.p99", "mean": "$.mean"}, Metrics: []commandconfig.JSONMetric{{Name: "gc", Path: "$.gc", Unit: "ms"}},
+			Command: []string{"a"}, Args: []string{"-t", "$(KNEE_CLIENTS)"},
+			JSON: &commandconfig.Figures{
+				Throughput: commandconfig.Figure{Selector: "$.rate", Unit: "calls/s"}, Failures: "$.failed", LatencyUnit: "ms",
+				Latency: map[string]string{"p99": "$.p99", "mean": "$.mean"}, Metrics: []commandconfig.Figure{{Name: "gc", Selector: "$.gc", Unit: "ms"}},
 			},
 			Prometheus: &commandconfig.Prometheus{URL: "http://p:9090", Queries: []commandconfig.PrometheusQuery{
 				{Name: "cpu", Query: "avg_over_time(cpu[$(KNEE_WINDOW)])", Unit: "%"},

@@ -48,7 +48,7 @@ func Job(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, attempt rec
 		Spec: batchv1.JobSpec{
 			BackoffLimit:         ptr.To[int32](0),
 			PodReplacementPolicy: ptr.To(batchv1.Failed),
-			Template:             corev1.PodTemplateSpec{ObjectMeta: pod, Spec: trialPod(c, p, cell, string(cfg), o)},
+			Template:             corev1.PodTemplateSpec{ObjectMeta: templateMeta(pod, cell.LoaderPod), Spec: trialPod(c, p, cell, string(cfg), o)},
 		},
 	}
 	runSeveralPods(&job.Spec, c, cell, cell.Spec.Loaders(attempt.Clients), p.LoadersReady(cell.Spec, attempt.Clients))
@@ -135,7 +135,7 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 		// When the pod is stopped, the agent writes its record immediately. Then it needs up to 30 s to end the driver and to store the
 		// raw files.
 		TerminationGracePeriodSeconds: ptr.To[int64](60),
-		SecurityContext:               restrictedPod(),
+		SecurityContext:               restrictedPod(o),
 		NodeSelector:                  labels(loader.NodePool.NodeSelector),
 		Tolerations:                   tolerations(loader.NodePool.Tolerations),
 		Containers:                    []corev1.Container{trialContainer(cell, d, cfg, o)},
@@ -160,6 +160,7 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 	if a := c.Spec.Artifacts; a != nil {
 		addArtifacts(&spec, *a)
 	}
+	addPodTemplate(&spec, cell.LoaderPod, selector(c, cell, ComponentLoader))
 	return spec
 }
 

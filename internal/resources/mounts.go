@@ -5,7 +5,7 @@ import (
 	"github.com/knee-bench/knee/internal/plan"
 )
 
-// Mount is a ConfigMap or a claim that the user creates and a trial's pod mounts.
+// Mount is a ConfigMap or a claim that the user creates and a pod of Knee mounts.
 type Mount struct {
 	Field     string // field of the campaign that names the ConfigMap or claim
 	ConfigMap string
@@ -16,7 +16,7 @@ type Mount struct {
 	Pinned bool   // the content is part of the cell's identity
 }
 
-// Mounts returns the ConfigMaps and claims that a cell's trials mount.
+// Mounts returns the ConfigMaps and claims that a cell's pods mount.
 func Mounts(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []Mount {
 	var out []Mount
 	known, pinned := cell.Spec.Contents, !cell.OldIdentity
@@ -38,5 +38,5 @@ func Mounts(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) []Mount {
 	if c.Spec.Artifacts != nil {
 		out = append(out, Mount{Field: "spec.artifacts.claimName", Claim: c.Spec.Artifacts.ClaimName})
 	}
-	return out
+	return append(out, templateMounts(cell)...)
 }

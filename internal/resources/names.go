@@ -67,6 +67,7 @@ type Options struct {
 	AgentImage      string // complete image reference
 	AllowSysctlInit bool   // campaigns may raise the nodes' vm.max_map_count by a privileged init container
 	NoPolicies      bool   // create no NetworkPolicies
+	NoUserIDs       bool   // leave the user and the groups of pods to admission, as OpenShift requires
 }
 
 func meta(c *v1alpha1.BenchmarkCampaign, name, component string, cell plan.Cell) metav1.ObjectMeta {

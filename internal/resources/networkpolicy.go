@@ -49,10 +49,12 @@ func LoaderPolicy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell) *networkingv1.N
 }
 
 func policy(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, name, component string, spec networkingv1.NetworkPolicySpec) *networkingv1.NetworkPolicy {
+	m := meta(c, name, component, cell)
+	m.OwnerReferences = nil // the garbage collector would delete the policy before the pods; the manager deletes it after the last pod
 	spec.PodSelector = metav1.LabelSelector{MatchLabels: selector(c, cell, component)}
 	return &networkingv1.NetworkPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "networking.k8s.io/v1", Kind: "NetworkPolicy"},
-		ObjectMeta: meta(c, name, component, cell),
+		ObjectMeta: m,
 		Spec:       spec,
 	}
 }

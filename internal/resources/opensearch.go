@@ -124,11 +124,12 @@ func StatefulSet(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, on Placement, o 
 				WhenScaled:  appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 			},
 			Selector: &metav1.LabelSelector{MatchLabels: selector(c, cell, ComponentOpenSearch)},
-			Template: corev1.PodTemplateSpec{ObjectMeta: pod, Spec: openSearchPod(cell, o, startup)},
+			Template: corev1.PodTemplateSpec{ObjectMeta: templateMeta(pod, cell.OpenSearchPod), Spec: openSearchPod(cell, o, startup)},
 		},
 	}
 	sts.Spec.Template.Spec.Affinity.NodeAffinity = awayFromNodes(on.Avoid)
 	sts.Spec.Template.Spec.TopologySpreadConstraints = spreadOverZones(c, cell)
+	addPodTemplate(&sts.Spec.Template.Spec, cell.OpenSearchPod, selector(c, cell, ComponentOpenSearch))
 	if cell.Secured() {
 		secure(&sts.Spec.Template.Spec, c)
 	}
@@ -149,7 +150,7 @@ func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodS
 		EnableServiceLinks:            ptr.To(false),
 		ShareProcessNamespace:         ptr.To(true), // the probe reads the memory and the CPU quota of OpenSearch's process
 		TerminationGracePeriodSeconds: ptr.To[int64](60),
-		SecurityContext:               restrictedPod(),
+		SecurityContext:               restrictedPod(o),
 		NodeSelector:                  cell.Spec.Pool.NodeSelector,
 		Tolerations:                   tolerations(cell.Spec.Pool.Tolerations),
 		Affinity:                      awayFrom(Dedicated(cell), ComponentOpenSearch, ComponentLoader),
@@ -180,6 +181,7 @@ func sysctlInit(cell plan.Cell, o Options) []corev1.Container {
 			RunAsNonRoot:           ptr.To(false),
 			ReadOnlyRootFilesystem: ptr.To(true),
 		},
+		Resources:                initResources(),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}}
 }
@@ -187,6 +189,7 @@ func sysctlInit(cell plan.Cell, o Options) []corev1.Container {
 func preflight(cell plan.Cell, o Options) corev1.Container {
 	c := corev1.Container{
 		Name: "preflight", Image: o.AgentImage, Command: []string{agentInImage, "preflight", "--data=" + openSearchHome + "/data"},
+		Resources:                initResources(),
 		SecurityContext:          restrictedContainer(true),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts:             []corev1.VolumeMount{{Name: "data", MountPath: openSearchHome + "/data"}},
@@ -206,6 +209,7 @@ func probe(o Options) corev1.Container {
 		RestartPolicy:   ptr.To(corev1.ContainerRestartPolicyAlways),
 		Env:             []corev1.EnvVar{hostEnv()},
 		Ports:           []corev1.ContainerPort{{Name: "probe", ContainerPort: record.ProbePort}},
+		Resources:       probeResources(),
 		SecurityContext: restrictedContainer(true),
 		VolumeMounts:    []corev1.VolumeMount{{Name: "logs", MountPath: probeLogs, ReadOnly: true}},
 	}

@@ -58,6 +58,7 @@ const OperatedNodesMin = 3
 func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.GroupVersion, on Placement, o Options, now time.Time) *unstructured.Unstructured {
 	m := meta(c, cell.Name, ComponentOpenSearch, cell)
 	pod := podMeta(m)
+	template := templateMeta(pod, cell.OpenSearchPod)
 	m.Annotations[AnnotationSince] = now.UTC().Format(time.RFC3339)
 	m.Annotations[AnnotationPlacement] = strconv.Itoa(int(on.Number))
 	os := cell.Spec.OpenSearch
@@ -66,8 +67,8 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		"setVMMaxMapCount":   len(sysctlInit(cell, o)) > 0,
 		"drainDataNodes":     false,
 		"additionalConfig":   clusterSettings(os),
-		"podSecurityContext": operatedPodSecurity(),
-		"securityContext":    operatedContainerSecurity(),
+		"podSecurityContext": operatedPodSecurity(o),
+		"securityContext":    operatedContainerSecurity(o),
 	}
 	if os.Version != "" {
 		general["version"] = os.Version
@@ -86,12 +87,21 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		"nodeSelector": cell.Spec.Pool.NodeSelector,
 		"tolerations":  tolerations(cell.Spec.Pool.Tolerations),
 		"affinity":     affinity,
-		"labels":       pod.Labels,
-		"annotations":  pod.Annotations,
+		"labels":       template.Labels,
+		"annotations":  template.Annotations,
 		"probes":       map[string]any{"liveness": map[string]any{"failureThreshold": livenessFailures}},
 	}
-	if env := javaHome(os); env != nil {
+	if env := append(javaHome(os), templateEnv(cell.OpenSearchPod)...); len(env) > 0 {
 		pool["env"] = env
+	}
+	if spread := spreadConstraints(cell.OpenSearchPod, selector(c, cell, ComponentOpenSearch)); spread != nil {
+		pool["topologySpreadConstraints"] = spread
+	}
+	if class := cell.OpenSearchPod.PriorityClassName; class != "" {
+		pool["priorityClassName"] = class
+	}
+	if secrets := imagePullSecrets(cell.OpenSearchPod); secrets != nil {
+		general["imagePullSecrets"] = secrets
 	}
 	if os.Storage.Size != "" {
 		pvc := map[string]any{"accessModes": []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
@@ -112,9 +122,10 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		bootstrap["storageClass"] = os.Storage.StorageClassName
 	}
 	spec := map[string]any{
-		"general":   general,
-		"nodePools": []any{pool},
-		"bootstrap": bootstrap,
+		"general":    general,
+		"nodePools":  []any{pool},
+		"bootstrap":  bootstrap,
+		"initHelper": map[string]any{"resources": initResources()}, // without them, the pods of the nodes are not Guaranteed
 		"security": map[string]any{"tls": map[string]any{
 			"transport": map[string]any{"generate": true, "perNode": true},
 			"http":      map[string]any{"generate": true},
@@ -127,15 +138,15 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 
 // operatedPodSecurity returns the part of the restricted security context that every container of an OpenSearchCluster's pods accepts. It
 // does not set the user, because the init containers of the opensearch-k8s-operator must run as root.
-func operatedPodSecurity() *corev1.PodSecurityContext {
-	s := restrictedPod()
+func operatedPodSecurity(o Options) *corev1.PodSecurityContext {
+	s := restrictedPod(o)
 	s.RunAsNonRoot, s.RunAsUser, s.RunAsGroup = nil, nil, nil
 	return s
 }
 
 // operatedContainerSecurity returns the security context of OpenSearch's container, including the user.
-func operatedContainerSecurity() *corev1.SecurityContext {
-	s, pod := restrictedContainer(false), restrictedPod()
+func operatedContainerSecurity(o Options) *corev1.SecurityContext {
+	s, pod := restrictedContainer(false), restrictedPod(o)
 	s.RunAsNonRoot, s.RunAsUser, s.RunAsGroup = pod.RunAsNonRoot, pod.RunAsUser, pod.RunAsGroup
 	return s
 }

@@ -113,6 +113,7 @@ func pluginCheck(image string) corev1.Container {
 		Name: "security", Image: image,
 		Command: []string{"sh", "-c", "[ -d " + pluginFolder + " ] || { echo 'opensearch.security is true, but the image has no security plugin in " +
 			pluginFolder + ": set opensearch.image or opensearch.version to an image with the plugin, or remove opensearch.security' >&2; exit 1; }"},
+		Resources:                initResources(),
 		SecurityContext:          restrictedContainer(true),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}

@@ -35,6 +35,7 @@ func addConfigMap(spec *corev1.PodSpec, volume, at, name string) {
 func installAgent(o Options) corev1.Container {
 	return corev1.Container{
 		Name: "agent", Image: o.AgentImage, Command: []string{agentInImage, "install", record.AgentPath},
+		Resources:                initResources(),
 		SecurityContext:          restrictedContainer(true),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		VolumeMounts:             []corev1.VolumeMount{{Name: "agent", MountPath: "/knee/bin"}},
@@ -51,6 +52,7 @@ func addWorkload(spec *corev1.PodSpec, from *v1alpha1.WorkloadSource) {
 		spec.InitContainers = append(spec.InitContainers, corev1.Container{
 			Name: "workload", Image: from.Image.Image,
 			Command:                  []string{record.AgentPath, "install", "--tree", from.Image.Path, record.WorkloadPath},
+			Resources:                initResources(),
 			SecurityContext:          restrictedContainer(true),
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 			VolumeMounts: []corev1.VolumeMount{

@@ -130,7 +130,7 @@ func (r *run) advance() error {
 		}
 	}
 	r.running = later
-	for _, a := range decide.Collects(r.world.World) {
+	for _, a := range decide.Upkeep(r.world.World) {
 		if err := r.world.Begin(r.plan, a, r.now()); err != nil {
 			return err
 		}

@@ -48,6 +48,12 @@ func (w *World) Begin(p plan.Plan, a decide.Action, now time.Time) error {
 		}
 	case decide.StartTrial:
 		return w.startTrial(p, a, now)
+	case decide.DeleteJob:
+		delete(w.Jobs, a.Job)
+	case decide.EndTrial:
+		j := w.Jobs[a.Job]
+		j.State = decide.JobFinished
+		w.Jobs[a.Job] = j
 	case decide.Collect:
 		w.Recorded[a.Attempt] = true
 	}

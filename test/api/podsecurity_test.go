@@ -34,6 +34,7 @@ var beyondSamples = map[string]string{
 	"every taint is tolerated":   `spec: {loader: {nodePool: {tolerations: [{operator: Exists}]}}}`,
 	"an endpoint": `spec: {gates: null, variants: [{name: arm}, {name: intel, endpoint: {url: "https://search.example.org:9200",
   credentialsSecret: a, caSecret: b, clientCertificateSecret: c, allowIndexDeletion: true}}]}`,
+	"pod templates":       `spec: {opensearch: {podTemplate: ` + podTemplate + `}, loader: {podTemplate: ` + podTemplate + `}}`,
 	"several loader pods": `spec: {loader: {cache: null}, workload: {clientsPerPod: 1}}`,
 	"an ISM policy":       `spec: {topologies: [{name: a, primaries: 1, ismPolicyFrom: {name: a, key: b}}]}`,
 	"bulk":                `spec: {` + bulk + `}}`,
@@ -43,6 +44,12 @@ var beyondSamples = map[string]string{
 	"command":                    `spec: {` + command + `}}`,
 	"command without OpenSearch": `spec: {` + command + `}` + nothing + `}`,
 }
+
+// podTemplate uses the fields of a template that a restricted pod may have.
+const podTemplate = `{labels: {team: search}, annotations: {sidecar.istio.io/inject: "false"}, imagePullSecrets: [{name: a}],
+  topologySpreadConstraints: [{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: ScheduleAnyway}],
+  env: [{name: A, value: b}, {name: B, valueFrom: {configMapKeyRef: {name: a, key: b}}}],
+  volumes: [{name: a, mountPath: /a, configMap: {name: a}}, {name: b, mountPath: /b, persistentVolumeClaim: {claimName: a}}, {name: c, mountPath: /c, emptyDir: {sizeLimit: 1Gi}}]}`
 
 // TestPods_meetRestrictedSecurityStandard checks that every pod that Knee makes passes the restricted Pod Security Standard and has no
 // access to the API server or the node. The only exception is the sysctl init container. It exists only if the
@@ -66,9 +73,12 @@ func TestPods_meetRestrictedSecurityStandard(t *testing.T) {
 			for _, asked := range []*bool{nil, ptr.To(true)} {
 				campaign.Spec.OpenSearch.SysctlInit = asked
 				for _, allow := range []bool{false, true} {
-					for _, pod := range podsOf(t, campaign, resources.Options{AgentImage: "knee:1", AllowSysctlInit: allow}) {
-						privileged := asked != nil && allow && pod.Labels[resources.LabelComponent] == resources.ComponentOpenSearch
-						checkPod(t, pod, privileged)
+					for _, noUserIDs := range []bool{false, true} {
+						for _, pod := range podsOf(t, campaign, resources.Options{AgentImage: "knee:1", AllowSysctlInit: allow, NoUserIDs: noUserIDs}) {
+							privileged := asked != nil && allow && pod.Labels[resources.LabelComponent] == resources.ComponentOpenSearch
+							checkPod(t, pod, privileged)
+							checkUser(t, pod.Spec, noUserIDs)
+						}
 					}
 				}
 			}
@@ -111,6 +121,21 @@ func podsOf(t *testing.T, c *v1alpha1.BenchmarkCampaign, o resources.Options) []
 		t.Fatal("no pod to look at")
 	}
 	return pods
+}
+
+// checkUser checks that a pod never runs as root, and that it leaves the user and the groups to admission if unset is true. The sysctl init
+// container is the exception.
+func checkUser(t *testing.T, spec corev1.PodSpec, unset bool) {
+	t.Helper()
+	s := spec.SecurityContext
+	if !ptr.Deref(s.RunAsNonRoot, false) || (s.RunAsUser == nil) != unset || (s.RunAsGroup == nil) != unset || (s.FSGroup == nil) != unset {
+		t.Errorf("user %v, group %v, group of volumes %v; unset is %v", s.RunAsUser, s.RunAsGroup, s.FSGroup, unset)
+	}
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		if c.Name != "sysctl" && (c.SecurityContext.RunAsUser != nil || c.SecurityContext.RunAsGroup != nil) {
+			t.Errorf("container %s has a user of its own", c.Name)
+		}
+	}
 }
 
 // writableRoots are the containers whose root file system is writable, because their program writes files next to the

@@ -104,7 +104,7 @@ var _ = Describe("a real campaign", func() {
 		c := start(ctx, w)
 		Eventually(ready(ctx, c)).WithTimeout(8 * time.Minute).Should(Or(HavePrefix("True/"), HavePrefix("False/")))
 		cell := get(ctx, c).Status.Cells[0]
-		Expect(cell.KneeClients).NotTo(BeEquivalentTo(16))
+		Expect(cell.Knee).NotTo(HaveValue(HaveField("Clients", BeEquivalentTo(16))))
 		Expect(cell.NotMeasured).To(ContainElement(And(HavePrefix("16"), ContainSubstring("maxRejections"))))
 		rejected := 0
 		for _, r := range records(ctx, ns) {

@@ -135,7 +135,7 @@ var _ = Describe("the command driver", func() {
 		w.Spec.OpenSearch = v1alpha1.OpenSearch{}
 		w.Spec.Topologies = nil
 		w.Spec.Workload = v1alpha1.Workload{Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{
-			Image: fakes, Parser: v1alpha1.ParserFreon,
+			Image: fakes, Preset: v1alpha1.PresetFreon,
 			Command: []string{"/bin/freon"},
 			Args:    []string{"ockrw", "-n", "$(calls)", "-t", "$(KNEE_CLIENTS)", "--rate", "$(rate)"},
 			Params:  map[string]v1alpha1.ParamValue{"calls": "2000", "rate": "100"},

@@ -97,10 +97,9 @@ func recorded(ctx context.Context, ns string, attempt record.Attempt) (out recor
 // leader returns the name of the manager's pod that holds the lease.
 func leader(ctx context.Context) string {
 	GinkgoHelper()
-	var leases coordinationv1.LeaseList
-	Expect(cluster.List(ctx, &leases, client.InNamespace("knee-system"))).To(Succeed())
-	Expect(leases.Items).To(HaveLen(1))
-	holder, _, _ := strings.Cut(ptr.Deref(leases.Items[0].Spec.HolderIdentity, ""), "_")
+	var lease coordinationv1.Lease
+	Expect(cluster.Get(ctx, client.ObjectKey{Namespace: "knee-system", Name: "knee.dev"}, &lease)).To(Succeed())
+	holder, _, _ := strings.Cut(ptr.Deref(lease.Spec.HolderIdentity, ""), "_")
 	return holder
 }
 

@@ -124,7 +124,7 @@ var _ = Describe("a whole campaign", Ordered, ContinueOnFailure, func() {
 		Expect(status.Result).To(MatchRegexp(`^large [0-9.]+x small`))
 		Expect(kubectl(ctx, "-n", ns, "get", "benchmarkcampaigns")).To(ContainSubstring(status.Knees))
 		for _, cell := range status.Cells {
-			Expect(cell.KneeStabilityPercent).To(HaveValue(BeNumerically(">", 0)), "%s: the sweep has repeats", cell.Variant)
+			Expect(cell.Knee).To(HaveValue(HaveField("StabilityPercent", HaveValue(BeNumerically(">", 0)))), "%s: the sweep has repeats", cell.Variant)
 		}
 		Expect(all).NotTo(BeEmpty())
 		sweep := map[int32]int{}

@@ -125,7 +125,8 @@ func (s *session) List(ctx context.Context, list client.ObjectList, opts ...clie
 func (s *session) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
 	return s.write("create", o, false, func() error {
 		err := s.cached.Create(ctx, o, opts...)
-		if _, isJob := o.(*batchv1.Job); isJob && err == nil {
+		isDryRun := len((&client.CreateOptions{}).ApplyOptions(opts).DryRun) > 0
+		if _, isJob := o.(*batchv1.Job); isJob && !isDryRun && err == nil {
 			s.creates[o.GetName()]++
 		}
 		return err

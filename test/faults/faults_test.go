@@ -40,12 +40,13 @@ var only = flag.String("faults.only", "", "a regular expression of fault points"
 func TestFaults(t *testing.T) {
 	e := startEnvironment(t)
 	e.log = func(f failure) { t.Log(f) } // log now, because the other runs may take long
-	var small, fleet int
-	var both sync.WaitGroup
-	both.Go(func() { small = enumerate(t, e.with(smallCampaign), minPoints) })
-	both.Go(func() { fleet = enumerate(t, e.with(fleetCampaign), minFleetPoints) })
-	both.Wait()
-	points := small + fleet
+	var small, fleet, sidecar int
+	var all sync.WaitGroup
+	all.Go(func() { small = enumerate(t, e.with(smallCampaign, kubernetes.Figures), minPoints) })
+	all.Go(func() { fleet = enumerate(t, e.with(fleetCampaign, kubernetes.Figures), minFleetPoints) })
+	all.Go(func() { sidecar = enumerate(t, e.with(sidecarCampaign, withSidecar), minFleetPoints) })
+	all.Wait()
+	points := small + fleet + sidecar
 	t.Logf("%d fault points", points)
 	if path := os.Getenv(pointsFile); path != "" && *only == "" && !t.Failed() {
 		if err := os.WriteFile(path, fmt.Appendf(nil, "%d fault points\n", points), 0o600); err != nil {

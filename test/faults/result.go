@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -79,7 +80,7 @@ func (e *environment) result(ctx context.Context, s *session, c *v1alpha1.Benchm
 func (e *environment) check(ctx context.Context, s *session, events *recorder) error {
 	for _, list := range []client.ObjectList{
 		&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.PersistentVolumeClaimList{},
-		&corev1.ServiceList{}, &networkingv1.NetworkPolicyList{},
+		&corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{},
 	} {
 		if err := e.direct.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
 			return err

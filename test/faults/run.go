@@ -18,6 +18,7 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/controllers"
+	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/test/kubernetes"
 	"github.com/knee-bench/knee/test/wrappers"
@@ -37,12 +38,13 @@ type environment struct {
 	log            func(failure)
 	slots          chan struct{}                             // limits the number of runs at the same time
 	campaign       func(namespace string) *wrappers.Campaign // makes the campaign of a run
+	trial          func(cfg record.Config) *corev1.PodStatus // the status of a loader pod
 }
 
 // with returns a copy of the environment that runs the given campaign.
-func (e *environment) with(campaign func(namespace string) *wrappers.Campaign) *environment {
+func (e *environment) with(campaign func(namespace string) *wrappers.Campaign, trial func(cfg record.Config) *corev1.PodStatus) *environment {
 	out := *e
-	out.campaign = campaign
+	out.campaign, out.trial = campaign, trial
 	return &out
 }
 
@@ -60,6 +62,18 @@ func fleetCampaign(ns string) *wrappers.Campaign {
 	return w
 }
 
+// sidecarCampaign returns a campaign that has only a Warmup and one trial.
+func sidecarCampaign(ns string) *wrappers.Campaign {
+	w := wrappers.MakeCampaign("sidecar").Namespace(ns).Variant("a").Clients(1).Repetitions(0).Command("ozone:1", "ozone")
+	w.Spec.Variants[0].Endpoint = &v1alpha1.Endpoint{URL: "http://" + ns}
+	return w
+}
+
+// withSidecar returns the status of a loader pod with an injected sidecar, which still runs after the trial.
+func withSidecar(cfg record.Config) *corev1.PodStatus {
+	return kubernetes.WithSidecar(*kubernetes.Figures(cfg))
+}
+
 // run runs the campaign to its end and injects the given faults. Each fault except the first happens only while the
 // campaign is on the reference route.
 func (e *environment) run(ctx context.Context, reference route, faults ...point) (result, *session, error) {
@@ -67,7 +81,7 @@ func (e *environment) run(ctx context.Context, reference route, faults ...point)
 	if err := e.direct.Create(ctx, ns); err != nil {
 		return result{}, nil, err
 	}
-	e.nodes.Behave(ns.Name, kubernetes.Behaviour{Trial: kubernetes.Figures})
+	e.nodes.Behave(ns.Name, kubernetes.Behaviour{Trial: e.trial})
 	c := e.campaign(ns.Name).Obj()
 	if err := e.direct.Create(ctx, c); err != nil {
 		return result{}, nil, err
@@ -141,6 +155,9 @@ func (e *environment) losePods(ctx context.Context, s *session) error {
 	}
 	for i := range jobs.Items {
 		job := &jobs.Items[i]
+		if !kubernetes.JobEnded(job) { // a pod with a sidecar may still show its record while it is being deleted
+			continue
+		}
 		if slices.ContainsFunc(maps.Items, func(cm corev1.ConfigMap) bool { return cm.Name == resources.RecordName(job.Name) }) {
 			continue
 		}

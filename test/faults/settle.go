@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,6 +38,7 @@ func childLists() []client.ObjectList {
 	return []client.ObjectList{
 		&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.ConfigMapList{},
 		&corev1.PersistentVolumeClaimList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{},
+		&policyv1.PodDisruptionBudgetList{},
 	}
 }
 
@@ -51,7 +54,7 @@ func watchAll(ctx context.Context, c cache.Cache) (*watcher, error) {
 	w := &watcher{changed: map[string]chan struct{}{}, jobs: map[string]map[string]map[types.UID]bool{}, lost: map[string][]string{}}
 	for _, o := range []client.Object{
 		&v1alpha1.BenchmarkCampaign{}, &appsv1.StatefulSet{}, &batchv1.Job{}, &corev1.Pod{}, &corev1.ConfigMap{},
-		&corev1.PersistentVolumeClaim{}, &corev1.Service{}, &networkingv1.NetworkPolicy{},
+		&corev1.PersistentVolumeClaim{}, &corev1.Service{}, &networkingv1.NetworkPolicy{}, &policyv1.PodDisruptionBudget{},
 	} {
 		informer, err := c.GetInformer(ctx, o)
 		if err != nil {
@@ -205,8 +208,15 @@ func unsettled(o client.Object, pods []corev1.Pod) string {
 			return what + " does not have all of its pods"
 		}
 	case *batchv1.Job:
+		if isHeldBySidecar(o, pods) {
+			return ""
+		}
 		if !kubernetes.JobEnded(o) || o.Status.Active > 0 || ptr.Deref(o.Status.Terminating, 0) > 0 {
 			return what + " has not ended"
+		}
+	case *policyv1.PodDisruptionBudget:
+		if o.Status.ObservedGeneration != o.Generation {
+			return what + " was not read by the disruption controller"
 		}
 	case *corev1.Pod:
 		if o.Status.Phase == corev1.PodPending {
@@ -214,6 +224,16 @@ func unsettled(o client.Object, pods []corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// isHeldBySidecar reports whether the trial of a Job has ended, but a sidecar keeps its only pod running until the reconciler ends the Job.
+func isHeldBySidecar(j *batchv1.Job, pods []corev1.Pod) bool {
+	return j.Spec.ActiveDeadlineSeconds == nil && slices.ContainsFunc(pods, func(pod corev1.Pod) bool {
+		return pod.Labels[batchv1.JobNameLabel] == j.Name && pod.Status.Phase == corev1.PodRunning &&
+			slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
+				return s.Name == resources.ContainerTrial && s.State.Terminated != nil
+			})
+	})
 }
 
 // attemptTitle returns a readable name of the attempt in an annotation.

@@ -53,7 +53,7 @@ func StartControllers(env *envtest.Environment, dir string, log io.Writer) (stop
 	}
 	kcm := exec.CommandContext(context.Background(), filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kube-controller-manager"),
 		"--kubeconfig="+path, "--leader-elect=false", "--secure-port=0", "--kube-api-qps=500", "--kube-api-burst=1000",
-		"--controllers=statefulset-controller,job-controller,garbage-collector-controller,persistentvolumeclaim-protection-controller")
+		"--controllers=statefulset-controller,job-controller,garbage-collector-controller,disruption-controller,persistentvolumeclaim-protection-controller")
 	kcm.Stdout, kcm.Stderr = log, log
 	if err := kcm.Start(); err != nil {
 		return nil, err

@@ -57,8 +57,10 @@ func (n *Node) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, er
 	if err := n.Get(ctx, req.NamespacedName, &pod); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if n.behaviourOf(pod).Loader != nil && !pod.DeletionTimestamp.IsZero() && pod.Status.Phase == corev1.PodRunning {
+	if isTrialPod(pod) && !pod.DeletionTimestamp.IsZero() && pod.Status.Phase == corev1.PodRunning {
+		conditions := pod.Status.Conditions
 		pod.Status = *Ended(resources.ContainerTrial, 143, "") // the status that a kubelet sets when it ends a deleted pod
+		pod.Status.Conditions = conditions
 		return ctrl.Result{}, client.IgnoreNotFound(n.Status().Update(ctx, &pod))
 	}
 	if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase != corev1.PodPending || len(pod.Status.ContainerStatuses) > 0 {
@@ -70,6 +72,10 @@ func (n *Node) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, er
 	}
 	pod.Status = *status
 	return ctrl.Result{}, client.IgnoreNotFound(n.Status().Update(ctx, &pod))
+}
+
+func isTrialPod(pod corev1.Pod) bool {
+	return pod.Labels[resources.LabelComponent] == resources.ComponentLoader
 }
 
 func (n *Node) behaviourOf(pod corev1.Pod) Behaviour {
@@ -133,9 +139,22 @@ func Recorded(r record.Record) (*corev1.PodStatus, error) {
 
 // TrialRunning returns the status of a trial's pod whose container runs.
 func TrialRunning() *corev1.PodStatus {
-	return &corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
-		Name: resources.ContainerTrial, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
-	}}}
+	return &corev1.PodStatus{
+		Phase:      corev1.PodRunning,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+		ContainerStatuses: []corev1.ContainerStatus{{
+			Name: resources.ContainerTrial, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+		}},
+	}
+}
+
+// WithSidecar returns the status of a pod whose trial has ended while a container that was injected into the pod still runs.
+func WithSidecar(ended corev1.PodStatus) *corev1.PodStatus {
+	ended.Phase = corev1.PodRunning
+	ended.ContainerStatuses = append(ended.ContainerStatuses, corev1.ContainerStatus{
+		Name: "sidecar", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
+	})
+	return &ended
 }
 
 // Ended returns the status of a pod whose container has ended with an exit code and a termination message.

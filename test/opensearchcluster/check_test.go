@@ -38,6 +38,12 @@ func everyField() *v1alpha1.BenchmarkCampaign {
 		Provisioner: v1alpha1.ProvisionOpenSearchCluster, Version: "3.4.0", Image: "registry.example.org/opensearch:3.4.0", Heap: "2Gi",
 		Settings:  map[string]v1alpha1.ParamValue{"action.auto_create_index": "false"},
 		Resources: v1alpha1.Resources{CPU: "2", Memory: "4Gi"}, Storage: v1alpha1.Storage{Size: "10Gi", StorageClassName: "fast"},
+		PodTemplate: v1alpha1.PodTemplate{
+			Labels: map[string]v1alpha1.LabelValue{"team": "search"}, Annotations: map[string]v1alpha1.AnnotationValue{"example.org/a": "b"},
+			PriorityClassName: "high", ImagePullSecrets: []v1alpha1.LocalReference{{Name: "registry"}},
+			TopologySpreadConstraints: []v1alpha1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: "rack", WhenUnsatisfiable: "DoNotSchedule"}},
+			Env:                       []v1alpha1.EnvVar{{Name: "A", Value: "b"}, {Name: "B", ValueFrom: &v1alpha1.EnvSource{ConfigMapKeyRef: v1alpha1.ConfigMapKey{Name: "c", Key: "k"}}}},
+		},
 	}
 	w.Spec.Variants[0].NodePool.Tolerations = []v1alpha1.Toleration{{Key: "pool", Operator: "Equal", Value: "a", Effect: "NoSchedule"}}
 	shared := w.Obj().DeepCopy()

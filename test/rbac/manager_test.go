@@ -2,7 +2,6 @@ package rbac_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -12,6 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/knee-bench/knee/test/loopback"
 )
 
 // manager is the manager's program. It runs with the service account and the flags of the Deployment.
@@ -35,12 +36,12 @@ func startManager(namespace string) *manager {
 		ended: make(chan error, 1),
 	}
 	kubeconfig := kubeconfigOf(m.user, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
-	probes := freeAddress()
+	probes := loopback.Address()
 	m.health = "http://" + probes
 	args := []string{"--kubeconfig=" + kubeconfig, "--leader-elect-namespace=" + namespace}
 	for _, arg := range spec.Containers[0].Args {
 		if strings.HasPrefix(arg, "--metrics-bind-address=") {
-			m.metrics = freeAddress()
+			m.metrics = loopback.Address()
 			arg = "--metrics-bind-address=" + m.metrics
 		}
 		args = append(args, strings.ReplaceAll(arg, "$(POD_NAMESPACE)", namespace))
@@ -77,12 +78,4 @@ func (m *manager) stop() {
 	Eventually(m.ended).Should(Receive(&err), "the manager ends when it is asked to")
 	Expect(err).NotTo(HaveOccurred())
 	m.command = nil
-}
-
-func freeAddress() string {
-	GinkgoHelper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer func() { _ = l.Close() }() // only its port is needed
-	return l.Addr().String()
 }

@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -65,7 +66,7 @@ func left(namespace string) func() int {
 	return func() int {
 		n := 0
 		for _, list := range []client.ObjectList{
-			&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &corev1.PodList{},
+			&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{}, &corev1.PodList{},
 		} {
 			Expect(cluster.List(ctx, list, client.InNamespace(namespace),
 				client.MatchingLabels{resources.LabelManagedBy: resources.ManagedBy})).To(Succeed())
@@ -90,6 +91,8 @@ var rarely = map[rights.Right]string{
 	{Group: "batch", Resource: "jobs", Verb: "get"}:                                "the same",
 	{Resource: "services", Verb: "get"}:                                            "the same",
 	{Group: "networking.k8s.io", Resource: "networkpolicies", Verb: "get"}:         "the same",
+	{Group: "policy", Resource: "poddisruptionbudgets", Verb: "get"}:               "the same",
+	{Group: "batch", Resource: "jobs", Verb: "patch"}:                              "only for a trial that ended while a pod of it still runs, or that a drain disrupted",
 }
 
 func init() { // the opensearch-k8s-operator's kind is not installed: only its absence is tested
@@ -176,6 +179,16 @@ var _ = Describe("the manager of a whole cluster", Ordered, func() {
 
 	It("has used exactly the rights of its roles", func() {
 		checkRequests(m.user, append(rules("", "knee-manager", "knee-metrics-auth"), rules("knee-system", "knee-leader-election")...))
+	})
+
+	It("can write only its own objects, and needs no others for a campaign", func() { // after the check of the requests: some are refused
+		checkManagerPolicy(m.user)
+		Expect(cluster.Delete(ctx, lease("knee-system"))).To(Succeed())
+		startManager("knee-system")
+		newNamespace("limited")
+		c := campaign("limited")
+		Eventually(readiness(c)).Should(Equal("True/Finished"))
+		Eventually(left("limited")).Should(BeZero())
 	})
 })
 

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/knee-bench/knee/test/loopback"
 )
 
 // imageUser is the user of the image, which owns its files. OpenSearch refuses to run as root.
@@ -60,17 +62,6 @@ func run(t *testing.T, name string, args ...string) {
 	}
 }
 
-// freePort returns a port that was free when freePort checked.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // firstStreamPort is a placeholder in a setting. It is replaced by the Arrow Flight port of the first node.
 const firstStreamPort = "FIRST"
 
@@ -80,9 +71,9 @@ func startNodes(t *testing.T, home string, names []string, settings ...string) [
 	var nodes []*node
 	var seeds []string
 	for _, name := range names {
-		n := &node{name: name, transport: freePort(t), stream: freePort(t)}
+		n := &node{name: name, transport: loopback.Port(), stream: loopback.Port()}
 		nodes = append(nodes, n)
-		seeds = append(seeds, "127.0.0.1:"+strconv.Itoa(n.transport))
+		seeds = append(seeds, net.JoinHostPort(loopback.Host(), strconv.Itoa(n.transport)))
 	}
 	for _, n := range nodes {
 		own := slices.Clone(settings)
@@ -106,10 +97,10 @@ func (n *node) start(t *testing.T, home string, settings []string) {
 	t.Helper()
 	own := home + "-" + n.name
 	run(t, "cp", "-al", home, own)
-	http := freePort(t)
-	n.url = "http://127.0.0.1:" + strconv.Itoa(http)
+	http := loopback.Port()
+	n.url = "http://" + net.JoinHostPort(loopback.Host(), strconv.Itoa(http))
 	args := []string{}
-	for _, s := range append(settings, "node.name="+n.name, "network.host=127.0.0.1", "http.port="+strconv.Itoa(http),
+	for _, s := range append(settings, "node.name="+n.name, "network.host="+loopback.Host(), "http.port="+strconv.Itoa(http),
 		"transport.port="+strconv.Itoa(n.transport), "cluster.routing.allocation.disk.threshold_enabled=false") {
 		args = append(args, "-E"+s)
 	}

@@ -129,7 +129,7 @@ func armVsIntelCorrections(r *Result) {
 		r.correct(fmt.Sprintf("intel's knee is at %d clients", intel.Knee.Clients),
 			"%d is the lowest count of the sweep: fewer clients may do as well", intel.Knee.Clients)
 	}
-	low, high := arm.At(20).DocsPerSecond, arm.At(16).DocsPerSecond
+	low, high := arm.At(20).Rate, arm.At(16).Rate
 	r.correct("arm's knee is at 16 clients", "20 clients fall %.2f %% below 16 and fail the threshold by %.0f docs/s: neighbours differ by more than "+
 		"the 3 %% that decide, and no point was repeated, so that nothing tells how sure the knee is (95 %% would give 12)", 100*(1-low/high), arm.Target-low)
 	r.correct("arm / intel is 1.43", "%.4f for the peaks, which is 1.44 rounded; at the shared 16 clients it is %.4f",

@@ -6,6 +6,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
 	"github.com/knee-bench/knee/internal/drivers/command/parser"
 	"github.com/knee-bench/knee/internal/drivers/output"
 	"github.com/knee-bench/knee/internal/record"
@@ -29,7 +30,7 @@ var ozoneFreon = Study{
 		if err != nil {
 			return record.Record{}, err
 		}
-		load := f.Load()
+		load := f.Load
 		if note := inFlight(f).Note(); note != "" {
 			load.Notes = append(load.Notes, note)
 		}
@@ -38,24 +39,25 @@ var ozoneFreon = Study{
 	checks: ozoneFreonChecks,
 }
 
-const freonThreads = 100
+const (
+	freonThreads = 100
+	freonCalls   = 10_000_000 // the count of the timer in both summaries
+)
 
 // publishedFlow returns freon's published summary of a flow. It uses the agent's parser.
-func publishedFlow(flow string) (parser.Freon, error) {
+func publishedFlow(flow string) (parser.Result, error) {
 	text, err := data.Files.ReadFile("5-ozone-" + flow + "-flow.txt")
 	if err != nil {
-		return parser.Freon{}, err
+		return parser.Result{}, err
 	}
-	f, err := parser.ParseFreon(string(text))
+	f, err := parser.Parse(string(text), commandconfig.Config{Preset: "freon"})
 	if err != nil {
 		return f, fmt.Errorf("the %s flow: %w", flow, err)
 	}
 	return f, nil
 }
 
-func inFlight(f parser.Freon) output.Concurrency {
-	return output.Concurrency{Rate: f.MeanRate, MeanMillis: f.Mean, Resolution: f.Resolution, Clients: freonThreads}
-}
+func inFlight(f parser.Result) output.Concurrency { return f.Concurrency(0, freonThreads) }
 
 // printedFlow holds the figures of one flow that the study prints and a report contains.
 type printedFlow struct {
@@ -92,7 +94,7 @@ func ozoneFreonChecks(r *Result) error {
 	r.word("old flow: failures, of which nothing is printed", "", r.text("results.csv", "failed_operations", row))
 	r.figure("new / old, calls/s", 3.3, r.compared(where{"new", "final", "rate"}, "ratio"), 1)
 	r.says("the report flags Little's law of the new flow", "91.4 calls in flight of 100 (Little's law)")
-	r.says("the report flags executions over time", "10000000 successful executions in 513 s are 19493.18 calls/s")
+	r.says("the report flags executions over time", "10000000 operations in 513 s are 19493.18/s")
 	return ozoneFreonCorrections(r)
 }
 
@@ -102,20 +104,20 @@ func ozoneFreonCorrections(r *Result) error {
 		if err != nil {
 			return err
 		}
-		seconds, calls := float64(f.Seconds), float64(f.Count)
-		r.correct(fmt.Sprintf("%s flow: %.2f calls/s over %d s", flow, f.MeanRate, f.Seconds), "%.0f calls, %.2f %% more than the %d timed: the rate's clock is another than the total execution time's, "+
-			"which gives %.2f calls/s, and %.2f at most, since it is rounded to whole seconds", f.MeanRate*seconds, 100*(f.MeanRate*seconds/calls-1), f.Count, calls/seconds, calls/(seconds-0.5))
+		seconds, calls, latency := f.Load.Seconds, float64(freonCalls), f.Load.Latency
+		r.correct(fmt.Sprintf("%s flow: %.2f calls/s over %.0f s", flow, f.Load.Rate, seconds), "%.0f calls, %.2f %% more than the %d timed: the rate's clock is another than the total execution time's, "+
+			"which gives %.2f calls/s, and %.2f at most, since it is rounded to whole seconds", f.Load.Rate*seconds, 100*(f.Load.Rate*seconds/calls-1), freonCalls, calls/seconds, calls/(seconds-0.5))
 		little := inFlight(f).InFlight()
 		if little <= freonThreads {
-			r.correct(fmt.Sprintf("%s flow: %d threads, mean latency %.2f ms", flow, freonThreads, f.Mean), "%.1f calls in flight of %d: for %.1f %% of their time threads waited for no call, so that the client may be "+
+			r.correct(fmt.Sprintf("%s flow: %d threads, mean latency %.2f ms", flow, freonThreads, latency.Mean), "%.1f calls in flight of %d: for %.1f %% of their time threads waited for no call, so that the client may be "+
 				"in part what was measured", little, freonThreads, 100*(1-little/freonThreads))
 		} else {
-			r.correct(fmt.Sprintf("%s flow: %d threads, mean latency %.2f ms", flow, freonThreads, f.Mean), "%.1f calls in flight of %d, which cannot be: the mean is of freon's sample of calls and not of all, or there were more threads",
+			r.correct(fmt.Sprintf("%s flow: %d threads, mean latency %.2f ms", flow, freonThreads, latency.Mean), "%.1f calls in flight of %d, which cannot be: the mean is of freon's sample of calls and not of all, or there were more threads",
 				little, freonThreads)
 		}
-		r.correct(fmt.Sprintf("%s flow: max %.2f ms, 99 %% <= %.2f ms", flow, f.Max, f.P99), "freon keeps a sample of 1,028 calls, most of them of the last five minutes: of %d calls the highest latency and the far percentiles are not known", f.Count)
+		r.correct(fmt.Sprintf("%s flow: max %.2f ms, 99 %% <= %.2f ms", flow, latency.Max, latency.P99), "freon keeps a sample of 1,028 calls, most of them of the last five minutes: of %d calls the highest latency and the far percentiles are not known", freonCalls)
 		if flow == "old" {
-			r.correct("old flow: 1693 s are 28 min 29 s", "they are %d min %d s", f.Seconds/60, f.Seconds%60)
+			r.correct("old flow: 1693 s are 28 min 29 s", "they are %d min %d s", int(seconds)/60, int(seconds)%60)
 			r.correct("old flow: no Failures, no Successful executions", "the rate stands as printed; how many calls failed is not known")
 		}
 	}

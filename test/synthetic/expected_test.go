@@ -24,7 +24,7 @@ func expected(s scenario, studies int) float64 {
 		for _, clients := range s.clients {
 			for range repeats {
 				docs := s.machine.Curve(int(clients)) * math.Exp(cv*rng.NormFloat64())
-				points = append(points, sweep.Point{Clients: clients, DocsPerSecond: docs, Verdict: verdict.Measured})
+				points = append(points, sweep.Point{Clients: clients, Rate: docs, Verdict: verdict.Measured})
 			}
 		}
 		if sweep.NewCurve(points, percentOfPeak).Knee.Clients == s.knee {
@@ -61,7 +61,7 @@ func TestScenarios_statedKneeAndDoubt_areTrue(t *testing.T) {
 		var points []sweep.Point
 		for _, clients := range s.clients {
 			if !slices.Contains(s.gated, clients) {
-				points = append(points, sweep.Point{Clients: clients, DocsPerSecond: s.machine.Rate(int(clients)), Verdict: verdict.Measured})
+				points = append(points, sweep.Point{Clients: clients, Rate: s.machine.Rate(int(clients)), Verdict: verdict.Measured})
 			}
 		}
 		if c := sweep.NewCurve(points, percentOfPeak); c.Knee.Clients != s.knee {

@@ -16,6 +16,7 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/loopback"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 )
 
@@ -33,7 +34,7 @@ func newAgents(t *testing.T, endpoint string, bulk v1alpha1.Bulk) *agents {
 	c.Spec.Workload.ClientsPerPod = ptr.To[int32](clients / pods)
 	p := plan.Build(c)
 	a := &agents{config: config(p, c, record.Trial{Campaign: "c", Cell: p.Cells[0].Hash, Phase: record.Sweep, Clients: clients, Repetition: 1, Placement: 1})}
-	a.config.Endpoint, a.config.Coordinator = endpoint, freeAddress(t)
+	a.config.Endpoint, a.config.Coordinator = endpoint, loopback.Address()
 	a.config.SettleSeconds, a.config.ActivitySeconds, a.config.DeadlineSeconds = 30, 20, 120
 	return a
 }

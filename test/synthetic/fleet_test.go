@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/knee-bench/knee/internal/drivers/agentside"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/loopback"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 	"github.com/knee-bench/knee/test/synthetic/osb"
 )
@@ -48,21 +48,9 @@ func newFleet(t *testing.T, clients int32, machine opensearch.Machine) *fleet {
 	if f.config.Loaders != pods || !strings.HasSuffix(f.config.Coordinator, fmt.Sprintf(":%d", record.CoordinatorPort)) {
 		t.Fatalf("%d loader pods, the coordinator is %q", f.config.Loaders, f.config.Coordinator)
 	}
-	f.config.Endpoint, f.config.Coordinator, f.config.SettleSeconds, f.config.Measure = listener.URL, freeAddress(t), 30, "Whole"
+	f.config.Endpoint, f.config.Coordinator, f.config.SettleSeconds, f.config.Measure = listener.URL, loopback.Address(), 30, "Whole"
 	f.config.DeadlineSeconds = 120
 	return f
-}
-
-// freeAddress returns an address of the loopback interface with a free port.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	var config net.ListenConfig
-	l, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
 }
 
 // ended is how a loader pod with an index above 0 ended.
@@ -206,7 +194,7 @@ func TestLoaderPodFaults(t *testing.T) {
 				if f.change[index] != nil || f.during[index] != nil || c.others == "" {
 					continue
 				}
-				if late := o.err != nil && strings.Contains(o.err.Error(), "loader pod 0 at 127.0.0.1:"); late { // the pod did not reach the coordinator, or the coordinator refused it
+				if late := o.err != nil && strings.Contains(o.err.Error(), "loader pod 0 at "+loopback.Host()+":"); late { // the pod did not reach the coordinator, or the coordinator refused it
 					continue
 				}
 				if o.err != nil || !strings.Contains(o.did, knows+c.others) {

@@ -31,7 +31,7 @@ func (c *Campaign) Command(image string, command ...string) *Campaign {
 	}
 	c.Spec.Workload = v1alpha1.Workload{
 		Measure: v1alpha1.MeasureWhole,
-		Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{Image: image, Command: command, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Parser: v1alpha1.ParserFreon}},
+		Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{Image: image, Command: command, Args: []string{"-t", "$(KNEE_CLIENTS)"}, Preset: v1alpha1.PresetFreon}},
 	}
 	return c
 }

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/loopback"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -525,13 +526,7 @@ func TestAsk_memberLostAfterShare_isSkipped(t *testing.T) {
 }
 
 func TestJoin_coordinatorStartsLater_succeeds(t *testing.T) {
-	var config net.ListenConfig
-	place, err := config.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := place.Addr().String()
-	_ = place.Close()
+	address := loopback.Address()
 	tried := make(chan struct{}, 100)
 	attempt := record.Attempt{Trial: record.Trial{Placement: 1}, N: 1}
 	o := Options{Attempt: attempt, Loaders: 2, Say: func(string, ...any) { tried <- struct{}{} }}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/knee-bench/knee/internal/record"
@@ -161,7 +162,17 @@ func (c *Coordinator) handleMessage(index int, m *member, said message) error {
 	case !known:
 		return fmt.Errorf("the loader pod sent the message %q: %w", said.Kind, errTurn)
 	case said.Kind == kindFailed:
-		c.giveUp(&record.Error{Reason: said.Reason, Message: memberName(index, m.host) + ": " + said.Message})
+		c.giveUp(failureOf(said, memberName(index, m.host)))
 	}
 	return nil
+}
+
+// failureOf returns the error that a member reports. The reason decides whether Knee repeats the attempt, so a reason that no agent
+// gives counts as a lost member.
+func failureOf(said message, name string) *record.Error {
+	text := strings.ToValidUTF8(said.Message[:min(len(said.Message), maxFailure)], "")
+	if !record.IsAgentReason(said.Reason) {
+		return lostError("%s failed with the unknown reason %.40q: %s", name, said.Reason, text)
+	}
+	return &record.Error{Reason: said.Reason, Message: name + ": " + text}
 }

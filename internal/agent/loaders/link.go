@@ -56,6 +56,7 @@ type message struct {
 // Limits for received data.
 const (
 	maxMessage = 1 << 20  // bytes of a message
+	maxFailure = 8 << 10  // bytes of the text of a failure, so that it fits into a message for the other members
 	maxRefusal = 4 << 10  // bytes of the HTTP response that refuses a pod
 	maxHeader  = 16 << 10 // bytes of the HTTP header of a request
 )

@@ -61,6 +61,7 @@ func TestSettle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			t.Cleanup(func() { _ = client.Close() })
 			target := Target{Cluster: client, HTTP: server.Client(), Say: t.Logf, Probes: []record.Probe{{Node: "n1", URL: server.URL}}}
 			limit := 30 * time.Second
 			if c.note != "" {

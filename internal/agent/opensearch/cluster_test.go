@@ -41,6 +41,7 @@ func fakeCluster(t *testing.T, answers map[string]string) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -128,6 +129,7 @@ func TestClient_apiError_quotesReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = refused.Close() })
 	if _, err := refused.Health(ctx); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("nobody there: %v", err)
 	}
@@ -146,6 +148,7 @@ func TestAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = c.Close() })
 		if err := c.Answers(t.Context()); (err == nil) != answers {
 			t.Errorf("%d: %v", status, err)
 		}

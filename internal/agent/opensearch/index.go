@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -279,12 +280,15 @@ func Seconds(value string) (seconds float64, ok bool) {
 	for _, u := range units {
 		if len(value) > len(u.suffix) && value[len(value)-len(u.suffix):] == u.suffix {
 			if n, err := strconv.ParseFloat(value[:len(value)-len(u.suffix)], 64); err == nil {
-				return n * u.factor, true
+				return n * u.factor, isFinite(n * u.factor)
 			}
 		}
 	}
 	if n, err := strconv.ParseFloat(value, 64); err == nil {
-		return n / 1e3, true
+		return n / 1e3, isFinite(n)
 	}
 	return 0, false
 }
+
+// isFinite reports whether n is a number. strconv.ParseFloat also accepts NaN and Inf.
+func isFinite(n float64) bool { return !math.IsNaN(n) && !math.IsInf(n, 0) }

@@ -61,6 +61,7 @@ func fakePlugin(t *testing.T) (*Client, *map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Close() })
 	return c, &policy
 }
 
@@ -88,6 +89,7 @@ func TestPutPolicy_missingPlugin_fails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Close() })
 	if err := c.PutPolicy(t.Context(), "x", nil); !LacksPlugin(err) || !strings.Contains(err.Error(), "status 400: no handler found for uri [") {
 		t.Errorf("%v", err)
 	}

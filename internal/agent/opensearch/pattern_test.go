@@ -57,6 +57,7 @@ func TestDeleteIndex_pattern_deletesEachByName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Close() })
 	defer func() { _ = c.Close() }()
 	if exists, err := c.IndexExists(t.Context(), "logs-*"); err != nil || !exists {
 		t.Errorf("exists: %t, %v", exists, err)

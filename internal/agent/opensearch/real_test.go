@@ -25,6 +25,7 @@ func realCluster(t *testing.T) (*Client, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
+	t.Cleanup(func() { _ = c.Close() })
 	return c, endpoint
 }
 
@@ -151,9 +152,9 @@ func TestDataStream_realCluster(t *testing.T) {
 	})
 }
 
-// TestDeleteDataStream_nameOfIndex_keepsIndex checks that DeleteDataStream with the name of an index does not delete the index and
+// TestDeleteDataStream_nameOfRealIndex_keepsIndex checks that DeleteDataStream with the name of an index does not delete the index and
 // returns no error.
-func TestDeleteDataStream_nameOfIndex_keepsIndex(t *testing.T) {
+func TestDeleteDataStream_nameOfRealIndex_keepsIndex(t *testing.T) {
 	c, _ := realCluster(t)
 	const name = "knee-test-index"
 	t.Cleanup(func() { _ = c.DeleteIndex(context.Background(), name) })

@@ -26,6 +26,7 @@ func TestClient_redirect_isNotFollowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = client.Close() })
 	defer func() { _ = client.Close() }()
 	_, err = client.Health(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "status 307") || strings.Contains(err.Error(), "s3cr3t") {
@@ -64,6 +65,7 @@ func TestRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = client.Close() })
 		_, err = client.Health(t.Context())
 		if got := RefusalOf(err); got != c.want {
 			t.Errorf("%s as %s: %q, want %q: %v", c.url, c.user, got, c.want, err)

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // role is the environment variable that selects what the test binary does when it runs as a child process.
@@ -24,7 +26,7 @@ const role = "KNEE_TEST_ROLE"
 func TestMain(m *testing.M) {
 	switch os.Getenv(role) {
 	case "":
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	case "driver": // starts an actor, prints the actor's PID and ends at SIGINT without ending the actor, as opensearch-benchmark does at SIGTERM
 		actor := exec.Command(os.Args[0])
 		actor.Env = []string{role + "=actor"}

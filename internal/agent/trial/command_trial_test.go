@@ -23,8 +23,8 @@ func shell(t *testing.T, script string, args ...string) Options {
 	return Options{Drivers: agentside.Drivers(), Work: t.TempDir(), Output: io.Discard, Config: record.Config{
 		Attempt: record.Attempt{Trial: record.Trial{Cell: "abc", Phase: record.Final, Clients: 4, Repetition: 1, Placement: 1}, N: 1}, DeadlineSeconds: 60,
 		Driver: record.NewDriverConfig(commandconfig.Name, commandconfig.Config{
-			Command: []string{"/bin/sh", "-c", script, "sh"}, Args: args, Parser: "JSON",
-			JSON: &commandconfig.JSONFigures{Throughput: commandconfig.JSONMetric{Path: "$.rate", Unit: "calls/s"}},
+			Command: []string{"/bin/sh", "-c", script, "sh"}, Args: args,
+			JSON: &commandconfig.Figures{Throughput: commandconfig.Figure{Selector: "$.rate", Unit: "calls/s"}},
 		}),
 	}}
 }
@@ -41,7 +41,7 @@ func TestCommandTrial_freon(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Config.Attempt.Clients = 100
-	o.Config.Driver = record.NewDriverConfig(commandconfig.Name, commandconfig.Config{Command: []string{"cat", freon}, Parser: "Freon"})
+	o.Config.Driver = record.NewDriverConfig(commandconfig.Name, commandconfig.Config{Command: []string{"cat", freon}, Preset: "freon"})
 	r := Run(t.Context(), o)
 	if r.Error != nil || r.Load == nil || r.Ingest != nil || r.Driver.Name != "command" || r.Driver.RunID != "knee-abc-final-c100-r1-a1" {
 		t.Fatalf("%+v, %+v", r, r.Error)
@@ -65,21 +65,21 @@ func TestCommandTrial_freon(t *testing.T) {
 // is computed only from the operations.
 func TestCommandTrial_bytesPerSecond_utilizationFromOperations(t *testing.T) {
 	const said = `{"mibs": 250, "ops": 256000, "sec": 64, "lat": 4}`
-	options := func(change func(*commandconfig.JSONFigures)) Options {
+	options := func(change func(*commandconfig.Figures)) Options {
 		o := shell(t, "echo '"+said+"'")
 		o.Config.Attempt.Clients = 16
 		changeCommand(&o, func(c *commandconfig.Config) {
-			c.JSON = &commandconfig.JSONFigures{Throughput: commandconfig.JSONMetric{Path: "$.mibs", Unit: "MiB/s"}, Operations: "$.ops", Seconds: "$.sec",
+			c.JSON = &commandconfig.Figures{Throughput: commandconfig.Figure{Selector: "$.mibs", Unit: "MiB/s"}, Operations: "$.ops", Seconds: "$.sec",
 				LatencyUnit: "ms", Latency: map[string]string{"mean": "$.lat"}}
 			change(c.JSON)
 		})
 		return o
 	}
-	r := Run(t.Context(), options(func(*commandconfig.JSONFigures) {}))
+	r := Run(t.Context(), options(func(*commandconfig.Figures) {}))
 	if r.Error != nil || r.Load.Rate != 250 || len(r.Load.Notes) != 0 || r.Loader.UtilizationOfTime != 1 {
 		t.Errorf("%+v, %+v, %+v", r.Error, r.Load, r.Loader)
 	}
-	r = Run(t.Context(), options(func(f *commandconfig.JSONFigures) { f.Operations = "" }))
+	r = Run(t.Context(), options(func(f *commandconfig.Figures) { f.Operations = "" }))
 	if r.Error != nil || len(r.Load.Notes) != 0 || r.Loader.UtilizationOfTime != 0 {
 		t.Errorf("without operations, the rate is unknown: %+v, %+v, %+v", r.Error, r.Load, r.Loader)
 	}
@@ -159,16 +159,16 @@ func TestCommandTrial_failures(t *testing.T) {
 			changeCommand(&o, func(c *commandconfig.Config) { c.Command = []string{"/opt/$(KNEE_CLIENTS)"} })
 			return o
 		}, record.ReasonDriverFailed, []string{"has no program /opt/4"}},
-		"an unknown parser": {func() Options {
+		"an unknown preset": {func() Options {
 			o := shell(t, "true")
-			changeCommand(&o, func(c *commandconfig.Config) { c.Parser = "XML" })
+			changeCommand(&o, func(c *commandconfig.Config) { c.Preset = "xml" })
 			return o
-		}, record.ReasonDriverIncomplete, []string{`no parser "XML"`}},
+		}, record.ReasonDriverIncomplete, []string{`no preset "xml"`}},
 		"figures of something": {func() Options {
 			o := shell(t, "echo Failures: 3")
-			changeCommand(&o, func(c *commandconfig.Config) { c.Parser = "Freon" })
+			changeCommand(&o, func(c *commandconfig.Config) { c.Preset = "freon" })
 			return o
-		}, record.ReasonDriverIncomplete, []string{"freon's summary lacks"}},
+		}, record.ReasonDriverIncomplete, []string{"preset freon: throughput: no line of the output matches the pattern"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Run(t.Context(), c.options())

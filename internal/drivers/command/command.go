@@ -145,30 +145,14 @@ func (d *Driver) Load(ctx context.Context, in driver.LoadInput) (json.RawMessage
 	return json.Marshal(share)
 }
 
-// read parses the output with the campaign's parser. It also compares the figures with the number of clients. If the output
+// read parses the output as the campaign says. It also compares the figures with the number of clients. If the output
 // does not contain the duration of the load, the run time of the program is used.
 func (d *Driver) read(text string, ran time.Duration) (commandShare, error) {
-	var (
-		c    = d.config
-		load *record.Load
-		law  output.Concurrency
-	)
-	switch {
-	case c.Parser == "Freon":
-		run, err := parser.ParseFreon(text)
-		if err != nil {
-			return commandShare{}, err
-		}
-		load, law = run.Load(), run.Concurrency(d.clients())
-	case c.Parser == "JSON" && c.JSON != nil:
-		var err error
-		if load, err = parser.ParseJSONFigures(text, *c.JSON); err != nil {
-			return commandShare{}, err
-		}
-		law = output.ConcurrencyOf(load, ran.Seconds(), d.clients())
-	default:
-		return commandShare{}, fmt.Errorf("there is no parser %q: set spec.workload.command.parser to Freon or JSON", c.Parser)
+	got, err := parser.Parse(text, d.config)
+	if err != nil {
+		return commandShare{}, err
 	}
+	load, law := got.Load, got.Concurrency(ran.Seconds(), d.clients())
 	if load.Seconds == 0 {
 		load.Seconds = ran.Seconds()
 	}
@@ -186,18 +170,10 @@ func (d *Driver) Outcome(shares []json.RawMessage) (driver.Outcome, error) {
 	}
 	load, inFlight := all[0].Load, all[0].InFlight
 	if len(all) > 1 {
-		load, inFlight = mergeShares(all, d.metrics())
+		load, inFlight = mergeShares(all)
 	}
 	used := output.Concurrency{Rate: inFlight, MeanMillis: 1000, Clients: float64(d.session.Config.Attempt.Clients)}
 	return driver.Outcome{Load: load, ClientUtilization: used.Utilization()}, nil
-}
-
-// metrics returns the metrics that the campaign reads from the program's output.
-func (d *Driver) metrics() []commandconfig.JSONMetric {
-	if c := d.config; c.JSON != nil {
-		return c.JSON.Metrics
-	}
-	return nil
 }
 
 // ReadMetrics evaluates the campaign's Prometheus queries for the time of the load.

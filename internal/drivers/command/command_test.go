@@ -26,8 +26,7 @@ func TestOutcome_severalPods(t *testing.T) {
 		}
 		return data
 	}
-	config := commandconfig.Config{JSON: &commandconfig.JSONFigures{Metrics: []commandconfig.JSONMetric{{Name: "gc", Unit: "ms"}}}}
-	d := &Driver{session: &driver.Session{Config: record.Config{Attempt: record.Attempt{Trial: record.Trial{Clients: 10, Placement: 1}}}}, config: config}
+	d := &Driver{session: &driver.Session{Config: record.Config{Attempt: record.Attempt{Trial: record.Trial{Clients: 10, Placement: 1}}}}}
 	out, err := d.Outcome([]json.RawMessage{share(100, 10, 5, "odd"), share(50, 12, 4, "odd", "odder")})
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +41,7 @@ func TestOutcome_severalPods(t *testing.T) {
 	if len(l.Notes) != 3 || !slices.Contains(l.Notes, "odder") || !strings.Contains(l.Notes[2], "lasted between 10.0 and 12.0 s") {
 		t.Errorf("%q", l.Notes)
 	}
-	if m := l.Metrics; len(m) != 1 || m[0].Name != "gc" || m[0].Value != nil || !strings.Contains(m[0].Note, "2 loader pods") {
+	if m := l.Metrics; len(m) != 1 || m[0].Name != "p75" || m[0].Unit != "ms" || m[0].Value != nil || !strings.Contains(m[0].Note, "2 loader pods") {
 		t.Errorf("%+v", m)
 	}
 	if out, err = d.Outcome([]json.RawMessage{share(100, 10, 0)}); err != nil || out.Load.Latency == nil || out.ClientUtilization != 0 || *out.Load.Metrics[0].Value != 3.5 {
@@ -116,8 +115,8 @@ func TestPrometheus_evaluate(t *testing.T) {
 // TestRead_withoutSeconds checks that the duration of the load is the run time of the program if there is no path for
 // the seconds.
 func TestRead_withoutSeconds(t *testing.T) {
-	config := commandconfig.Config{Parser: "JSON", JSON: &commandconfig.JSONFigures{
-		Throughput: commandconfig.JSONMetric{Path: "$.mibs", Unit: "MiB/s"}, Operations: "$.ops", LatencyUnit: "ms", Latency: map[string]string{"mean": "$.lat"}}}
+	config := commandconfig.Config{JSON: &commandconfig.Figures{
+		Throughput: commandconfig.Figure{Selector: "$.mibs", Unit: "MiB/s"}, Operations: "$.ops", LatencyUnit: "ms", Latency: map[string]string{"mean": "$.lat"}}}
 	d := &Driver{session: &driver.Session{Config: record.Config{Attempt: record.Attempt{Trial: record.Trial{Clients: 16, Placement: 1}}}}, config: config}
 	share, err := d.read(`{"mibs": 250, "ops": 256000, "sec": 64, "lat": 4}`, 64*time.Second)
 	if err != nil || share.InFlight != 16 || share.Load.Seconds != 64 || len(share.Load.Notes) != 0 {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -15,9 +14,9 @@ import (
 const unequalPods = 0.05
 
 // mergeShares merges the loads of several pods. It adds rates and counts. It omits latencies, because percentiles of several
-// programs cannot be merged. It also omits the values of the campaign's metrics, because their meaning is not known. Each of
-// these metrics gets a note instead of a value.
-func mergeShares(all []commandShare, metrics []commandconfig.JSONMetric) (load *record.Load, inFlight float64) {
+// programs cannot be merged. It also omits the values of metrics, because their meaning is not known. Each metric gets a note
+// instead of a value.
+func mergeShares(all []commandShare) (load *record.Load, inFlight float64) {
 	sum := &record.Load{Unit: all[0].Load.Unit}
 	shortest, known := math.Inf(1), true
 	for _, s := range all {
@@ -38,7 +37,7 @@ func mergeShares(all []commandShare, metrics []commandconfig.JSONMetric) (load *
 	if shortest < (1-unequalPods)*sum.Seconds {
 		sum.Notes = append(sum.Notes, fmt.Sprintf("the loads of the loader pods lasted between %.1f and %.1f s: the sum of their rates is valid only for the time in which all pods ran", shortest, sum.Seconds))
 	}
-	for _, m := range metrics {
+	for _, m := range all[0].Load.Metrics {
 		sum.Metrics = append(sum.Metrics, record.Metric{Name: m.Name, Unit: m.Unit, Note: fmt.Sprintf("each of the %d loader pods reported its own value, and Knee cannot merge the values", len(all))})
 	}
 	if !known {

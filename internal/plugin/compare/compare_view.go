@@ -58,7 +58,7 @@ func pairRow(t *terminal.Table, cell cellPair, what string, p *figurePair) {
 		t.WriteRow(cell.Variant, cell.Topology, what, "-", "-", "-", "-", "-", "-")
 		return
 	}
-	t.WriteRow(cell.Variant, cell.Topology, what, rateAndClients(p.A.DocsPerSecond, p.A.Clients), rateAndClients(p.B.DocsPerSecond, p.B.Clients), fmt.Sprintf("%.4f", p.Ratio), "", "", "")
+	t.WriteRow(cell.Variant, cell.Topology, what, rateAndClients(p.A.Rate, p.A.Clients), rateAndClients(p.B.Rate, p.B.Clients), fmt.Sprintf("%.4f", p.Ratio), "", "", "")
 }
 
 func rateAndClients(docs float64, clients int32) string {
@@ -72,7 +72,7 @@ func finalFigures(t *terminal.Table, cell cellPair) {
 		return
 	}
 	of := func(s sample) string {
-		text := fmt.Sprintf("%s, n %d", rateAndClients(s.DocsPerSecond, s.Clients), s.Repetitions)
+		text := fmt.Sprintf("%s, n %d", rateAndClients(s.Rate, s.Clients), s.Repetitions)
 		if s.Placements > 1 {
 			text += fmt.Sprintf(" on %d placements", s.Placements)
 		}

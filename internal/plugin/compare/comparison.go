@@ -27,7 +27,7 @@ type sideView struct {
 	Name     string   `json:"name"`
 	Campaign string   `json:"campaign"`
 	Rerun    string   `json:"rerun,omitempty"`
-	Unit     string   `json:"unit"` // unit of every docsPerSecond below: docs/s if the load fills an index
+	Unit     string   `json:"unit"` // unit of every rate below: docs/s if the load fills an index
 	Finished bool     `json:"finished"`
 	Days     []string `json:"days"`  // UTC
 	Hosts    []string `json:"hosts"` // Kubernetes nodes of OpenSearch
@@ -50,8 +50,8 @@ type figurePair struct {
 }
 
 type measured struct {
-	Clients       int32   `json:"clients"`
-	DocsPerSecond float64 `json:"docsPerSecond"`
+	Clients int32   `json:"clients"`
+	Rate    float64 `json:"rate"`
 }
 
 type finalPair struct {
@@ -65,10 +65,10 @@ type finalPair struct {
 }
 
 type sample struct {
-	Clients       int32   `json:"clients"`
-	Repetitions   int     `json:"repetitions"`
-	Placements    int     `json:"placements"`
-	DocsPerSecond float64 `json:"docsPerSecond"` // median
+	Clients     int32   `json:"clients"`
+	Repetitions int     `json:"repetitions"`
+	Placements  int     `json:"placements"`
+	Rate        float64 `json:"rate"` // median
 }
 
 type difference struct {
@@ -115,8 +115,8 @@ func (s side) view() sideView {
 		Finished: s.in.Assessment.Finished, Days: []string{}, Hosts: []string{},
 	}
 	for _, r := range s.in.Records {
-		if r.StartedAt > 0 {
-			v.Days = appendNew(v.Days, time.UnixMilli(r.StartedAt).UTC().Format(time.DateOnly))
+		if start := r.StartTime(); start > 0 {
+			v.Days = appendNew(v.Days, time.UnixMilli(start).UTC().Format(time.DateOnly))
 		}
 		for _, n := range r.Nodes {
 			if host := n.Environment.Host; host != "" {
@@ -186,7 +186,7 @@ func newFigurePair(a, b *sweep.Point) *figurePair {
 		return nil
 	}
 	return &figurePair{
-		measured{a.Clients, a.DocsPerSecond}, measured{b.Clients, b.DocsPerSecond}, b.DocsPerSecond / a.DocsPerSecond,
+		measured{a.Clients, a.Rate}, measured{b.Clients, b.Rate}, b.Rate / a.Rate,
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/plugin/terminal"
@@ -17,7 +19,7 @@ const lastPoints = 6
 // column alignment would count colour codes as text.
 func formatDashboard(c *v1alpha1.BenchmarkCampaign, points *points, now time.Time, paint func(colour, text string) string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%s  %s", c.Namespace, c.Name, progressBar(c.Status.Progress))
+	fmt.Fprintf(&b, "%s/%s  %s", c.Namespace, c.Name, progressBar(c.Status.TrialCounts))
 	if left, known := timeLeft(c.Status, now); known {
 		fmt.Fprintf(&b, "  about %s left", left)
 	}
@@ -26,16 +28,17 @@ func formatDashboard(c *v1alpha1.BenchmarkCampaign, points *points, now time.Tim
 	rates := strings.ToUpper(plan.DriverOf(c.Spec.Workload).Unit())
 	t.WriteRow("VARIANT", "TOPOLOGY", "PHASE", "TRIALS", "KNEE", rates, "PEAK", rates, "FINALS "+rates, "NOT MEASURED")
 	for _, cell := range c.Status.Cells {
-		t.WriteRow(cell.Variant, cell.Topology, terminal.OrDash(cell.Phase), cell.Trials,
-			knownOrDash(int64(cell.KneeClients)), knownOrDash(cell.KneeDocsPerSecond), knownOrDash(int64(cell.PeakClients)), knownOrDash(cell.PeakDocsPerSecond),
-			knownOrDash(cell.FinalDocsPerSecond), none(len(cell.NotMeasured)))
+		knee, peak := ptr.Deref(cell.Knee, v1alpha1.KneeStatus{}), ptr.Deref(cell.Peak, v1alpha1.PointStatus{})
+		t.WriteRow(cell.Variant, cell.Topology, terminal.OrDash(cell.Phase), fmt.Sprintf("%d/%d", ptr.Deref(cell.TrialCounts.Done, 0), ptr.Deref(cell.TrialCounts.Planned, 0)),
+			knownOrDash(int64(knee.Clients)), knownOrDash(knee.Rate), knownOrDash(int64(peak.Clients)), knownOrDash(peak.Rate),
+			knownOrDash(cell.FinalRate), none(len(cell.NotMeasured)))
 	}
 	if last := points.latest(lastPoints); len(last) > 0 {
 		t.EndTable()
 		t.WriteRow("LAST POINTS", "AT", rates, "VERDICT")
 		for _, r := range last {
 			rate, verdict := describeResult(r, c.Spec)
-			t.WriteRow(attemptName(r.Attempt), time.UnixMilli(r.FinishedAt).Format(time.TimeOnly), rate, verdict)
+			t.WriteRow(attemptName(r.Attempt), time.UnixMilli(r.EndTime()).Format(time.TimeOnly), rate, verdict)
 		}
 	}
 	_ = t.Print() // writing to a strings.Builder never fails

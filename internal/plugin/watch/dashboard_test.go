@@ -33,11 +33,11 @@ func TestDashboard(t *testing.T) {
 	c.Namespace, c.Name = "default", "study"
 	c.Spec.Gates.MaxIOWaitPercent = v1alpha1.ToDecimal("10")
 	c.Status = v1alpha1.BenchmarkCampaignStatus{
-		Progress: "10/20", StartedAt: &start, Running: []string{"arm 6p0r Sweep clients=40"}, Knees: "intel=12",
+		TrialCounts: v1alpha1.NewTrialCounts(20, 10, 0), StartedAt: &start, Running: []string{"arm 6p0r Sweep clients=40"}, Knees: "intel=12",
 		Cells: []v1alpha1.CellStatus{
-			{Variant: "intel", Topology: "6p0r", Phase: "Pending", Trials: "7/10", KneeClients: 12, KneeDocsPerSecond: 239130, PeakClients: 48,
-				PeakDocsPerSecond: 243044, NotMeasured: []string{"24 clients Errored"}},
-			{Variant: "arm", Topology: "6p0r", Phase: "Sweep", Trials: "3/10"},
+			{Variant: "intel", Topology: "6p0r", Phase: "Pending", TrialCounts: v1alpha1.NewTrialCounts(10, 7, 1),
+				Knee: &v1alpha1.KneeStatus{PointStatus: v1alpha1.PointStatus{Clients: 12, Rate: 239130}}, Peak: &v1alpha1.PointStatus{Clients: 48, Rate: 243044}, NotMeasured: []string{"24 clients Errored"}},
+			{Variant: "arm", Topology: "6p0r", Phase: "Sweep", TrialCounts: v1alpha1.NewTrialCounts(10, 3, 0)},
 		},
 	}
 	p := newPoints()

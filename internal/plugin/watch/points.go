@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -38,7 +39,7 @@ func (p *points) add(cm *corev1.ConfigMap) {
 	if err != nil {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(p.all, r, func(a, b record.Record) int { return int(a.FinishedAt - b.FinishedAt) })
+	at, _ := slices.BinarySearchFunc(p.all, r, func(a, b record.Record) int { return cmp.Compare(a.EndTime(), b.EndTime()) })
 	p.all = slices.Insert(p.all, at, r)
 	if p.began {
 		p.fresh = append(p.fresh, r)

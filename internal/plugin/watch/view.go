@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plugin/terminal"
@@ -15,7 +16,7 @@ import (
 // progressLine returns one line about the progress of a campaign: n of m trials, what runs or what the campaign waits for, and
 // the time left.
 func progressLine(s v1alpha1.BenchmarkCampaignStatus, now time.Time) string {
-	parts := []string{progressBar(s.Progress)}
+	parts := []string{progressBar(s.TrialCounts)}
 	if doing := currentActivity(s); doing != "" {
 		parts = append(parts, doing)
 	}
@@ -42,24 +43,19 @@ func currentActivity(s v1alpha1.BenchmarkCampaignStatus) string {
 }
 
 // progressBar draws "7/24" as a bar of 20 characters, followed by the figures.
-func progressBar(progress string) string {
-	done, planned, ok := figures(progress)
-	if !ok {
+func progressBar(trials v1alpha1.TrialCounts) string {
+	done, planned := ptr.Deref(trials.Done, 0), ptr.Deref(trials.Planned, 0)
+	if planned == 0 {
 		return "[....................]"
 	}
-	full := 20 * done / planned
+	full := int(20 * done / planned)
 	return fmt.Sprintf("[%s%s] %d of %d trials", strings.Repeat("#", full), strings.Repeat(".", 20-full), done, planned)
-}
-
-func figures(progress string) (done, planned int, ok bool) {
-	n, err := fmt.Sscanf(progress, "%d/%d", &done, &planned)
-	return done, planned, err == nil && n == 2 && planned > 0 && done >= 0 && done <= planned
 }
 
 // timeLeft estimates the remaining time. It assumes that a remaining trial takes as long as the average completed trial.
 func timeLeft(s v1alpha1.BenchmarkCampaignStatus, now time.Time) (time.Duration, bool) {
-	done, planned, ok := figures(s.Progress)
-	if !ok || done == 0 || done == planned || s.StartedAt == nil {
+	done, planned := ptr.Deref(s.TrialCounts.Done, 0), ptr.Deref(s.TrialCounts.Planned, 0)
+	if done == 0 || done == planned || s.StartedAt == nil {
 		return 0, false
 	}
 	each := now.Sub(s.StartedAt.Time) / time.Duration(done)

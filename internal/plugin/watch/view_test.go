@@ -19,15 +19,15 @@ func TestProgressLine(t *testing.T) {
 	}{
 		"nothing known yet": {v1alpha1.BenchmarkCampaignStatus{}, "[....................]"},
 		"a third done": {
-			v1alpha1.BenchmarkCampaignStatus{Progress: "4/12", StartedAt: &started, Running: []string{"arm 6p0r Sweep clients=16"}},
+			v1alpha1.BenchmarkCampaignStatus{TrialCounts: v1alpha1.NewTrialCounts(12, 4, 0), StartedAt: &started, Running: []string{"arm 6p0r Sweep clients=16"}},
 			"[######..............] 4 of 12 trials  arm 6p0r Sweep clients=16  about 12m0s left",
 		},
 		"waiting": {
-			v1alpha1.BenchmarkCampaignStatus{Progress: "0/12", Waiting: []string{"OpenSearch\nof arm"}, Conditions: []metav1.Condition{{Type: "Ready", Message: "0/12 trials done; waiting: OpenSearch\nof arm"}}},
+			v1alpha1.BenchmarkCampaignStatus{TrialCounts: v1alpha1.NewTrialCounts(12, 0, 0), Waiting: []string{"OpenSearch\nof arm"}, Conditions: []metav1.Condition{{Type: "Ready", Message: "0/12 trials done; waiting: OpenSearch\nof arm"}}},
 			"[....................] 0 of 12 trials  waiting: OpenSearch",
 		},
 		"over": {
-			v1alpha1.BenchmarkCampaignStatus{Progress: "12/12", StartedAt: &started, Knees: "arm=16 intel=12"},
+			v1alpha1.BenchmarkCampaignStatus{TrialCounts: v1alpha1.NewTrialCounts(12, 12, 0), StartedAt: &started, Knees: "arm=16 intel=12"},
 			"[####################] 12 of 12 trials  knees arm=16 intel=12",
 		},
 	} {

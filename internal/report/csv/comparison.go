@@ -115,7 +115,7 @@ func (p pair) sweepRows(in view.Input) []comparisonRow {
 			if c.Curve.Highest == nil {
 				return math.NaN()
 			}
-			return c.Curve.Highest.DocsPerSecond
+			return c.Curve.Highest.Rate
 		})
 	knee := func(c *campaign.Cell) int32 { return view.ClientsOf(c.Curve.Knee) }
 	clients := p.row("knee", "clients", "", knee, func(c *campaign.Cell) float64 { return format.NonZero(float64(knee(c))) })

@@ -79,10 +79,10 @@ func Finals(d *document.Document, in view.Input, topology string) *document.Char
 			}
 			row.Value = finalsText(values, planned)
 			for _, o := range c.Finals {
-				if o.Trial.Clients != clients || !o.Done || math.IsNaN(o.DocsPerSecond()) {
+				if o.Trial.Clients != clients || !o.Done || math.IsNaN(o.Rate()) {
 					continue
 				}
-				p := chart.StripPoint{Value: o.DocsPerSecond(), Line: int(o.Trial.Placement - 1)}
+				p := chart.StripPoint{Value: o.Rate(), Line: int(o.Trial.Placement - 1)}
 				if !o.Measured() {
 					p.Mark, gated = chart.Gated, true
 				}
@@ -158,7 +158,7 @@ func Order(d *document.Document, in view.Input, topology string) *document.Chart
 	for _, c := range cells {
 		for _, o := range c.Finals {
 			if o.Done && o.Record != nil {
-				starts = append(starts, o.Record.StartedAt)
+				starts = append(starts, o.Record.StartTime())
 			}
 		}
 	}
@@ -181,11 +181,11 @@ func Order(d *document.Document, in view.Input, topology string) *document.Chart
 			medians[clients] = stats.Median(values)
 		}
 		for _, o := range c.Finals {
-			share := 100 * o.DocsPerSecond() / medians[o.Trial.Clients]
+			share := 100 * o.Rate() / medians[o.Trial.Clients]
 			if !o.Done || o.Record == nil || math.IsNaN(share) {
 				continue
 			}
-			place, _ := slices.BinarySearch(starts, o.Record.StartedAt)
+			place, _ := slices.BinarySearch(starts, o.Record.StartTime())
 			p := chart.Point{X: float64(place + 1), Y: share}
 			if !o.Measured() {
 				p.Mark = chart.Gated

@@ -161,11 +161,11 @@ func gateNames(list []verdict.Failure) string {
 func curveText(in view.Input, c campaign.Cell) string {
 	s := view.CellName(in, c.Variant, c.Topology) + ":"
 	if c.Curve.Knee != nil {
-		s += fmt.Sprintf(" knee at %d clients with %s %s", c.Curve.Knee.Clients, format.Rounded(c.Curve.Knee.DocsPerSecond), view.Unit(in))
+		s += fmt.Sprintf(" knee at %d clients with %s %s", c.Curve.Knee.Clients, format.Rounded(c.Curve.Knee.Rate), view.Unit(in))
 		if share := view.Stability(in, c); !math.IsNaN(share) {
 			s += fmt.Sprintf(" (stability %s)", format.Percent(share, 0))
 		}
-		s += fmt.Sprintf("; peak %s at %d.", format.Rounded(c.Curve.Peak.DocsPerSecond), c.Curve.Peak.Clients)
+		s += fmt.Sprintf("; peak %s at %d.", format.Rounded(c.Curve.Peak.Rate), c.Curve.Peak.Clients)
 	}
 	var points []string
 	for _, p := range view.SweepPoints(in, c) {

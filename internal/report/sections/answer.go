@@ -84,17 +84,17 @@ func cellTable(d *document.Document, in view.Input) {
 		knee, peak := c.Curve.Knee, c.Curve.Peak
 		row := []string{"**" + view.CellName(in, c.Variant, c.Topology) + "**", "", "", "", "", "", "", "", "", "", "", format.Shorten(notMeasuredCounts(in, c), 200)}
 		if knee != nil && c.SweepDone {
-			row[1], row[2], row[3] = "**"+format.IntText(knee.Clients)+"**", format.Fixed(100*view.Stability(in, c), 0), format.Rounded(knee.DocsPerSecond)
+			row[1], row[2], row[3] = "**"+format.IntText(knee.Clients)+"**", format.Fixed(100*view.Stability(in, c), 0), format.Rounded(knee.Rate)
 			row[10] = format.Fixed(view.MedianOf(in, "cpu_seconds_per_million_documents", view.SweepRecords(in, c, knee.Clients)), 2)
 		}
 		if peak != nil {
-			row[4], row[5] = format.IntText(peak.Clients), format.Rounded(peak.DocsPerSecond)
+			row[4], row[5] = format.IntText(peak.Clients), format.Rounded(peak.Rate)
 		}
 		leftOut := in.Assessment.IsLeftOut(campaign.CellKey{Variant: c.Variant, Topology: c.Topology})
 		if shared := in.Assessment.Shared[c.Topology].Clients; shared > 0 && !leftOut {
 			row[6] = format.IntText(shared)
 		}
-		if values := c.FinalDocsPerSecond(); len(c.Finals) > 0 {
+		if values := c.FinalRates(); len(c.Finals) > 0 {
 			row[7], row[8], row[9] = format.Rounded(stats.Median(values)), fmt.Sprintf("%d of %d", len(values), len(c.Finals)), format.Fixed(100*view.Variation(values), 2)
 		}
 		t.Row(row...)

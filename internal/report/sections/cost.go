@@ -23,7 +23,7 @@ func costs(d *document.Document, in view.Input) {
 		strings.ToUpper(many[:1])+many[1:], money, view.Unit(in), view.Unit(in))
 	t := d.Table("cell", "clients", "price per hour", view.Unit(in), many+" for one "+money)
 	for _, c := range a.Costs {
-		t.Row(view.CellName(in, c.Variant, c.Topology), format.IntText(c.Clients), format.Trimmed(c.PerHour, 4), format.Rounded(c.DocsPerSecond), format.Rounded(c.DocsPerUnit))
+		t.Row(view.CellName(in, c.Variant, c.Topology), format.IntText(c.Clients), format.Trimmed(c.PerHour, 4), format.Rounded(c.Rate), format.Rounded(c.DocsPerUnit))
 	}
 	if len(a.CostRatios) == 0 {
 		return

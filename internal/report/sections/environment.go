@@ -171,10 +171,10 @@ func durations(d *document.Document, in view.Input) {
 			all += float64(a.Record.FinishedAt-a.Record.StartedAt) / 1000
 			settle += a.Record.Settle.Seconds
 			load += loadSeconds(a.Record)
-			if a.Record.StartedAt > 0 {
-				first = min(first, a.Record.StartedAt)
+			if start := a.Record.StartTime(); start > 0 {
+				first = min(first, start)
 			}
-			last = max(last, a.Record.FinishedAt)
+			last = max(last, a.Record.EndTime())
 		}
 		if n == 0 {
 			t.Row(c.Variant, c.Topology, "0")

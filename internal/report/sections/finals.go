@@ -84,7 +84,7 @@ func runs(d *document.Document, in view.Input, topology string, outcomes []campa
 			p.Verdict = view.Pending // another attempt of this trial will follow
 		}
 		busy := format.Fixed(view.MedianOf(in, "cpu_busy_percent", []*record.Record{o.Record}), 1)
-		t.Flagged(p.Verdict, format.Clock(o.Record.StartedAt), o.Trial.Variant, format.IntText(o.Trial.Clients), view.BlockName(o.Trial), format.Rounded(o.DocsPerSecond()), busy,
+		t.Flagged(p.Verdict, format.Clock(o.Record.StartTime()), o.Trial.Variant, format.IntText(o.Trial.Clients), view.BlockName(o.Trial), format.Rounded(o.Rate()), busy,
 			oneDecimal(p.Column(in, "cpu_iowait_percent")), oneDecimal(p.Column(in, "latency_p50_ms")), oneDecimal(p.Column(in, "latency_p90_ms")),
 			oneDecimal(p.Column(in, "latency_p99_ms")), p.Column(in, "rejections"), pointNotes(p))
 	}
@@ -116,5 +116,5 @@ func startOf(o campaign.Outcome) int64 {
 	if o.Record == nil {
 		return math.MaxInt64
 	}
-	return o.Record.StartedAt
+	return o.Record.StartTime()
 }

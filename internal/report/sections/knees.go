@@ -78,7 +78,7 @@ func kneeFigures(in view.Input, topology string) []kneeFigure {
 		}
 		return of(*p)
 	}
-	docs := func(p sweep.Point) float64 { return p.DocsPerSecond }
+	docs := func(p sweep.Point) float64 { return p.Rate }
 	clients := func(p sweep.Point) float64 { return float64(p.Clients) }
 	out := []kneeFigure{
 		{"peak (capacity), " + view.Unit(in), 0, true, func(c campaign.Cell) float64 { return point(c.Curve.Peak, docs) }},

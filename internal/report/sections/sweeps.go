@@ -32,7 +32,7 @@ func sweeps(d *document.Document, in view.Input) {
 		d.Foldable(c.Variant+" on "+c.Topology, len(in.Assessment.Cells) > mostOpen)
 		if c.Curve.Peak != nil {
 			d.Para("The peak is %s %s. A client count passes at %s %s or more (%s %% of the peak).",
-				format.Rounded(c.Curve.Peak.DocsPerSecond), view.Unit(in), format.Fixed(c.Curve.Target, 2), view.Unit(in), format.Figure(in.Plan.PercentOfPeak))
+				format.Rounded(c.Curve.Peak.Rate), view.Unit(in), format.Fixed(c.Curve.Target, 2), view.Unit(in), format.Figure(in.Plan.PercentOfPeak))
 		}
 		t := d.Table("clients", view.Unit(in), "% of peak", "CPU user %", "sys %", "iowait %", "p50 ms", "p90 ms", "p99 ms", "rejections", "what ")
 		for _, p := range view.SweepPoints(in, c) {
@@ -66,7 +66,7 @@ func usl(c sweep.Curve) string {
 	var clients, docs []float64
 	for _, p := range c.Points {
 		if p.Verdict == verdict.Measured {
-			clients, docs = append(clients, float64(p.Clients)), append(docs, p.DocsPerSecond)
+			clients, docs = append(clients, float64(p.Clients)), append(docs, p.Rate)
 		}
 	}
 	const leastFit = 0.8 // lowest R² of a fit that is shown; a sweep that begins above its knee has a lower R²
@@ -102,7 +102,7 @@ func curveNotes(cell campaign.Cell, unit string) []string {
 	c := cell.Curve
 	if c.PeakGated {
 		out = append(out, fmt.Sprintf("The highest observed %s (%s at %d clients) failed a gate, so this point is not the peak.",
-			unit, format.Rounded(c.Highest.DocsPerSecond), c.Highest.Clients))
+			unit, format.Rounded(c.Highest.Rate), c.Highest.Clients))
 	}
 	if c.PeakAtRangeEdge {
 		out = append(out, fmt.Sprintf("The peak is at the highest client count observed (%d). More clients may give more %s: add higher client counts to the sweep.", c.Peak.Clients, unit))
@@ -155,7 +155,7 @@ func replacedNotes(in view.Input, c campaign.Cell) []string {
 			continue
 		}
 		was := string(o.Judgement.Verdict)
-		if docs := o.DocsPerSecond(); !math.IsNaN(docs) {
+		if docs := o.Rate(); !math.IsNaN(docs) {
 			was = format.Rounded(docs) + " " + view.Unit(in) + " (" + was + ")"
 		}
 		which := ""

@@ -157,7 +157,7 @@ func kneesSentence(in view.Input) string {
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("%s has its knee at %s with %s %s (peak %s)", view.CellName(in, c.Variant, c.Topology),
-			format.Plural(int(c.Curve.Knee.Clients), "client"), format.Rounded(c.Curve.Knee.DocsPerSecond), view.Unit(in), format.Rounded(c.Curve.Peak.DocsPerSecond)))
+			format.Plural(int(c.Curve.Knee.Clients), "client"), format.Rounded(c.Curve.Knee.Rate), view.Unit(in), format.Rounded(c.Curve.Peak.Rate)))
 	}
 	if !some {
 		return "No knee was found"

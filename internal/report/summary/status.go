@@ -17,8 +17,11 @@ import (
 	"github.com/knee-bench/knee/internal/verdict/sweep"
 )
 
-// listBytes limits the total size of the texts about failed points of all cells. So the status stays below 20 KiB.
+// listBytes limits the total size of the texts about failed points of all cells. So the status stays below 32 KiB.
 const listBytes = 3072
+
+// maxComparisons limits the number of comparisons in the status.
+const maxComparisons = 32
 
 // maxFailedClients limits the total number of client counts in failedClients of all cells.
 const maxFailedClients = 128
@@ -32,16 +35,16 @@ func Status(in view.Input) v1alpha1.BenchmarkCampaignStatus {
 		Knees:         kneesLine(in),
 		SharedClients: sharedLine(in),
 		Result:        resultLine(in),
-	}
-	if !view.FillsIndex(in) {
-		s.Unit = view.Unit(in)
+		Unit:          view.Unit(in),
+		Topologies:    topologyStatuses(in),
+		Comparisons:   comparisonStatuses(in),
 	}
 	first, last := int64(math.MaxInt64), int64(0)
 	for _, row := range in.Attempts {
-		if row.Record.StartedAt > 0 {
-			first = min(first, row.Record.StartedAt)
+		if start := row.Record.StartTime(); start > 0 {
+			first = min(first, start)
 		}
-		last = max(last, row.Record.FinishedAt)
+		last = max(last, row.Record.EndTime())
 	}
 	if first != math.MaxInt64 {
 		s.StartedAt = metaTime(first)
@@ -52,7 +55,66 @@ func Status(in view.Input) v1alpha1.BenchmarkCampaignStatus {
 	for _, c := range a.Cells {
 		s.Cells = append(s.Cells, cellStatus(in, c, len(a.Cells)))
 	}
+	s.TrialCounts = trialCounts(a.Planned, a.Done, a.Cells...)
 	return s
+}
+
+// trialCounts returns the numbers of trials of the given cells.
+func trialCounts(planned, done int, cells ...campaign.Cell) v1alpha1.TrialCounts {
+	failed := 0
+	for _, c := range cells {
+		for _, outcomes := range [][]campaign.Outcome{c.Sweep, c.Finals} {
+			for _, o := range outcomes {
+				if o.Failed {
+					failed++
+				}
+			}
+		}
+	}
+	return v1alpha1.NewTrialCounts(planned, done, failed)
+}
+
+// topologyStatuses returns the shared clients of the topologies whose sweeps are done. It is empty for a Fixed campaign.
+func topologyStatuses(in view.Input) []v1alpha1.TopologyStatus {
+	if view.FixedClients(in) {
+		return nil
+	}
+	var out []v1alpha1.TopologyStatus
+	for _, topology := range in.Assessment.Topologies() {
+		if shared, known := in.Assessment.Shared[topology]; known {
+			out = append(out, v1alpha1.TopologyStatus{Name: topology, SharedClients: ptr.To(shared.Clients)})
+		}
+	}
+	return out
+}
+
+// verdictNames are the verdicts of ratios as the API names them.
+var verdictNames = map[stats.RatioVerdict]string{
+	stats.Faster: "Faster", stats.Slower: "Slower", stats.Equivalent: "Equivalent", stats.TooNoisy: "TooNoisy",
+}
+
+// comparisonStatuses returns the first ratios of a finished campaign.
+func comparisonStatuses(in view.Input) []v1alpha1.ComparisonStatus {
+	if !in.Assessment.Finished {
+		return nil
+	}
+	const decimals = 6
+	var out []v1alpha1.ComparisonStatus
+	for _, r := range in.Assessment.Ratios[:min(maxComparisons, len(in.Assessment.Ratios))] {
+		c := v1alpha1.ComparisonStatus{
+			Variant: r.Variant, Topology: r.Topology, Baseline: r.Baseline, Clients: r.Clients,
+			Ratio: format.Trimmed(r.Ratio, decimals), Verdict: verdictNames[r.Verdict],
+		}
+		if r.BaselineTopology != r.Topology {
+			c.BaselineTopology = r.BaselineTopology
+		}
+		if r.HasInterval() {
+			c.Low, c.High = format.Trimmed(r.Low, decimals), format.Trimmed(r.High, decimals)
+			c.ConfidencePercent = format.Trimmed(100*r.Confidence, 2)
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 func metaTime(ms int64) *metav1.Time {
@@ -64,20 +126,20 @@ func metaTime(ms int64) *metav1.Time {
 // limits listBytes and maxFailedClients.
 func cellStatus(in view.Input, c campaign.Cell, cells int) v1alpha1.CellStatus {
 	s := v1alpha1.CellStatus{
-		Variant: c.Variant, Topology: c.Topology, Trials: fmt.Sprintf("%d/%d", c.Done, c.Planned),
+		Variant: c.Variant, Topology: c.Topology, TrialCounts: trialCounts(c.Planned, c.Done, c),
 		NotMeasured: notMeasured(c, listBytes/cells), FailedClients: failedClients(c, maxFailedClients/cells), MeasuredAgain: measuredAgain(in, c),
 	}
 	if knee := c.Curve.Knee; knee != nil && c.SweepDone {
-		s.KneeClients, s.KneeDocsPerSecond = knee.Clients, roundedInt(knee.DocsPerSecond)
-	}
-	if share := view.Stability(in, c); !math.IsNaN(share) {
-		s.KneeStabilityPercent = ptr.To(int32(math.Round(100 * share)))
+		s.Knee = &v1alpha1.KneeStatus{PointStatus: v1alpha1.PointStatus{Clients: knee.Clients, Rate: roundedInt(knee.Rate)}}
+		if share := view.Stability(in, c); !math.IsNaN(share) {
+			s.Knee.StabilityPercent = ptr.To(int32(math.Round(100 * share)))
+		}
 	}
 	if peak := c.Curve.Peak; peak != nil {
-		s.PeakClients, s.PeakDocsPerSecond = peak.Clients, roundedInt(peak.DocsPerSecond)
+		s.Peak = &v1alpha1.PointStatus{Clients: peak.Clients, Rate: roundedInt(peak.Rate)}
 	}
-	if values := c.FinalDocsPerSecond(); len(values) > 0 {
-		s.FinalDocsPerSecond = roundedInt(stats.Median(values))
+	if values := c.FinalRates(); len(values) > 0 {
+		s.FinalRate = roundedInt(stats.Median(values))
 	}
 	return s
 }

@@ -57,7 +57,7 @@ func FinalRates(c campaign.Cell, clients int32) (values []float64, planned int) 
 		}
 		planned++
 		if o.Measured() {
-			values = append(values, o.DocsPerSecond())
+			values = append(values, o.Rate())
 		}
 	}
 	return values, planned

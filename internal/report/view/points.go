@@ -79,12 +79,12 @@ func SweepPoints(in Input, c campaign.Cell) []SweepPoint {
 			p.Tries = max(p.Tries, o.Attempts)
 		}
 		if point := pointAt(in, c, clients, outcomes); point != nil {
-			p.Verdict, p.Value, p.Observed = string(point.Verdict), point.DocsPerSecond, point.Observed()
-			p.Docs = format.Figure(point.DocsPerSecond)
+			p.Verdict, p.Value, p.Observed = string(point.Verdict), point.Rate, point.Observed()
+			p.Docs = format.Figure(point.Rate)
 			if peak := c.Curve.Peak; peak != nil {
-				p.Share = format.Fixed(100*point.DocsPerSecond/peak.DocsPerSecond, 2)
+				p.Share = format.Fixed(100*point.Rate/peak.Rate, 2)
 				p.Peak = peak.Clients == clients
-				p.AbovePeak = point.Observed() && point.DocsPerSecond > peak.DocsPerSecond
+				p.AbovePeak = point.Observed() && point.Rate > peak.Rate
 			}
 			p.Passes = slices.Contains(c.Curve.Passing, clients)
 			p.Knee = c.Curve.Knee != nil && c.Curve.Knee.Clients == clients
@@ -132,7 +132,7 @@ func pointAt(in Input, c campaign.Cell, clients int32, outcomes []campaign.Outco
 			return nil
 		}
 		points = append(points, sweep.Point{
-			Clients: clients, DocsPerSecond: o.DocsPerSecond(), Verdict: o.Judgement.Verdict, Failures: o.Judgement.Failures,
+			Clients: clients, Rate: o.Rate(), Verdict: o.Judgement.Verdict, Failures: o.Judgement.Failures,
 		})
 	}
 	measured := slices.DeleteFunc(slices.Clone(points), func(p sweep.Point) bool { return p.Verdict != verdict.Measured })

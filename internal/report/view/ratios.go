@@ -66,7 +66,7 @@ func observedAt(in Input, variant, topology string, clients int32) float64 {
 	}
 	var gated []float64
 	for _, o := range c.Finals {
-		if f := o.DocsPerSecond(); o.Trial.Clients == clients && o.Done && !math.IsNaN(f) {
+		if f := o.Rate(); o.Trial.Clients == clients && o.Done && !math.IsNaN(f) {
 			gated = append(gated, f)
 		}
 	}

@@ -21,7 +21,7 @@ func TestAssess_rerunPoint_newFigureCounts(t *testing.T) {
 		}
 		return r
 	})
-	if !before.Finished || before.Cell("intel", "6p0r").Curve.At(20).DocsPerSecond != 150_000 {
+	if !before.Finished || before.Cell("intel", "6p0r").Curve.At(20).Rate != 150_000 {
 		t.Fatalf("the first run: %+v", before.Cell("intel", "6p0r").Curve.At(20))
 	}
 	rerun := func(token string) {
@@ -36,10 +36,10 @@ func TestAssess_rerunPoint_newFigureCounts(t *testing.T) {
 	records = append(records, campaigntest.Measured(owed[0], 242_232))
 	a := campaign.Assess(p, c.Spec, records)
 	point := a.Cell("intel", "6p0r").Curve.At(20)
-	if !a.Finished || point.DocsPerSecond != 242_232 || point.Repeats != 1 {
+	if !a.Finished || point.Rate != 242_232 || point.Repeats != 1 {
 		t.Errorf("finished %t, the point %+v", a.Finished, point)
 	}
-	if len(a.Replaced) != 1 || a.Replaced[0].DocsPerSecond() != 150_000 || a.Replaced[0].Trial.RerunToken != "" {
+	if len(a.Replaced) != 1 || a.Replaced[0].Rate() != 150_000 || a.Replaced[0].Trial.RerunToken != "" {
 		t.Errorf("replaced: %+v", a.Replaced)
 	}
 
@@ -53,7 +53,7 @@ func TestAssess_rerunPoint_newFigureCounts(t *testing.T) {
 	c.Spec.Sweep.Rerun = nil
 	p = plan.Build(c)
 	a = campaign.Assess(p, c.Spec, records)
-	if point := a.Cell("intel", "6p0r").Curve.At(20); !a.Finished || point.DocsPerSecond != 150_000 || len(a.Replaced) != 0 {
+	if point := a.Cell("intel", "6p0r").Curve.At(20); !a.Finished || point.Rate != 150_000 || len(a.Replaced) != 0 {
 		t.Errorf("without the entry: finished %t, the point %+v, replaced %+v", a.Finished, point, a.Replaced)
 	}
 }

@@ -80,7 +80,7 @@ func checkSameAnswer(t *testing.T, name string, before, after campaign.Assessmen
 			t.Errorf("%s: the sweep of %s changed", name, c.Variant)
 		}
 		for j, p := range c.Curve.Points {
-			if p.DocsPerSecond != points[j].DocsPerSecond || p.Repeats != points[j].Repeats {
+			if p.Rate != points[j].Rate || p.Repeats != points[j].Repeats {
 				t.Errorf("%s: point %+v, before %+v", name, p, points[j])
 			}
 		}

@@ -64,7 +64,7 @@ func TestAssess_recordsOutsidePlan_areIgnored(t *testing.T) {
 	warmed := campaigntest.Measured(records[0].Attempt.Trial, 9999)
 	warmed.Attempt.Campaign = "another"
 	after := campaign.Assess(plan.Build(c), c.Spec, append(records, other, stranger, shrunk, warmup, warmed))
-	if after.Done != before.Done || after.Cell("a", "t").Curve.Peak.DocsPerSecond != 1000 || len(after.Outcomes) != len(before.Outcomes) {
+	if after.Done != before.Done || after.Cell("a", "t").Curve.Peak.Rate != 1000 || len(after.Outcomes) != len(before.Outcomes) {
 		t.Errorf("records of other cells, campaigns and client counts changed the assessment: %+v", after)
 	}
 }
@@ -151,7 +151,7 @@ func TestAssess_singleVariant_hasNoRatios(t *testing.T) {
 	c.Spec.Baseline = ""
 	figures := map[int32]float64{1: 50, 2: 110, 4: 100}
 	_, a := campaigntest.Assess(c, func(t record.Trial) record.Record { return campaigntest.Measured(t, figures[t.Clients]) })
-	if a.Shared["t"].Clients != 2 || !a.Finished || len(a.Ratios) != 0 || len(a.Cells[0].FinalDocsPerSecond()) != 4 {
+	if a.Shared["t"].Clients != 2 || !a.Finished || len(a.Ratios) != 0 || len(a.Cells[0].FinalRates()) != 4 {
 		t.Errorf("%+v, want Finals at the cell's own knee and no ratio", a)
 	}
 	if ok, reason, message := doubts.Conclusive(a); !ok || reason != v1alpha1.ReasonConclusive {

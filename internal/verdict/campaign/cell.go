@@ -49,9 +49,9 @@ func (c Cell) FinalClients() []int32 {
 	return out
 }
 
-// FinalDocsPerSecond returns docs/s of the cell's Measured Finals. It returns nil if there are Finals at several client counts,
+// FinalRates returns the rates of the cell's Measured Finals. It returns nil if there are Finals at several client counts,
 // because their rates are not repeats of one load: see FinalsAt.
-func (c Cell) FinalDocsPerSecond() []float64 {
+func (c Cell) FinalRates() []float64 {
 	clients := c.FinalClients()
 	if len(clients) != 1 {
 		return nil

@@ -16,7 +16,7 @@ type Cost struct {
 	Variant, Topology string
 	Clients           int32   // client count of the Finals
 	PerHour           float64 // price of all nodes including their volumes
-	DocsPerSecond     float64 // median of the Measured Finals
+	Rate              float64 // median of the Measured Finals
 	DocsPerUnit       float64 // documents per unit of currency: 3600 x docs/s / PerHour
 }
 

@@ -24,8 +24,8 @@ func TestCosts(t *testing.T) {
 	intel, arm := a.Costs[0], a.Costs[1]
 	near(t, "intel per hour", intel.PerHour, 2.4, 1e-12)
 	near(t, "arm per hour, volumes included", arm.PerHour, 2.4, 1e-12)
-	near(t, "arm docs/s", arm.DocsPerSecond, stats.Median(a.Cell("arm", "6p0r").FinalDocsPerSecond()), 0)
-	near(t, "arm documents per unit", arm.DocsPerUnit, 3600*arm.DocsPerSecond/2.4, 1e-6)
+	near(t, "arm docs/s", arm.Rate, stats.Median(a.Cell("arm", "6p0r").FinalRates()), 0)
+	near(t, "arm documents per unit", arm.DocsPerUnit, 3600*arm.Rate/2.4, 1e-6)
 	r, perf := a.CostRatios[0], a.Ratios[0]
 	near(t, "at equal prices the ratio is that of docs/s", r.Ratio, perf.Ratio, 1e-12)
 	near(t, "low", r.Low, perf.Low, 1e-12)

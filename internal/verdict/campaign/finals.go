@@ -64,7 +64,7 @@ func lowestKnee(cells []Cell, topology string) float64 {
 	lowest := math.Inf(1)
 	for _, c := range cells {
 		if c.Topology == topology && c.Curve.Knee != nil {
-			lowest = min(lowest, c.Curve.Knee.DocsPerSecond)
+			lowest = min(lowest, c.Curve.Knee.Rate)
 		}
 	}
 	return lowest
@@ -231,7 +231,7 @@ func groupRepeats(cells []Cell) [][]float64 {
 		byClients := map[int32][]float64{}
 		for _, o := range c.Sweep {
 			if o.Measured() {
-				byClients[o.Trial.Clients] = append(byClients[o.Trial.Clients], o.DocsPerSecond())
+				byClients[o.Trial.Clients] = append(byClients[o.Trial.Clients], o.Rate())
 			}
 		}
 		for _, clients := range slices.Sorted(maps.Keys(byClients)) {

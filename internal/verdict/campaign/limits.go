@@ -90,7 +90,7 @@ func warmupStarts(a Assessment, hash string) []int64 {
 	var out []int64
 	for t, o := range a.Outcomes {
 		if t.Cell == hash && t.Phase == record.Warmup && o.Record != nil {
-			out = append(out, o.Record.StartedAt)
+			out = append(out, o.Record.StartTime())
 		}
 	}
 	return out
@@ -109,7 +109,7 @@ func countJVMStarts(c Cell, clients int32, warmups []int64) (finals, starts int)
 		start := o.Record.JVMStart
 		if start == 0 {
 			for _, at := range warmups {
-				if at <= o.Record.StartedAt {
+				if at <= o.Record.StartTime() {
 					start = max(start, at)
 				}
 			}

@@ -79,8 +79,8 @@ func TestAssess_shuffledRecords_sameAnswer(t *testing.T) {
 		}
 		got := campaign.Assess(p, c.Spec, append(failed, again...))
 		for i := range got.Cells {
-			if !slices.Equal(got.Cells[i].FinalDocsPerSecond(), want.Cells[i].FinalDocsPerSecond()) {
-				t.Errorf("%s: Finals %v, want %v", name, got.Cells[i].FinalDocsPerSecond(), want.Cells[i].FinalDocsPerSecond())
+			if !slices.Equal(got.Cells[i].FinalRates(), want.Cells[i].FinalRates()) {
+				t.Errorf("%s: Finals %v, want %v", name, got.Cells[i].FinalRates(), want.Cells[i].FinalRates())
 			}
 		}
 		if diff := difference(campaign.Assessment{Ratios: want.Ratios, Shared: want.Shared, Noise: want.Noise},
@@ -153,9 +153,9 @@ func TestRatios_fixedSweep_oneForEachClientCount(t *testing.T) {
 	c.Spec.Sweep.Mode = v1alpha1.SweepFixed
 	c.Spec.Final.Repetitions = new(int32(6))
 	_, a := campaigntest.Assess(c, noisy(0.001))
-	if len(a.Ratios) != 3 || len(a.Cells[0].Finals) != 18 || a.Cells[0].FinalDocsPerSecond() != nil {
+	if len(a.Ratios) != 3 || len(a.Cells[0].Finals) != 18 || a.Cells[0].FinalRates() != nil {
 		t.Fatalf("ratios %+v of %d Finals; Finals at several client counts are no repeats: %v",
-			a.Ratios, len(a.Cells[0].Finals), a.Cells[0].FinalDocsPerSecond())
+			a.Ratios, len(a.Cells[0].Finals), a.Cells[0].FinalRates())
 	}
 	for i, clients := range []int32{2, 4, 8} {
 		r := a.Ratios[i]
@@ -185,7 +185,7 @@ func TestRatios_severalPlacements_areTheSample(t *testing.T) {
 	c.Spec.Final.Placements, c.Spec.Final.Repetitions = new(int32(4)), new(int32(5))
 	records, a := campaigntest.Assess(c, noisy(0.01))
 	finals := a.Cell("b", "t").FinalsAt(4)
-	if len(finals) != 4 || len(finals[0]) != 5 || len(a.Cell("b", "t").FinalDocsPerSecond()) != 20 {
+	if len(finals) != 4 || len(finals[0]) != 5 || len(a.Cell("b", "t").FinalRates()) != 20 {
 		t.Errorf("Finals by placement: %v", finals)
 	}
 	if r := a.Ratios[0]; r.Placements != 4 || r.N != 4 || r.M != 4 {
@@ -240,7 +240,7 @@ func TestOpenLoop_gateFails_isGatedAndNotCounted(t *testing.T) {
 	if cell.OpenLoop.Judgement.Verdict != verdict.Gated || !a.Finished {
 		t.Errorf("%+v", cell.OpenLoop)
 	}
-	if cell.Curve.Highest.DocsPerSecond != 1000 || slices.Max(cell.FinalDocsPerSecond()) != 1000 || slices.Max(slices.Concat(cell.FinalsAt(1)...)) != 1000 {
+	if cell.Curve.Highest.Rate != 1000 || slices.Max(cell.FinalRates()) != 1000 || slices.Max(slices.Concat(cell.FinalsAt(1)...)) != 1000 {
 		t.Errorf("an OpenLoop trial's docs/s are among the figures: %+v", cell)
 	}
 }

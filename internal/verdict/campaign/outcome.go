@@ -107,9 +107,9 @@ func (o Outcome) hasFigure() bool {
 	return o.Record != nil && (o.Judgement.Verdict == verdict.Measured || o.Judgement.Verdict == verdict.Gated)
 }
 
-// DocsPerSecond returns the rate of the trial in the campaign's unit: docs/s, or another unit if the load does not fill an index.
+// Rate returns the rate of the trial in the campaign's unit: docs/s, or another unit if the load does not fill an index.
 // It returns NaN if the trial is neither Measured nor Gated.
-func (o Outcome) DocsPerSecond() float64 {
+func (o Outcome) Rate() float64 {
 	if !o.hasFigure() {
 		return math.NaN()
 	}
@@ -125,7 +125,7 @@ func (o Outcome) Hopeless() bool {
 // point returns the outcome as a point of a sweep. The trial must be done.
 func (o Outcome) point() sweep.Point {
 	return sweep.Point{
-		Clients: o.Trial.Clients, DocsPerSecond: o.DocsPerSecond(),
+		Clients: o.Trial.Clients, Rate: o.Rate(),
 		Verdict: o.Judgement.Verdict, Failures: o.Judgement.Failures,
 	}
 }
@@ -144,7 +144,7 @@ func newRules(spec v1alpha1.BenchmarkCampaignSpec, retries int32) rules {
 // newOutcome computes the outcome of a trial from its attempts. The trial is done in each of these cases:
 //   - an attempt gave a valid measurement of everything that the spec requires;
 //   - the number of charged Errored attempts is higher than the number of retries;
-//   - records of the trial were lost maxLost times;
+//   - attempts of the trial were lost or disrupted maxLost times;
 //   - another attempt cannot help (Hopeless).
 //
 // A valid measurement may lack search tasks that the user added to the spec later. Then the trial is measured again, with
@@ -176,13 +176,13 @@ func newOutcome(trial record.Trial, attempts []Judged, rules rules) Outcome {
 	return o
 }
 
-// maxLost is the number of lost records of one trial at which the trial fails. So many losses have a systematic cause.
+// maxLost is the number of lost or disrupted attempts of one trial at which the trial fails. So many losses have a systematic cause.
 const maxLost = 10
 
-// isCharged reports whether an Errored attempt counts against the retries. A lost record does not count, because the loss says
-// nothing about the trial.
+// isCharged reports whether an Errored attempt counts against the retries. A lost record and a disrupted attempt do not count, because
+// they say nothing about the trial.
 func isCharged(r record.Record) bool {
-	return r.Error == nil || r.Error.Reason != record.ReasonRecordLost
+	return r.Error == nil || r.Error.Reason != record.ReasonRecordLost && r.Error.Reason != record.ReasonDisrupted
 }
 
 // lacksSearch reports whether a Final was measured without the search tasks that the spec requires.

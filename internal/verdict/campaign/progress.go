@@ -15,6 +15,15 @@ type Progress struct {
 	Measured bool // whether any Sweep or Final trial is Measured
 }
 
+// Close makes the trials that are done the only planned trials, so that the campaign is finished. It is for a campaign that an earlier
+// version of Knee finished, and for which this version would plan more trials.
+func (a *Assessment) Close() {
+	for i := range a.Cells {
+		a.Cells[i].Planned = a.Cells[i].Done
+	}
+	a.Planned, a.Finished = a.Done, true
+}
+
 // Foreseen returns the trials that the records require and the trials that the rest of the campaign is expected to require. The
 // expected trials are the Finals of topologies whose sweeps are not done. Their shared client count is unknown, so these Finals
 // have the first client count. Foreseen cannot predict further trials of an adaptive sweep or of a second stage.

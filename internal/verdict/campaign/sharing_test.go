@@ -13,7 +13,7 @@ func TestMissingForSharing(t *testing.T) {
 	curve := func(docs map[int32]float64) sweep.Curve {
 		var points []sweep.Point
 		for n, d := range docs {
-			points = append(points, sweep.Point{Clients: n, DocsPerSecond: d, Verdict: verdict.Measured})
+			points = append(points, sweep.Point{Clients: n, Rate: d, Verdict: verdict.Measured})
 		}
 		return sweep.NewCurve(points, 97)
 	}

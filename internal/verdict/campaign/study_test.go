@@ -28,11 +28,11 @@ func TestAssess_studyRecords_matchPublishedFigures(t *testing.T) {
 	records, a := campaigntest.Assess(c, campaigntest.StudyRecord)
 	arm, intel := a.Cell("arm", "6p0r"), a.Cell("intel", "6p0r")
 
-	near(t, "arm peak", arm.Curve.Peak.DocsPerSecond, 349156, 0)
+	near(t, "arm peak", arm.Curve.Peak.Rate, 349156, 0)
 	near(t, "arm peak clients", float64(arm.Curve.Peak.Clients), 32, 0)
 	near(t, "arm target", arm.Curve.Target, 338681.32, 1e-6)
 	near(t, "arm knee", float64(arm.Curve.Knee.Clients), 16, 0)
-	near(t, "intel peak", intel.Curve.Peak.DocsPerSecond, 243044, 0)
+	near(t, "intel peak", intel.Curve.Peak.Rate, 243044, 0)
 	near(t, "intel peak clients", float64(intel.Curve.Peak.Clients), 48, 0)
 	near(t, "intel target", intel.Curve.Target, 235752.68, 1e-6)
 	near(t, "intel knee", float64(intel.Curve.Knee.Clients), 12, 0)
@@ -47,7 +47,7 @@ func TestAssess_studyRecords_matchPublishedFigures(t *testing.T) {
 	}
 
 	failed := intel.Curve.At(24)
-	if failed.Verdict != verdict.Errored || !math.IsNaN(failed.DocsPerSecond) || len(failed.Failures) == 0 {
+	if failed.Verdict != verdict.Errored || !math.IsNaN(failed.Rate) || len(failed.Failures) == 0 {
 		t.Errorf("the failed point: %+v, want Errored, without a figure, with its failure", failed)
 	}
 	// The peak of intel is at 48 clients, the highest count, but it is only 0.3 % above 20 clients. This is within the noise.
@@ -56,9 +56,9 @@ func TestAssess_studyRecords_matchPublishedFigures(t *testing.T) {
 	}
 
 	ratio := func(what string, x, y, want float64) { t.Helper(); near(t, what, x/y, want, 0.000005) }
-	ratio("ratio of peaks", arm.Curve.Peak.DocsPerSecond, intel.Curve.Peak.DocsPerSecond, 1.43660)
-	ratio("ratio at own knees", arm.Curve.Knee.DocsPerSecond, intel.Curve.Knee.DocsPerSecond, 1.44676)
-	ratio("ratio at the shared clients", arm.Curve.At(16).DocsPerSecond, intel.Curve.At(16).DocsPerSecond, 1.46133)
+	ratio("ratio of peaks", arm.Curve.Peak.Rate, intel.Curve.Peak.Rate, 1.43660)
+	ratio("ratio at own knees", arm.Curve.Knee.Rate, intel.Curve.Knee.Rate, 1.44676)
+	ratio("ratio at the shared clients", arm.Curve.At(16).Rate, intel.Curve.At(16).Rate, 1.46133)
 
 	p := plan.Build(c)
 	at16 := func(cell int) *record.Record { return a.Outcomes[p.SweepTrials(p.Cells[cell])[1]].Record }

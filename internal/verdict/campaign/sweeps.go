@@ -313,7 +313,7 @@ func driftOf(cells []Cell, i int) *sweep.Drift {
 	var points []sweep.TimedPoint
 	for _, o := range outcomes {
 		if o.Measured() {
-			points = append(points, sweep.TimedPoint{Clients: o.Trial.Clients, DocsPerSecond: o.DocsPerSecond(), StartedAt: o.Record.StartedAt})
+			points = append(points, sweep.TimedPoint{Clients: o.Trial.Clients, Rate: o.Rate(), StartedAt: o.Record.StartTime()})
 		}
 	}
 	others := slices.Concat(cells[:i], cells[i+1:])

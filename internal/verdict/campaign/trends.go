@@ -143,10 +143,10 @@ func runsOf(c Cell, name string) []run {
 		}
 		r := run{
 			cell: name, group: group{name, o.Trial.Placement, o.Trial.Clients},
-			block: block{o.Trial.Placement, o.Trial.Repetition}, started: o.Record.StartedAt, ended: o.Record.FinishedAt, logDocs: math.NaN(),
+			block: block{o.Trial.Placement, o.Trial.Repetition}, started: o.Record.StartTime(), ended: o.Record.EndTime(), logDocs: math.NaN(),
 		}
 		if o.Measured() {
-			r.logDocs = math.Log(o.DocsPerSecond())
+			r.logDocs = math.Log(o.Rate())
 			_, r.unit = o.Record.Rate()
 		}
 		out = append(out, r)

@@ -3,6 +3,7 @@ package campaign_test
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -58,6 +59,27 @@ func turns(n int, at func(place int) float64) []final {
 		out = append(out, f)
 	}
 	return out
+}
+
+// TestTrends_loaderClockOneDayOff_keepsOrder checks that a loader whose clock is a day ahead does not change the order of the runs.
+func TestTrends_loaderClockOneDayOff_keepsOrder(t *testing.T) {
+	cells := cellsOf(turns(6, func(place int) float64 { return 1 + float64(place%3)/1000 }))
+	want := campaign.Trends(cells, 3, 1)
+	if len(want) != 1 || !want[0].Interleaved {
+		t.Fatalf("%+v, want interleaved runs", want)
+	}
+	for i := range cells {
+		for j := range cells[i].Finals {
+			r := cells[i].Finals[j].Record
+			r.JobCreatedAt, r.JobEndedAt = r.StartedAt, r.FinishedAt
+			if cells[i].Variant == "arm" {
+				r.StartedAt, r.FinishedAt = r.StartedAt+24*60*60*1000, r.FinishedAt+24*60*60*1000
+			}
+		}
+	}
+	if got := campaign.Trends(cells, 3, 1); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }
 
 func TestTrends(t *testing.T) {

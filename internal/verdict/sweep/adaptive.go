@@ -93,8 +93,8 @@ func triedCounts(clients []int32, points []Point) []triedCount {
 		t := &all[i]
 		t.trials++
 		t.gated = t.gated || p.Verdict == verdict.Gated
-		if p.Verdict == verdict.Measured && stats.Positive(p.DocsPerSecond) {
-			t.logs = append(t.logs, math.Log(p.DocsPerSecond))
+		if p.Verdict == verdict.Measured && stats.Positive(p.Rate) {
+			t.logs = append(t.logs, math.Log(p.Rate))
 		}
 	}
 	for _, t := range all {

@@ -65,11 +65,11 @@ func TestAdaptive(t *testing.T) {
 			docs := tt.docs[clients]
 			switch {
 			case math.IsNaN(docs):
-				return sweep.Point{DocsPerSecond: docs, Verdict: verdict.Errored}
+				return sweep.Point{Rate: docs, Verdict: verdict.Errored}
 			case docs < 0:
-				return sweep.Point{DocsPerSecond: -docs, Verdict: verdict.Gated}
+				return sweep.Point{Rate: -docs, Verdict: verdict.Gated}
 			}
-			return sweep.Point{DocsPerSecond: docs, Verdict: verdict.Measured}
+			return sweep.Point{Rate: docs, Verdict: verdict.Measured}
 		})
 		c, n := sweep.NewCurve(points, 97), trials(points)
 		knee := int32(0)
@@ -102,7 +102,7 @@ func TestAdaptive(t *testing.T) {
 func TestAdaptive_pointNearThreshold_isRepeated(t *testing.T) {
 	docs := map[int32]float64{8: 40, 12: 60, 16: 80, 20: 97.1, 24: 100, 32: 100, 40: 100, 48: 100}
 	n := trials(adapt(t, synthetic.Clients, 97, func(clients int32, _ int) sweep.Point {
-		return sweep.Point{DocsPerSecond: docs[clients], Verdict: verdict.Measured}
+		return sweep.Point{Rate: docs[clients], Verdict: verdict.Measured}
 	}))
 	if n[20] != 6 || n[16] > 2 || n[8] > 1 {
 		t.Errorf("trials %v, want six at 20 clients (97.1 %% of the peak), at most two at 16 (80 %%) and at most one at 8 (40 %%)", n)
@@ -122,7 +122,7 @@ func TestTruth_H3_noise_isAnsweredByRepeats(t *testing.T) {
 				c := synthetic.New(rng, shape)
 				c.CV = cv
 				measure := func(clients int32, _ int) sweep.Point {
-					return sweep.Point{Clients: clients, DocsPerSecond: c.Measure(rng, slices.Index(synthetic.Clients, clients)), Verdict: verdict.Measured}
+					return sweep.Point{Clients: clients, Rate: c.Measure(rng, slices.Index(synthetic.Clients, clients)), Verdict: verdict.Measured}
 				}
 				points := adapt(t, synthetic.Clients, 97, measure)
 				total += len(points)
@@ -155,7 +155,7 @@ func TestTruth_H3_replay_isDeterministic(t *testing.T) {
 	c := synthetic.New(rng, "saturating")
 	c.CV = 0.03
 	points := adapt(t, synthetic.Clients, 97, func(clients int32, _ int) sweep.Point {
-		return sweep.Point{DocsPerSecond: c.Measure(rng, slices.Index(synthetic.Clients, clients)), Verdict: verdict.Measured}
+		return sweep.Point{Rate: c.Measure(rng, slices.Index(synthetic.Clients, clients)), Verdict: verdict.Measured}
 	})
 	sweep.ForgetAnswers()
 	for i := range points {
@@ -182,14 +182,14 @@ func FuzzAdaptive(f *testing.F) {
 		share := float64(1 + percent%100)
 		bad, cv := rng.Float64(), rng.Float64()*0.2
 		points := adapt(t, clients, share, func(n int32, _ int) sweep.Point {
-			p := sweep.Point{DocsPerSecond: float64(n) * math.Exp(cv*rng.NormFloat64()), Verdict: verdict.Measured}
+			p := sweep.Point{Rate: float64(n) * math.Exp(cv*rng.NormFloat64()), Verdict: verdict.Measured}
 			switch r := rng.Float64(); {
 			case r < bad/4:
-				return sweep.Point{DocsPerSecond: math.NaN(), Verdict: verdict.Errored}
+				return sweep.Point{Rate: math.NaN(), Verdict: verdict.Errored}
 			case r < bad/2:
 				p.Verdict = verdict.Gated
 			case r < bad/1.9:
-				p.DocsPerSecond = 0 // no Measured record has 0 docs/s, but the sweep must still end
+				p.Rate = 0 // no Measured record has 0 docs/s, but the sweep must still end
 			}
 			return p
 		})
@@ -227,6 +227,6 @@ func replay(noise func() float64) {
 	var points []sweep.Point
 	for i := range 6 * len(clients) {
 		sweep.AdaptiveNext(clients, points, 97)
-		points = append(points, sweep.Point{Clients: clients[i%len(clients)], Verdict: verdict.Measured, DocsPerSecond: 1e5 * math.Exp(0.03*noise())})
+		points = append(points, sweep.Point{Clients: clients[i%len(clients)], Verdict: verdict.Measured, Rate: 1e5 * math.Exp(0.03*noise())})
 	}
 }

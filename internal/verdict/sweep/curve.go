@@ -12,11 +12,11 @@ import (
 
 // Point is the result of one client count in a cell's sweep.
 type Point struct {
-	Clients       int32
-	DocsPerSecond float64 // in the campaign's unit, for example docs/s; NaN if Errored, never 0
-	Verdict       verdict.Verdict
-	Failures      []verdict.Failure
-	Repeats       int // number of values in the median; set only for points of a Curve
+	Clients  int32
+	Rate     float64 // in the campaign's unit, for example docs/s; NaN if Errored, never 0
+	Verdict  verdict.Verdict
+	Failures []verdict.Failure
+	Repeats  int // number of values in the median; set only for points of a Curve
 }
 
 // Observed reports whether the point has a rate, because it is Measured or Gated.
@@ -47,11 +47,11 @@ func NewCurve(points []Point, percentOfPeak float64) Curve {
 	c := Curve{Points: summarise(points), Target: math.NaN()}
 	for i := range c.Points {
 		p := &c.Points[i]
-		if p.Verdict == verdict.Measured && (c.Peak == nil || p.DocsPerSecond > c.Peak.DocsPerSecond) {
+		if p.Verdict == verdict.Measured && (c.Peak == nil || p.Rate > c.Peak.Rate) {
 			c.Peak = p
 		}
-		if p.Observed() && (c.Highest == nil || p.DocsPerSecond > c.Highest.DocsPerSecond ||
-			p.DocsPerSecond == c.Highest.DocsPerSecond && p.Verdict == verdict.Gated && c.Highest.Verdict != verdict.Gated) {
+		if p.Observed() && (c.Highest == nil || p.Rate > c.Highest.Rate ||
+			p.Rate == c.Highest.Rate && p.Verdict == verdict.Gated && c.Highest.Verdict != verdict.Gated) {
 			c.Highest = p
 		}
 	}
@@ -59,10 +59,10 @@ func NewCurve(points []Point, percentOfPeak float64) Curve {
 	if c.Peak == nil {
 		return c
 	}
-	c.Target = percentOfPeak / 100 * c.Peak.DocsPerSecond
+	c.Target = percentOfPeak / 100 * c.Peak.Rate
 	for i := range c.Points {
 		p := &c.Points[i]
-		if p.Verdict != verdict.Measured || p.DocsPerSecond < c.Target*(1-rounding) {
+		if p.Verdict != verdict.Measured || p.Rate < c.Target*(1-rounding) {
 			continue
 		}
 		c.Passing = append(c.Passing, p.Clients)
@@ -93,7 +93,7 @@ func (c Curve) shareOfPeak(clients int32) (float64, bool) {
 	if p == nil || p.Verdict != verdict.Measured {
 		return 0, false
 	}
-	return p.DocsPerSecond / c.Peak.DocsPerSecond, true
+	return p.Rate / c.Peak.Rate, true
 }
 
 // summarise combines the repeats of each client count into one point. docs/s is the median of the Measured and Gated repeats,
@@ -106,7 +106,7 @@ func summarise(points []Point) []Point {
 	}
 	out := make([]Point, 0, len(byClients))
 	for clients, repeats := range byClients {
-		p := Point{Clients: clients, DocsPerSecond: math.NaN(), Verdict: verdict.Errored}
+		p := Point{Clients: clients, Rate: math.NaN(), Verdict: verdict.Errored}
 		for _, v := range []verdict.Verdict{verdict.Gated, verdict.Measured} {
 			if slices.ContainsFunc(repeats, func(r Point) bool { return r.Verdict == v }) {
 				p.Verdict = v
@@ -116,14 +116,14 @@ func summarise(points []Point) []Point {
 		var figures []float64
 		for _, r := range repeats {
 			if r.Observed() {
-				figures = append(figures, r.DocsPerSecond)
+				figures = append(figures, r.Rate)
 			}
 			if r.Verdict == p.Verdict {
 				p.Failures = append(p.Failures, r.Failures...)
 			}
 		}
 		if p.Observed() {
-			p.DocsPerSecond, p.Repeats = stats.Median(figures), len(figures)
+			p.Rate, p.Repeats = stats.Median(figures), len(figures)
 		}
 		out = append(out, p)
 	}

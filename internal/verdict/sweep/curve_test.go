@@ -17,7 +17,7 @@ import (
 func pointsAt(figures ...float64) []sweep.Point {
 	var out []sweep.Point
 	for i, f := range figures {
-		p := sweep.Point{Clients: 1 << i, DocsPerSecond: math.Abs(f), Verdict: verdict.Measured}
+		p := sweep.Point{Clients: 1 << i, Rate: math.Abs(f), Verdict: verdict.Measured}
 		switch {
 		case math.IsNaN(f):
 			p.Verdict = verdict.Errored
@@ -77,7 +77,7 @@ func TestCurve(t *testing.T) {
 
 func TestCurve_repeatedPoints_areSortedAndMerged(t *testing.T) {
 	point := func(clients int32, docs float64, v verdict.Verdict) sweep.Point {
-		p := sweep.Point{Clients: clients, DocsPerSecond: docs, Verdict: v}
+		p := sweep.Point{Clients: clients, Rate: docs, Verdict: v}
 		if v != verdict.Measured {
 			p.Failures = []verdict.Failure{{Message: "why"}}
 		}
@@ -97,7 +97,7 @@ func TestCurve_repeatedPoints_areSortedAndMerged(t *testing.T) {
 	}
 	var got []row
 	for _, p := range c.Points {
-		got = append(got, row{p.Clients, p.DocsPerSecond, p.Verdict, len(p.Failures)})
+		got = append(got, row{p.Clients, p.Rate, p.Verdict, len(p.Failures)})
 	}
 	want := []row{
 		{1, math.NaN(), verdict.Errored, 2}, {2, 85, verdict.Measured, 0},
@@ -119,7 +119,7 @@ func TestCurve_repeatedPoints_areSortedAndMerged(t *testing.T) {
 func TestCurve_decimalFigureAtTarget_passes(t *testing.T) {
 	passes := func(docs, peak, percent float64) bool {
 		c := sweep.NewCurve([]sweep.Point{
-			{Clients: 8, DocsPerSecond: docs, Verdict: verdict.Measured}, {Clients: 16, DocsPerSecond: peak, Verdict: verdict.Measured},
+			{Clients: 8, Rate: docs, Verdict: verdict.Measured}, {Clients: 16, Rate: peak, Verdict: verdict.Measured},
 		}, percent)
 		return slices.Contains(c.Passing, 8)
 	}
@@ -178,8 +178,8 @@ func TestSharedClients(t *testing.T) {
 func TestTruth_L1_tieOfPeakAndGatedPoint_isPeakGated(t *testing.T) {
 	for _, gated := range []int32{1, 4} {
 		points := []sweep.Point{
-			{Clients: 1, DocsPerSecond: 100, Verdict: verdict.Measured}, {Clients: 2, DocsPerSecond: 90, Verdict: verdict.Measured},
-			{Clients: 4, DocsPerSecond: 100, Verdict: verdict.Measured},
+			{Clients: 1, Rate: 100, Verdict: verdict.Measured}, {Clients: 2, Rate: 90, Verdict: verdict.Measured},
+			{Clients: 4, Rate: 100, Verdict: verdict.Measured},
 		}
 		for i := range points {
 			if points[i].Clients == gated {

@@ -32,9 +32,9 @@ func (d Drift) Matters(percentOfPeak float64) bool {
 
 // TimedPoint is one valid measurement of a client count.
 type TimedPoint struct {
-	Clients       int32
-	DocsPerSecond float64 // above 0
-	StartedAt     int64   // Unix milliseconds
+	Clients   int32
+	Rate      float64 // above 0
+	StartedAt int64   // Unix milliseconds
 }
 
 // FindDrift estimates the drift of a sweep from the client counts that it measured at different times. The model is an analysis of
@@ -79,7 +79,7 @@ func FindDrift(points []TimedPoint, repeats [][]float64, others stats.Noise) *Dr
 func placesByCount(points []TimedPoint) (places, logs [][]float64) {
 	points = slices.Clone(points)
 	slices.SortStableFunc(points, func(a, b TimedPoint) int {
-		return cmp.Or(cmp.Compare(a.StartedAt, b.StartedAt), cmp.Compare(a.Clients, b.Clients), cmp.Compare(a.DocsPerSecond, b.DocsPerSecond))
+		return cmp.Or(cmp.Compare(a.StartedAt, b.StartedAt), cmp.Compare(a.Clients, b.Clients), cmp.Compare(a.Rate, b.Rate))
 	})
 	index := map[int32]int{}
 	order := make([]int, len(points))
@@ -99,7 +99,7 @@ func placesByCount(points []TimedPoint) (places, logs [][]float64) {
 			places, logs = append(places, nil), append(logs, nil)
 		}
 		places[at] = append(places[at], float64(order[i])/float64(max(order[len(order)-1], 1)))
-		logs[at] = append(logs[at], math.Log(p.DocsPerSecond))
+		logs[at] = append(logs[at], math.Log(p.Rate))
 	}
 	return places, logs
 }

@@ -22,8 +22,8 @@ func TestFindDrift_anchor_isTTest(t *testing.T) {
 		p      float64
 	}{{5.841 * sd, 0.01}, {-5.841 * sd, 0.01}, {3.182 * sd, 0.05}, {0, 1}} {
 		points := []sweep.TimedPoint{
-			{Clients: 1, DocsPerSecond: 100, StartedAt: 10}, {Clients: 2, DocsPerSecond: 190, StartedAt: 20}, {Clients: 4, DocsPerSecond: 250, StartedAt: 30},
-			{Clients: 1, DocsPerSecond: 100 * math.Exp(tt.change), StartedAt: 99},
+			{Clients: 1, Rate: 100, StartedAt: 10}, {Clients: 2, Rate: 190, StartedAt: 20}, {Clients: 4, Rate: 250, StartedAt: 30},
+			{Clients: 1, Rate: 100 * math.Exp(tt.change), StartedAt: 99},
 		}
 		d := sweep.FindDrift(points, finals, noiseOf(40))
 		if d == nil || math.Abs(d.P-tt.p) > 1e-3*tt.p+1e-6 || math.Abs(d.Percent-100*math.Expm1(tt.change)) > 1e-9 || math.Abs(d.Limit-100*math.Expm1(5.841*sd)) > 0.01 {
@@ -45,7 +45,7 @@ func TestFindDrift_slope_independentOfCurve(t *testing.T) {
 				level[clients] = 1000 * math.Exp(rng.NormFloat64())
 			}
 			place := float64(i) / float64(len(order)-1)
-			points = append(points, sweep.TimedPoint{Clients: clients, DocsPerSecond: level[clients] * math.Exp(math.Log(1.04)*place), StartedAt: int64(i * i)})
+			points = append(points, sweep.TimedPoint{Clients: clients, Rate: level[clients] * math.Exp(math.Log(1.04)*place), StartedAt: int64(i * i)})
 		}
 		rng.Shuffle(len(points), func(i, j int) { points[i], points[j] = points[j], points[i] })
 		d := sweep.FindDrift(points, nil, stats.Noise{CV: math.NaN()})
@@ -100,7 +100,7 @@ func TestFindDrift_noDrift_falseAlarms(t *testing.T) {
 		for range rounds {
 			var points []sweep.TimedPoint
 			for i, clients := range order {
-				points = append(points, sweep.TimedPoint{Clients: clients, DocsPerSecond: draw(), StartedAt: int64(i)})
+				points = append(points, sweep.TimedPoint{Clients: clients, Rate: draw(), StartedAt: int64(i)})
 			}
 			if sweep.FindDrift(points, [][]float64{{draw(), draw(), draw(), draw()}}, stats.Noise{CV: math.NaN()}).IsSignificant() {
 				alarms++

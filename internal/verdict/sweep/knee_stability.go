@@ -27,14 +27,14 @@ func KneeStability(c Curve, skipped []int32, percentOfPeak float64, noise stats.
 		counted.trials = append(counted.trials, trials)
 	}
 	for _, p := range c.Points {
-		if p.Verdict != verdict.Measured || !stats.Positive(p.DocsPerSecond) {
+		if p.Verdict != verdict.Measured || !stats.Positive(p.Rate) {
 			continue
 		}
 		for len(skipped) > 0 && skipped[0] < p.Clients {
 			add(skipped[0], 0, 0)
 			skipped = skipped[1:]
 		}
-		add(p.Clients, math.Log(p.DocsPerSecond), max(p.Repeats, 1))
+		add(p.Clients, math.Log(p.Rate), max(p.Repeats, 1))
 	}
 	if len(counted.clients) < 2 {
 		return 0, false

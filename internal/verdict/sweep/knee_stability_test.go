@@ -14,7 +14,7 @@ import (
 func measured(clients []int32, docs []float64) []Point {
 	var out []Point
 	for i, d := range docs {
-		out = append(out, Point{Clients: clients[i], DocsPerSecond: d, Verdict: verdict.Measured})
+		out = append(out, Point{Clients: clients[i], Rate: d, Verdict: verdict.Measured})
 	}
 	return out
 }
@@ -38,7 +38,7 @@ func TestKneeStability(t *testing.T) {
 		{"no noise at all", near, stats.Noise{CV: 0, Freedom: 20}, 1, 1},
 		{"repeats: nine of each are surer than one", slices.Concat(near, near, near, near, near, near, near, near, near), quiet, 0.5, 0.9},
 		{"Gated and Errored points take no part", slices.Concat(clear, []Point{
-			{Clients: 4, DocsPerSecond: 500, Verdict: verdict.Gated}, {Clients: 2, DocsPerSecond: math.NaN(), Verdict: verdict.Errored}}), quiet, 0.97, 1},
+			{Clients: 4, Rate: 500, Verdict: verdict.Gated}, {Clients: 2, Rate: math.NaN(), Verdict: verdict.Errored}}), quiet, 0.97, 1},
 	} {
 		got, ok := KneeStability(NewCurve(tt.points, 97), nil, 97, tt.noise)
 		if !ok || got < tt.low || got > tt.high {
@@ -83,9 +83,9 @@ func TestKneeStability_scaledOrReversed_isInvariant(t *testing.T) {
 	for range 20 {
 		var points, scaled []Point
 		for _, n := range synthetic.Clients {
-			p := Point{Clients: n, DocsPerSecond: 1e5 * math.Exp(0.02*rng.NormFloat64()), Verdict: verdict.Measured}
+			p := Point{Clients: n, Rate: 1e5 * math.Exp(0.02*rng.NormFloat64()), Verdict: verdict.Measured}
 			points = append(points, p)
-			p.DocsPerSecond *= 1024
+			p.Rate *= 1024
 			scaled = append(scaled, p)
 		}
 		slices.Reverse(scaled)
@@ -152,7 +152,7 @@ func BenchmarkKneeStabilityLargest(b *testing.B) {
 		var points []Point
 		for n := int32(1); n <= 64; n++ {
 			for range 9 {
-				points = append(points, Point{Clients: n, DocsPerSecond: 1e5 * float64(n) / float64(n+2) * math.Exp(0.01*rng.NormFloat64()), Verdict: verdict.Measured})
+				points = append(points, Point{Clients: n, Rate: 1e5 * float64(n) / float64(n+2) * math.Exp(0.01*rng.NormFloat64()), Verdict: verdict.Measured})
 			}
 		}
 		curves = append(curves, NewCurve(points, 97))

@@ -58,9 +58,9 @@ func readOracle(t *testing.T) (o oracle) {
 func oracleCurve(points []oraclePoint, percentOfPeak float64) sweep.Curve {
 	var out []sweep.Point
 	for _, p := range points {
-		q := sweep.Point{Clients: p.Clients, DocsPerSecond: p.Docs, Verdict: p.Verdict}
+		q := sweep.Point{Clients: p.Clients, Rate: p.Docs, Verdict: p.Verdict}
 		if p.Verdict == verdict.Errored {
-			q.DocsPerSecond = math.NaN()
+			q.Rate = math.NaN()
 		}
 		out = append(out, q)
 	}

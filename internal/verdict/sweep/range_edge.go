@@ -27,14 +27,14 @@ func (c *Curve) CheckPeakAtEdge(noise stats.Noise) {
 	var second *Point
 	for i := range c.Points {
 		p := &c.Points[i]
-		if p != c.Peak && p.Verdict == verdict.Measured && (second == nil || p.DocsPerSecond > second.DocsPerSecond) {
+		if p != c.Peak && p.Verdict == verdict.Measured && (second == nil || p.Rate > second.Rate) {
 			second = p
 		}
 	}
 	if second == nil {
 		return
 	}
-	rise := math.Log(c.Peak.DocsPerSecond / second.DocsPerSecond)
+	rise := math.Log(c.Peak.Rate / second.Rate)
 	c.PeakAtRangeEdge = rise > edgeRise*noise.CV*math.Sqrt(medianVariance(c.Peak.Repeats)+medianVariance(second.Repeats))
 }
 

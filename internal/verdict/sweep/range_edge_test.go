@@ -41,7 +41,7 @@ func TestTruth_M5_peakAtRangeEdge_firesOnRisesOnly(t *testing.T) {
 			var points []Point
 			for i, d := range tt.docs {
 				for range tt.n {
-					points = append(points, Point{Clients: int32(i + 1), Verdict: verdict.Measured, DocsPerSecond: 1e5 * math.Exp((d+tt.cv*rng.NormFloat64())/100)})
+					points = append(points, Point{Clients: int32(i + 1), Verdict: verdict.Measured, Rate: 1e5 * math.Exp((d+tt.cv*rng.NormFloat64())/100)})
 				}
 			}
 			squares := 0.0
@@ -72,7 +72,7 @@ func TestCheckPeakAtEdge_unknownNoiseOrOnlyPoint_keepsEdge(t *testing.T) {
 		"within noise":             {measured(clients, []float64{100, 100, 100.1}), stats.Noise{CV: 0.01, Freedom: 3}, false},
 		"no noise":                 {measured(clients, []float64{100, 100, 100.1}), stats.Noise{Freedom: 3}, true},
 		"one point":                {measured(clients, []float64{100}), stats.Noise{CV: 0.01, Freedom: 3}, true},
-		"other points are Errored": {append(measured(clients[2:], []float64{100}), Point{Clients: 1, DocsPerSecond: math.NaN(), Verdict: verdict.Errored}), stats.Noise{CV: 0.01, Freedom: 3}, true},
+		"other points are Errored": {append(measured(clients[2:], []float64{100}), Point{Clients: 1, Rate: math.NaN(), Verdict: verdict.Errored}), stats.Noise{CV: 0.01, Freedom: 3}, true},
 		"peak not at the edge":     {measured(clients, []float64{90, 100, 99}), stats.Noise{CV: 0.001, Freedom: 3}, false},
 	} {
 		c := NewCurve(tt.points, 97)

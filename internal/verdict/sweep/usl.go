@@ -20,7 +20,7 @@ type USL struct {
 	Beta   float64 // coherency: the cost of each pair of clients; 0: docs/s never fall
 
 	PeakClients   float64 // number of clients at the highest point of the curve; +Inf if Beta is 0
-	PeakDocs      float64 // docs/s at PeakClients; if Beta is 0, the limit of docs/s, or +Inf if Alpha is also 0
+	PeakRate      float64 // docs/s at PeakClients; if Beta is 0, the limit of docs/s, or +Inf if Alpha is also 0
 	RSquared      float64 // share of the variance of docs/s that the curve explains
 	Points        int     // number of points of the fit
 	PeakIsBeyond  bool    // whether the peak is above the highest client count, and so extrapolated
@@ -34,32 +34,32 @@ func (u USL) At(clients float64) float64 {
 
 // FitUSL fits the law to docs/s at client counts by least squares. Alpha and Beta are at least 0. They determine Lambda, because
 // docs/s are a linear function of Lambda.
-func FitUSL(clients, docsPerSecond []float64) (USL, error) {
+func FitUSL(clients, rates []float64) (USL, error) {
 	const least = 4 // number of points: one more than the number of parameters
-	if len(clients) != len(docsPerSecond) || len(clients) < least {
+	if len(clients) != len(rates) || len(clients) < least {
 		return USL{}, fmt.Errorf("the Universal Scalability Law needs at least %d points, each with a client count and docs/s; there are %d client counts and %d values of docs/s",
-			least, len(clients), len(docsPerSecond))
+			least, len(clients), len(rates))
 	}
 	for i := range clients {
-		if !(clients[i] >= 1) || math.IsInf(clients[i], 0) || !stats.Positive(docsPerSecond[i]) {
-			return USL{}, fmt.Errorf("point %d of the Universal Scalability Law: %g docs/s at %g clients is no measurement", i+1, docsPerSecond[i], clients[i])
+		if !(clients[i] >= 1) || math.IsInf(clients[i], 0) || !stats.Positive(rates[i]) {
+			return USL{}, fmt.Errorf("point %d of the Universal Scalability Law: %g docs/s at %g clients is no measurement", i+1, rates[i], clients[i])
 		}
 	}
 	if counts := slices.Compact(slices.Sorted(slices.Values(clients))); len(counts) < 3 {
 		return USL{}, fmt.Errorf("the Universal Scalability Law needs at least 3 different client counts; there are %d", len(counts))
 	}
-	alpha, beta := linearUSL(clients, docsPerSecond)
+	alpha, beta := linearUSL(clients, rates)
 	of := func(x []float64) USL {
 		u := USL{Lambda: 1, Alpha: x[0] * x[0], Beta: x[1] * x[1]} // squares, so Alpha and Beta are never below 0
 		xy, xx := 0.0, 0.0
 		for i, n := range clients {
-			xy, xx = xy+u.At(n)*docsPerSecond[i], xx+u.At(n)*u.At(n)
+			xy, xx = xy+u.At(n)*rates[i], xx+u.At(n)*u.At(n)
 		}
 		u.Lambda = xy / xx
 		return u
 	}
-	total := stats.SumOfSquares(docsPerSecond)
-	problem := optimize.Problem{Func: func(x []float64) float64 { return of(x).misfit(clients, docsPerSecond) }}
+	total := stats.SumOfSquares(rates)
+	problem := optimize.Problem{Func: func(x []float64) float64 { return of(x).misfit(clients, rates) }}
 	best, lowest := []float64{math.Sqrt(alpha), math.Sqrt(beta)}, math.Inf(1)
 	// The simplex of Nelder and Mead sometimes stops early, so it starts again at the point where it stopped.
 	for range 5 {
@@ -74,7 +74,7 @@ func FitUSL(clients, docsPerSecond []float64) (USL, error) {
 		lowest = result.F
 	}
 	u := of(best)
-	u.describe(clients, docsPerSecond, total)
+	u.describe(clients, rates, total)
 	return u, nil
 }
 
@@ -111,10 +111,10 @@ func (u *USL) describe(clients, docs []float64, total float64) {
 	if total > 0 {
 		u.RSquared = 1 - misfit/total
 	}
-	u.PeakClients, u.PeakDocs = math.Inf(1), u.Lambda/u.Alpha
+	u.PeakClients, u.PeakRate = math.Inf(1), u.Lambda/u.Alpha
 	if stats.Positive(u.Beta) {
 		u.PeakClients = max(math.Sqrt(max(1-u.Alpha, 0)/u.Beta), 1)
-		u.PeakDocs = u.At(u.PeakClients)
+		u.PeakRate = u.At(u.PeakClients)
 	}
 	u.PeakIsBeyond = u.PeakClients > highest
 }

@@ -21,13 +21,13 @@ func TestFitUSL_specSDM91_matchesR(t *testing.T) {
 	expectNear(t, "alpha", u.Alpha, 0.0277285, 0.0000005)
 	expectNear(t, "beta", u.Beta, 0.0001044, 0.00000005)
 	expectNear(t, "clients at the peak", u.PeakClients, 96.52, 0.005)
-	expectNear(t, "docs/s at the peak", u.PeakDocs, 1884, 0.5)
+	expectNear(t, "docs/s at the peak", u.PeakRate, 1884, 0.5)
 	if u.PeakIsBeyond || u.Points != 7 {
 		t.Errorf("%+v", u)
 	}
 	var points []sweep.Point
 	for i := range clients {
-		points = append(points, sweep.Point{Clients: int32(clients[i]), DocsPerSecond: docs[i], Verdict: verdict.Measured})
+		points = append(points, sweep.Point{Clients: int32(clients[i]), Rate: docs[i], Verdict: verdict.Measured})
 	}
 	if c := sweep.NewCurve(points, 97); c.Knee.Clients != 72 {
 		t.Errorf("knee at %d clients, want 72", c.Knee.Clients)

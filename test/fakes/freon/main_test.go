@@ -8,25 +8,27 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
 	"github.com/knee-bench/knee/internal/drivers/command/parser"
 )
 
-// TestSummary_isAcceptedByFreonParser checks that the parser accepts the fake's output as output of freon, and that the figures are
+// TestSummary_isAcceptedByFreonPreset checks that the preset accepts the fake's output as output of freon, and that the figures are
 // consistent.
-func TestSummary_isAcceptedByFreonParser(t *testing.T) {
+func TestSummary_isAcceptedByFreonPreset(t *testing.T) {
+	freon := commandconfig.Config{Preset: "freon"}
 	for _, layout := range [][]string{nil, {"--terminal"}} {
 		var out strings.Builder
 		if err := run(append([]string{"ockrw", "-n", "200", "-t", "4", "--rate", "100"}, layout...), &out); err != nil {
 			t.Fatal(err)
 		}
-		f, err := parser.ParseFreon(out.String())
-		if err != nil || f.Count != 200 || f.Successes != 200 || f.Failures != 0 || f.Timer != "ockrw" {
+		f, err := parser.Parse(out.String(), freon)
+		if err != nil || f.Load.Operations != 200 || f.Load.Failures != 0 {
 			t.Fatalf("%+v, %v\n%s", f, err, out.String())
 		}
-		if math.Abs(f.MeanRate-400) > 1e-3 {
-			t.Errorf("4 threads of 100 calls/s made %v calls/s: %+v", f.MeanRate, f)
+		if math.Abs(f.Load.Rate-400) > 1e-3 {
+			t.Errorf("4 threads of 100 calls/s made %v calls/s", f.Load.Rate)
 		}
-		if busy := f.Concurrency(4).InFlight(); math.Abs(busy-4) > 1e-3 {
+		if busy := f.Concurrency(0, 4).InFlight(); math.Abs(busy-4) > 1e-3 {
 			t.Errorf("%v of 4 threads busy: %+v", busy, f)
 		}
 		if !strings.Contains(out.String(), "stand-in") {
@@ -37,7 +39,7 @@ func TestSummary_isAcceptedByFreonParser(t *testing.T) {
 	if err := run([]string{"ockrw", "-n", "10", "--fail", "3", "--rate", "1000"}, &out); err == nil {
 		t.Error("failed calls, and no exit code")
 	}
-	if f, err := parser.ParseFreon(out.String()); err != nil || f.Failures != 3 || f.Successes != 7 {
+	if f, err := parser.Parse(out.String(), freon); err != nil || f.Load.Failures != 3 || f.Load.Operations != 7 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for _, args := range [][]string{nil, {"ockrw", "-t", "0"}, {"ockrw", "--nonsense"}} {

@@ -62,7 +62,7 @@ func New(m Machine) *Server {
 	s := &Server{started: time.Now(), status: "green", nodes: 1, queue: newQueue(m), templates: map[string]map[string]any{}, indices: map[string]*index{}}
 	s.api, s.data = s.routes(map[string]func(*http.Request) (int, any){
 		"GET /_cluster/health":                 s.health,
-		"GET /_cluster/health/{index}":         s.health,
+		"GET /_cluster/health/{index}":         s.indexHealth,
 		"GET /_cluster/allocation/explain":     s.explain,
 		"GET /_cluster/state/{metrics}/{name}": s.routing,
 		"GET /_nodes/stats":                    s.nodesStats,
@@ -95,11 +95,15 @@ func (s *Server) routes(answers map[string]func(*http.Request) (int, any)) *http
 			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("X-Synthetic", "this is not OpenSearch")
 			data, made := body.([]byte)
+			var err error
 			if !made {
-				var err error
-				if data, err = json.Marshal(body); err != nil {
-					panic(err) // cannot happen: the values are only maps, texts and numbers
-				}
+				data, err = json.Marshal(body)
+			}
+			if status == http.StatusOK && err == nil { // OpenSearch does not filter errors
+				data, err = filtered(data, r.URL.Query().Get("filter_path"))
+			}
+			if err != nil {
+				panic(err) // cannot happen: the values are only maps, texts and numbers
 			}
 			w.WriteHeader(status)
 			_, _ = w.Write(data) // the client may have closed the connection
@@ -147,8 +151,27 @@ func (s *Server) root(*http.Request) (int, any) {
 func (s *Server) health(*http.Request) (int, any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return http.StatusOK, map[string]any{"cluster_name": ClusterName, "status": s.status, "timed_out": false, "number_of_nodes": s.nodes,
+	return http.StatusOK, s.clusterHealth()
+}
+
+// clusterHealth returns the health of the cluster. The caller holds the lock.
+func (s *Server) clusterHealth() map[string]any {
+	return map[string]any{"cluster_name": ClusterName, "status": s.status, "timed_out": false, "number_of_nodes": s.nodes,
 		"number_of_data_nodes": s.nodes, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0, "number_of_pending_tasks": 0}
+}
+
+// indexHealth returns the health of the cluster with that of an index. The fake is as healthy as its index.
+func (s *Server) indexHealth(r *http.Request) (int, any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, name := s.clusterHealth(), r.PathValue("index")
+	switch {
+	case s.indices[name] == nil: // OpenSearch waits for the index until the request's timeout
+		out["status"], out["timed_out"] = "red", true
+	case r.URL.Query().Get("level") == "indices":
+		out["indices"] = map[string]any{name: map[string]any{"status": s.status, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0}}
+	}
+	return http.StatusOK, out
 }
 
 // of returns the index that a request names, or nil and an error answer. The caller holds the lock.
@@ -180,7 +203,11 @@ func (s *Server) putTemplate(r *http.Request) (int, any) {
 func (s *Server) removeTemplate(r *http.Request) (int, any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.templates, strings.TrimPrefix(r.PathValue("name"), "knee-"))
+	name := strings.TrimPrefix(r.PathValue("name"), "knee-")
+	if _, there := s.templates[name]; !there {
+		return failure(http.StatusNotFound, "index_template_missing_exception", "index_template ["+r.PathValue("name")+"] missing")
+	}
+	delete(s.templates, name)
 	return http.StatusOK, map[string]any{"acknowledged": true}
 }
 
@@ -207,7 +234,8 @@ func (s *Server) create(r *http.Request) (int, any) {
 		return failure(http.StatusBadRequest, "resource_already_exists_exception", "index ["+name+"] already exists")
 	}
 	s.made++
-	i := &index{uuid: "synthetic-" + strconv.Itoa(s.made), settings: map[string]any{}, mappings: body.Mappings}
+	i := &index{uuid: "synthetic-" + strconv.Itoa(s.made), mappings: body.Mappings,
+		settings: map[string]any{"index.replication.type": "DOCUMENT", "index.version.created": "synthetic"}}
 	maps.Copy(i.settings, s.templates[name])
 	maps.Copy(i.settings, body.Settings)
 	for k, v := range i.settings {
@@ -222,7 +250,7 @@ func (s *Server) create(r *http.Request) (int, any) {
 func (s *Server) remove(r *http.Request) (int, any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i, status, body := s.of(r); i == nil {
+	if i, status, body := s.of(r); i == nil && r.URL.Query().Get("ignore_unavailable") != "true" {
 		return status, body
 	}
 	delete(s.indices, r.PathValue("index"))
@@ -236,8 +264,12 @@ func (s *Server) get(r *http.Request) (int, any) {
 	if i == nil {
 		return status, body
 	}
+	defaults := map[string]any{}
+	if i.settings["index.refresh_interval"] == nil {
+		defaults["index.refresh_interval"] = "1s"
+	}
 	return http.StatusOK, map[string]any{r.PathValue("index"): map[string]any{"aliases": map[string]any{}, "mappings": i.mappings,
-		"settings": maps.Clone(i.settings), "defaults": map[string]any{"index.refresh_interval": "1s"}}}
+		"settings": maps.Clone(i.settings), "defaults": defaults}}
 }
 
 func (s *Server) refresh(r *http.Request) (int, any) {
@@ -273,14 +305,15 @@ func (s *Server) search(r *http.Request) (int, any) {
 		"hits": map[string]any{"total": map[string]any{"value": i.total, "relation": "eq"}, "hits": []any{}}}
 }
 
-// routing returns the routing table. Its number of primary shards is that of the index settings.
+// routing returns the routing table. Its number of primary shards is that of the index settings. The table of a missing index
+// is empty.
 func (s *Server) routing(r *http.Request) (int, any) {
 	name := r.PathValue("name")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.indices[name]
 	if i == nil {
-		return failure(http.StatusNotFound, "index_not_found_exception", "no such index ["+name+"]")
+		return http.StatusOK, map[string]any{"cluster_name": ClusterName, "routing_table": map[string]any{"indices": map[string]any{}}}
 	}
 	n, _ := strconv.Atoi(strings.TrimSpace(fmt.Sprint(i.settings["index.number_of_shards"])))
 	primaries := map[string]any{}

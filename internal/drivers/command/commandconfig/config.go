@@ -10,28 +10,38 @@ type Config struct {
 	Args       []string          `json:"args,omitempty"`   // may contain placeholders
 	Env        map[string]string `json:"env,omitempty"`    // values may contain placeholders
 	Params     map[string]string `json:"params,omitempty"` // values of the placeholders $(NAME)
-	Parser     string            `json:"parser"`           // Freon or JSON
-	JSON       *JSONFigures      `json:"json,omitempty"`
+	Preset     string            `json:"preset,omitempty"` // name of a preset of package parser: freon
+	JSON       *Figures          `json:"json,omitempty"`   // figures in the last JSON object of the output
+	Text       *Text             `json:"text,omitempty"`   // figures in the lines of the output
 	Prometheus *Prometheus       `json:"prometheus,omitempty"`
 }
 
-// JSONFigures holds the RFC 9535 paths of a program's figures. The paths apply to the last JSON object in the program's
-// output.
-type JSONFigures struct {
-	Throughput  JSONMetric        `json:"throughput"` // operations per second; the field Name is not used
+// Figures says where a program's figures are in its output. A selector is an RFC 9535 path in JSON, or an RE2 pattern in text.
+// An empty selector selects nothing: the figure is not known.
+type Figures struct {
+	Throughput  Figure            `json:"throughput"` // operations per second; the field Name is not used
 	Operations  string            `json:"operations,omitempty"`
 	Failures    string            `json:"failures,omitempty"`
 	Seconds     string            `json:"seconds,omitempty"`
 	LatencyUnit string            `json:"latencyUnit,omitempty"` // ns, us, ms or s
-	Latency     map[string]string `json:"latency,omitempty"`     // key: mean, p50, p90, p99, p999 or max; value: path
-	Metrics     []JSONMetric      `json:"metrics,omitempty"`
+	Latency     map[string]string `json:"latency,omitempty"`     // key: min, mean, p50, p90, p99, p999 or max; value: selector
+	Metrics     []Figure          `json:"metrics,omitempty"`
 }
 
-// JSONMetric is a figure with its name, path and unit.
-type JSONMetric struct {
-	Name string `json:"name,omitempty"`
-	Path string `json:"path"`
-	Unit string `json:"unit"`
+// Figure is a figure with its name, selector and unit.
+type Figure struct {
+	Name     string `json:"name,omitempty"`
+	Selector string `json:"selector"`
+	Unit     string `json:"unit"`
+}
+
+// Text says which lines of a text contain a program's figures. The selectors of the figures are patterns.
+type Text struct {
+	Figures
+	After            string `json:"after,omitempty"`            // pattern; lines up to the last line that matches are not read
+	SingleMatch      bool   `json:"singleMatch,omitempty"`      // a pattern that matches two lines is an error
+	OptionalCounts   bool   `json:"optionalCounts,omitempty"`   // operations and failures may both be missing
+	IncludesFailures bool   `json:"includesFailures,omitempty"` // the throughput counts failed operations too
 }
 
 // Prometheus is a Prometheus server from which metrics are read.

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/drivers"
 	"github.com/knee-bench/knee/internal/drivers/command/commandconfig"
+	"github.com/knee-bench/knee/internal/drivers/command/parser"
 	"github.com/knee-bench/knee/internal/record"
 )
 
@@ -21,21 +23,26 @@ type command struct{ *v1alpha1.Command }
 func New(d v1alpha1.Drivers) (drivers.Spec, bool) { return command{d.Command}, d.Command != nil }
 
 func (c command) Describe() string {
-	return fmt.Sprintf("a program; parser %s reads its output", c.Parser)
+	switch {
+	case c.JSON != nil:
+		return "a program; its figures are in the JSON that it prints"
+	case c.Text != nil:
+		return "a program; patterns find its figures in the text that it prints"
+	}
+	return fmt.Sprintf("a program; its output is read as that of %s", c.Preset)
 }
 
 func (command) FillsIndex() bool { return false }
 
 func (c command) Unit() string {
-	if c.JSON != nil {
-		return string(c.JSON.Throughput.Unit)
-	}
-	return "calls/s"
+	f, _ := c.figures()
+	return f.Throughput.Unit
 }
 
 func (c command) Override(v v1alpha1.Variant) {
 	c.Command.Params = drivers.Merge(c.Command.Params, v.Params)
 	c.Command.Image = cmp.Or(v.Image, c.Command.Image)
+	c.Endpoint = parser.Expand(c.Endpoint, drivers.Texts(c.Command.Params))
 }
 
 func (c command) Params() map[string]v1alpha1.ParamValue { return c.Command.Params }
@@ -60,10 +67,16 @@ func (command) NodePorts() []int32 { return nil }
 
 func (c command) Configure(cfg *record.Config, _ v1alpha1.BenchmarkCampaignSpec) {
 	out := commandconfig.Config{
-		Command: c.Command.Command, Args: c.Args, Env: drivers.Texts(c.Env), Params: drivers.Texts(c.Command.Params), Parser: string(c.Parser),
+		Command: c.Command.Command, Args: c.Args, Env: drivers.Texts(c.Env), Params: drivers.Texts(c.Command.Params), Preset: string(c.Preset),
 	}
-	if c.JSON != nil {
-		out.JSON = jsonFigures(*c.JSON)
+	switch figures, _ := c.figures(); {
+	case c.JSON != nil:
+		out.JSON = &figures
+	case c.Text != nil:
+		out.Text = &commandconfig.Text{
+			Figures: figures, After: string(c.Text.After), SingleMatch: ptr.Deref(c.Text.SingleMatch, false),
+			OptionalCounts: ptr.Deref(c.Text.OptionalCounts, false), IncludesFailures: ptr.Deref(c.Text.ThroughputIncludesFailures, false),
+		}
 	}
 	if p := c.Prometheus; p != nil {
 		out.Prometheus = &commandconfig.Prometheus{URL: p.URL}
@@ -73,38 +86,4 @@ func (c command) Configure(cfg *record.Config, _ v1alpha1.BenchmarkCampaignSpec)
 		}
 	}
 	cfg.Driver = record.NewDriverConfig(commandconfig.Name, out)
-}
-
-func jsonFigures(in v1alpha1.JSONFigures) *commandconfig.JSONFigures {
-	out := &commandconfig.JSONFigures{
-		Throughput: jsonMetric("", in.Throughput),
-		Operations: string(in.Operations), Failures: string(in.Failures), Seconds: string(in.Seconds),
-	}
-	if l := in.Latency; l != nil {
-		out.LatencyUnit = string(l.Unit)
-		out.Latency = map[string]string{}
-		for _, p := range latencyPaths(*l) {
-			if p.path != "" {
-				out.Latency[p.name] = string(p.path)
-			}
-		}
-	}
-	for _, m := range in.Metrics {
-		out.Metrics = append(out.Metrics, jsonMetric(string(m.Name), m.JSONFigure))
-	}
-	return out
-}
-
-func jsonMetric(name string, f v1alpha1.JSONFigure) commandconfig.JSONMetric {
-	return commandconfig.JSONMetric{Name: name, Path: string(f.Path), Unit: string(f.Unit)}
-}
-
-type namedPath struct {
-	name string
-	path v1alpha1.JSONPath
-}
-
-// latencyPaths returns the paths of the latency figures with the names of their fields.
-func latencyPaths(l v1alpha1.JSONLatency) []namedPath {
-	return []namedPath{{"mean", l.Mean}, {"p50", l.P50}, {"p90", l.P90}, {"p99", l.P99}, {"p999", l.P999}, {"max", l.Max}}
 }

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -11,10 +12,11 @@ import (
 	"github.com/knee-bench/knee/internal/drivers/command/parser"
 )
 
-// Validate checks the size of the command, the placeholder for the client count, and the paths of the figures.
+// Validate checks the size of the command, the placeholders for the client count and in the endpoint, and the selectors of the
+// figures.
 func (c command) Validate(campaign drivers.Campaign) field.ErrorList {
 	at := drivers.Path("command")
-	return slices.Concat(c.validateSize(at), c.validateClients(campaign, at), c.validateFigures(at))
+	return slices.Concat(c.validateSize(at), c.validateClients(campaign, at), c.validateEndpoint(campaign, at), c.validateFigures(at))
 }
 
 // maxCommand is the maximum size of a command in bytes. The command is part of one environment variable of the trial's pod,
@@ -69,42 +71,61 @@ func (c command) validateClients(campaign drivers.Campaign, path *field.Path) fi
 		clientsPlaceholder, where))}
 }
 
-// validateFigures rejects invalid paths and duplicate names of metrics. Otherwise the first trial would fail.
+// validateEndpoint rejects an endpoint that contains a placeholder without a param. All variants would have the same endpoint.
+func (c command) validateEndpoint(campaign drivers.Campaign, at *field.Path) field.ErrorList {
+	for _, v := range campaign.Spec.Variants {
+		endpoint := parser.Expand(c.Endpoint, drivers.Texts(drivers.Merge(c.Command.Params, v.Params)))
+		if strings.Contains(endpoint, "$") {
+			return field.ErrorList{field.Invalid(at.Child("endpoint"), c.Endpoint,
+				fmt.Sprintf("is %s for variant %s: set a param for each $(NAME) in it; other placeholders are not replaced here", endpoint, v.Name))}
+		}
+	}
+	return nil
+}
+
+// validateFigures rejects missing and invalid selectors and duplicate names of metrics. Otherwise the first trial would fail.
 func (c command) validateFigures(at *field.Path) field.ErrorList {
-	if c.JSON == nil {
-		return nil
+	if c.JSON == nil && c.Text == nil && c.Preset == "" {
+		return field.ErrorList{field.Required(at, "set json, text or preset: they say how the figures are read from the program's output. "+
+			"An earlier version of Knee had the field parser instead: preset freon replaces parser Freon")}
 	}
 	var errs field.ErrorList
-	checkPath := func(path v1alpha1.JSONPath, at *field.Path) {
-		if path == "" {
+	figures, name := c.figures()
+	below := at.Child(name)
+	check := func(selector string, at *field.Path, valid func(string) error) {
+		if selector == "" {
 			return
 		}
-		if err := parser.CheckPath(string(path)); err != nil {
-			errs = append(errs, field.Invalid(at, string(path), err.Error()))
+		if err := valid(selector); err != nil {
+			errs = append(errs, field.Invalid(at, selector, err.Error()))
 		}
 	}
-	json := at.Child("json")
-	checkPath(c.JSON.Throughput.Path, json.Child("throughput", "path"))
-	checkPath(c.JSON.Operations, json.Child("operations"))
-	checkPath(c.JSON.Failures, json.Child("failures"))
-	checkPath(c.JSON.Seconds, json.Child("seconds"))
-	if c.JSON.Latency != nil {
-		for _, p := range latencyPaths(*c.JSON.Latency) {
-			checkPath(p.path, json.Child("latency", p.name))
-		}
+	valid, selector := parser.CheckPattern, "pattern"
+	if c.JSON != nil {
+		valid, selector = parser.CheckPath, "path"
 	}
-	names := map[v1alpha1.Name]bool{}
-	for i, m := range c.JSON.Metrics {
+	if c.Text != nil {
+		check(string(c.Text.After), below.Child("after"), parser.CheckLinePattern)
+	}
+	check(figures.Throughput.Selector, below.Child("throughput", selector), valid)
+	check(figures.Operations, below.Child("operations"), valid)
+	check(figures.Failures, below.Child("failures"), valid)
+	check(figures.Seconds, below.Child("seconds"), valid)
+	for _, name := range latencyNames {
+		check(figures.Latency[name], below.Child("latency", name), valid)
+	}
+	names := map[string]bool{}
+	for i, m := range figures.Metrics {
 		names[m.Name] = true
-		checkPath(m.Path, json.Child("metrics").Index(i).Child("path"))
+		check(m.Selector, below.Child("metrics").Index(i).Child(selector), valid)
 	}
 	if c.Prometheus == nil {
 		return errs
 	}
 	for i, q := range c.Prometheus.Queries {
-		if names[q.Name] {
+		if names[string(q.Name)] {
 			errs = append(errs, field.Invalid(at.Child("prometheus", "queries").Index(i).Child("name"), string(q.Name),
-				"is also the name of a metric in json.metrics: rename the query or the metric"))
+				fmt.Sprintf("is also the name of a metric of command.%s: rename the query or the metric", name)))
 		}
 	}
 	return errs

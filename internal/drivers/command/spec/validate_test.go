@@ -55,6 +55,34 @@ func TestValidate_figures(t *testing.T) {
 	}
 }
 
+func TestValidate_patterns(t *testing.T) {
+	text := &v1alpha1.TextFigures{
+		Throughput: v1alpha1.TextFigure{Pattern: "rate ([0-9.]+)", Unit: "ops/s"}, Failures: "(", Seconds: "no group", After: "^summary",
+		Latency: &v1alpha1.TextLatency{Unit: "ms", P99: "(a{1000})"},
+		Metrics: []v1alpha1.TextMetric{{Name: "gc", TextFigure: v1alpha1.TextFigure{Pattern: "(?!x)(y)", Unit: "ms"}}},
+	}
+	c := wrappers.MakeCampaign("x").Variant("a").Obj()
+	c.Spec.Workload = v1alpha1.Workload{Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{Args: []string{"$(KNEE_CLIENTS)"}, Text: text,
+		Prometheus: &v1alpha1.Prometheus{Queries: []v1alpha1.PrometheusQuery{{Name: "gc"}}}}}}
+	fields := func() (got []string) {
+		for _, err := range validate(c) {
+			got = append(got, strings.TrimPrefix(err.Field, "spec.workload.command."))
+		}
+		return got
+	}
+	if got, want := fields(), []string{"text.failures", "text.seconds", "text.latency.p99", "text.metrics[0].pattern", "prometheus.queries[0].name"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	c.Spec.Workload.Command.Text, c.Spec.Workload.Command.Preset = nil, v1alpha1.PresetFreon
+	if got := fields(); len(got) > 0 {
+		t.Errorf("the preset is refused: %v", got)
+	}
+	c.Spec.Workload.Command.Prometheus.Queries[0].Name = "p75"
+	if got := fields(); !slices.Equal(got, []string{"prometheus.queries[0].name"}) {
+		t.Errorf("a query with the name of a metric of the preset: %v", got)
+	}
+}
+
 // TestValidate_clients checks that a program must get its client count. Otherwise its load would be the same at each
 // count.
 func TestValidate_clients(t *testing.T) {
@@ -97,5 +125,15 @@ func TestValidate_clients(t *testing.T) {
 	ranged.Spec.Sweep = v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 4, Max: 8, Step: 4}}
 	if errs := validate(ranged.Obj()); len(errs) != 1 {
 		t.Errorf("a range: %v", errs)
+	}
+}
+
+// TestValidate_noReader_fails checks a campaign that was stored with the removed field parser: the API server has dropped the field, and
+// checks the rule of the schema only when the spec is changed.
+func TestValidate_noReader_fails(t *testing.T) {
+	c := wrappers.MakeCampaign("x").Variant("a").Command("a:1", "a").Obj()
+	c.Spec.Workload.Command.Preset = ""
+	if errs := validate(c); len(errs) != 1 || errs[0].Field != "spec.workload.command" || !strings.Contains(errs[0].Detail, "set json, text or preset") {
+		t.Errorf("%v", errs)
 	}
 }

@@ -94,7 +94,7 @@ func CommandCampaign(variants []string, clients ...int32) *v1alpha1.BenchmarkCam
 	for i := range c.Spec.Variants {
 		c.Spec.Variants[i].NodePool = v1alpha1.NodePool{} // the program runs without OpenSearch
 	}
-	c.Spec.Workload = v1alpha1.Workload{Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{Image: "ozone", Command: []string{"ozone"}, Parser: v1alpha1.ParserFreon}}}
+	c.Spec.Workload = v1alpha1.Workload{Drivers: v1alpha1.Drivers{Command: &v1alpha1.Command{Image: "ozone", Command: []string{"ozone"}, Preset: v1alpha1.PresetFreon}}}
 	c.Spec.Gates = v1alpha1.Gates{}
 	return c
 }

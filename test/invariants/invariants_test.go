@@ -1,4 +1,4 @@
-package controllers_test
+package invariants
 
 import (
 	"strings"
@@ -50,15 +50,15 @@ func TestStatusViolations(t *testing.T) {
 	}
 }
 
-// TestInvariants_progressDecreases_isViolation checks that progress may go back only after a record was removed or the spec changed.
-func TestInvariants_progressDecreases_isViolation(t *testing.T) {
-	v := &invariants{progress: map[types.UID]progress{}}
+// TestStatuses_progressDecreases_isViolation checks that progress may go back only after a record was removed or the spec changed.
+func TestStatuses_progressDecreases_isViolation(t *testing.T) {
+	v := &Statuses{progress: map[types.UID]progress{}}
 	at := func(generation int64, progress string) *v1alpha1.BenchmarkCampaign {
 		c := &v1alpha1.BenchmarkCampaign{ObjectMeta: metav1.ObjectMeta{UID: "u", Generation: generation}}
 		c.Status.Progress, c.Status.ObservedGeneration = progress, generation
 		return c
 	}
-	wrong := func() int { broken, _ := v.violations(); return len(broken) }
+	wrong := func() int { return len(v.Violations("")) }
 	v.check(at(1, ""), at(1, "3/4"))
 	v.check(at(1, "3/4"), at(2, "2/6"))
 	v.forget("u")

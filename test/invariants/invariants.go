@@ -1,4 +1,5 @@
-package controllers_test
+// Package invariants checks rules that every status and every Event of a campaign obeys.
+package invariants
 
 import (
 	"context"
@@ -10,10 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -21,14 +20,19 @@ import (
 )
 
 // maxStatus is the largest size of a status, in bytes of JSON.
-const maxStatus = 20 << 10
+const maxStatus = 32 << 10
 
-// invariants checks the rules for every status of every campaign of the suite.
-type invariants struct {
+// Statuses checks every status of every campaign in a cache.
+type Statuses struct {
 	mu       sync.Mutex
 	progress map[types.UID]progress
 	seen     int
-	broken   []string
+	broken   []violation
+}
+
+// violation is a broken rule.
+type violation struct {
+	namespace, text string
 }
 
 // progress is the last known progress of a campaign, and the generation of its spec.
@@ -37,8 +41,9 @@ type progress struct {
 	done       int
 }
 
-func watchInvariants(ctx context.Context, c cache.Cache) (*invariants, error) {
-	v := &invariants{progress: map[types.UID]progress{}}
+// Watch starts to check the statuses in a cache.
+func Watch(ctx context.Context, c cache.Cache) (*Statuses, error) {
+	v := &Statuses{progress: map[types.UID]progress{}}
 	campaigns, err := c.GetInformer(ctx, &v1alpha1.BenchmarkCampaign{})
 	if err != nil {
 		return nil, err
@@ -64,13 +69,13 @@ func watchInvariants(ctx context.Context, c cache.Cache) (*invariants, error) {
 }
 
 // forget allows progress to go back, after a record was deleted.
-func (v *invariants) forget(uid types.UID) {
+func (v *Statuses) forget(uid types.UID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.progress, uid)
 }
 
-func (v *invariants) check(before, after *v1alpha1.BenchmarkCampaign) {
+func (v *Statuses) check(before, after *v1alpha1.BenchmarkCampaign) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.seen++
@@ -83,16 +88,29 @@ func (v *invariants) check(before, after *v1alpha1.BenchmarkCampaign) {
 		v.progress[after.UID] = progress{after.Status.ObservedGeneration, done}
 	}
 	if len(wrong) > 0 {
-		v.broken = append(v.broken, fmt.Sprintf("%s/%s: %s\nbefore: %s\nafter:  %s", after.Namespace, after.Name,
-			strings.Join(wrong, "; "), statusJSON(before.Status), statusJSON(after.Status)))
+		v.broken = append(v.broken, violation{after.Namespace, fmt.Sprintf("%s/%s: %s\nbefore: %s\nafter:  %s", after.Namespace, after.Name,
+			strings.Join(wrong, "; "), statusJSON(before.Status), statusJSON(after.Status))})
 	}
 }
 
-// violations returns the broken rules so far, and the number of statuses that were checked.
-func (v *invariants) violations() (broken []string, seen int) {
+// Violations returns the rules that statuses of a namespace broke so far. An empty namespace selects all namespaces.
+func (v *Statuses) Violations(namespace string) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.broken, v.seen
+	var out []string
+	for _, b := range v.broken {
+		if namespace == "" || namespace == b.namespace {
+			out = append(out, b.text)
+		}
+	}
+	return out
+}
+
+// Seen returns the number of statuses that were checked.
+func (v *Statuses) Seen() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.seen
 }
 
 func statusJSON(s v1alpha1.BenchmarkCampaignStatus) string {
@@ -160,32 +178,4 @@ func statusViolations(before v1alpha1.BenchmarkCampaignStatus, c *v1alpha1.Bench
 		}
 	}
 	return wrong
-}
-
-// transitionsOnly is an EventRecorder that passes all Events to another EventRecorder. It notes each Event that is
-// equal to the previous Event of the same object.
-type transitionsOnly struct {
-	events.EventRecorder
-	mu     sync.Mutex
-	last   map[types.UID]string
-	broken []string
-}
-
-func (t *transitionsOnly) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
-	t.mu.Lock()
-	o := regarding.(metav1.Object)
-	what := reason + ": " + fmt.Sprintf(note, args...)
-	if t.last[o.GetUID()] == what {
-		t.broken = append(t.broken, fmt.Sprintf("%s/%s: twice in a row: %s", o.GetNamespace(), o.GetName(), what))
-	}
-	t.last[o.GetUID()] = what
-	t.mu.Unlock()
-	t.EventRecorder.Eventf(regarding, related, kind, reason, action, note, args...)
-}
-
-// violations returns the Events so far that repeated the previous Event of the same object.
-func (t *transitionsOnly) violations() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.broken
 }

@@ -1,0 +1,30 @@
+#!/bin/bash
+# Tests the packages with concurrency under the race detector. A package belongs to them if its code or its tests start goroutines or
+# share data between goroutines. The detector needs cgo and a C compiler. Arguments are passed to go test.
+set -euo pipefail
+if ! command -v gcc >/dev/null; then
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    echo "test-race: install gcc and the headers of the C library first (Debian: gcc libc6-dev)" >&2
+    exit 1
+  fi
+  echo "test-race: installing gcc" >&2
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get -qq update >/dev/null 2>&1 || { sleep 30; apt-get -qq update >/dev/null; } # apt has no time limit for the lock on its lists
+  apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends gcc libc6-dev >/dev/null </dev/null
+fi
+concurrent='^[[:space:]]*go (func|[A-Za-z_.]+)\(|\.Go\(|\bsync\.|\batomic\.|\bchan\b|\berrgroup\.'
+# These packages are left out:
+#   hack             other modules, and tools of one goroutine
+#   test/chaos, e2e  need the embedded cluster, and Knee runs in other processes
+#   test/rbac, test/releases, test/streambenchmark   Knee runs in other processes
+#   test/faults      calls the reconciler in one goroutine, thousands of times
+#   test/synthetic   simulates time: its studies of the statistics take minutes (its tests of loader pods are run below)
+#   controllers      its specs take minutes (those that run many Reconciles at a time are run below)
+skipped='^(hack|test/(chaos|e2e|rbac|releases|streambenchmark|faults|synthetic)|controllers)$|^hack/'
+packages=$(git grep --untracked -lE "$concurrent" -- '*.go' | xargs -n1 dirname | sort -u | grep -vE "$skipped" | sed 's|^|./|')
+[ -n "$packages" ] || { echo "test-race: no package found" >&2; exit 1; }
+export CGO_ENABLED=1
+# shellcheck disable=SC2086 # one argument per package
+go test -race -timeout 10m "$@" $packages
+go test -race -timeout 10m "$@" ./controllers -ginkgo.focus-file=two_managers_test.go -ginkgo.focus-file=shared_nodes_test.go
+go test -race -timeout 10m "$@" ./test/synthetic -run LoaderPod
