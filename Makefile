@@ -102,6 +102,11 @@ verify-licences: $(SUPPLY_CHAIN)
 verify-vulnerabilities: $(SUPPLY_CHAIN) $(GOVULNCHECK)
 	@$(SUPPLY_CHAIN) vulnerabilities -govulncheck $(GOVULNCHECK) -database $(VULNDB_VERSION) -exceptions hack/supply-chain/exceptions.txt
 
+.PHONY: host race-host
+host: go images-host cluster-host report-check-host race-host # Installs all that tests and builds need of Debian. Needs root.
+race-host:
+	@hack/apt.sh test-race gcc=gcc /usr/include/stdio.h=libc6-dev
+
 .PHONY: test
 # With GOGC=400 the API servers and the tests use a fifth less CPU time. Many tests wait, so one more package than cores runs
 # at a time. The slowest packages come first.
@@ -112,7 +117,7 @@ test: go assets cluster-test tools-test ## Run the unit tests and the tests on a
 	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
 
 .PHONY: test-race
-test-race: go assets ## Test the packages with concurrency under the race detector; needs root if gcc is missing.
+test-race: go assets race-host ## Test the packages with concurrency under the race detector; needs root if gcc is missing.
 	KUBEBUILDER_ASSETS=$(BIN)/k8s hack/race.sh
 
 .PHONY: test-real
@@ -151,7 +156,7 @@ report-check: go ## Open REPORT=path/to/report.html in headless Chromium at ever
 	cd hack/report-check && go build -o $(BIN)/report-check .
 	$(BIN)/report-check -out $(REPORT_CHECK_DIR) $(abspath $(REPORT))
 report-check-host:
-	@command -v chromium >/dev/null || hack/report-check/ensure-host.sh
+	@hack/apt.sh report-check chromium=chromium /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf=fonts-dejavu-core
 report-check-test: go report-check-host # Tests the check itself. Without Chromium these tests would be skipped.
 	cd hack/report-check && go test ./...
 

@@ -26,19 +26,7 @@ case $(uname -s)-$(uname -m) in
   *) die "$reason: install it from go.dev/dl (only Linux on amd64 and arm64 gets it automatically)" ;;
 esac
 
-# need PROGRAM PACKAGE
-need() {
-  command -v "$1" >/dev/null && return
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    die "$reason, and $1 is missing to fetch it: install Debian's package $2, or Go $wanted or newer"
-  fi
-  echo "go: installing $2" >&2
-  export DEBIAN_FRONTEND=noninteractive
-  { apt-get -qq install -y --no-install-recommends "$2" || { apt-get -qq update && apt-get -qq install -y --no-install-recommends "$2"; }; } \
-    </dev/null >/dev/null || die "apt-get could not install $2"
-}
-need curl curl
-need unzip unzip
+"$root/hack/apt.sh" "go ($reason)" curl=curl unzip=unzip
 
 echo "go: $reason: fetching Go $version into .cache/go" >&2
 mkdir -p "$root/.cache"

@@ -2,16 +2,6 @@
 # Tests the packages with concurrency under the race detector. A package belongs to them if its code or its tests start goroutines or
 # share data between goroutines. The detector needs cgo and a C compiler. Arguments are passed to go test.
 set -euo pipefail
-if ! command -v gcc >/dev/null; then
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    echo "test-race: install gcc and the headers of the C library first (Debian: gcc libc6-dev)" >&2
-    exit 1
-  fi
-  echo "test-race: installing gcc" >&2
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get -qq update >/dev/null 2>&1 || { sleep 30; apt-get -qq update >/dev/null; } # apt has no time limit for the lock on its lists
-  apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends gcc libc6-dev >/dev/null </dev/null
-fi
 concurrent='^[[:space:]]*go (func|[A-Za-z_.]+)\(|\.Go\(|\bsync\.|\batomic\.|\bchan\b|\berrgroup\.'
 # These packages are left out:
 #   hack             other modules, and tools of one goroutine

@@ -10,7 +10,7 @@ bench-programs: go # The bulk indexers of client libraries, and the program that
 	cd $(ROOT)/hack/bench && go build -o $(BENCH_BIN)/ ./goelasticsearch ./opensearchgo
 	go build -o $(BENCH_BIN)/ ./hack/bench-loader
 bench-nginx:
-	@command -v nginx >/dev/null || hack/bench/ensure-host.sh
+	@hack/apt.sh bench-loader nginx=nginx-light
 
 .PHONY: bench-loader
 bench-loader: build bench-programs bench-nginx ## Compare the loader with the bulk indexers of go-elasticsearch and opensearch-go, at a strict sink and at nginx; 8 minutes.

@@ -12,7 +12,8 @@ cluster-binary: $(BIN)/knee-cluster ## Build the embedded cluster and the assets
 
 .PHONY: cluster-host
 cluster-host: ## Install the Debian packages that the embedded cluster needs (as root).
-	$(ROOT)/hack/cluster/ensure-host.sh
+	@$(ROOT)/hack/apt.sh "the embedded cluster" containerd=containerd ctr=containerd runc=runc iptables=iptables conntrack=conntrack \
+	  nsenter=util-linux mount=mount modprobe=kmod /usr/lib/cni/bridge=containernetworking-plugins
 
 .PHONY: cluster-up
 cluster-up: $(BIN)/knee-cluster cluster-host ## Start the embedded cluster (KUBECONFIG=.cluster/kubeconfig).

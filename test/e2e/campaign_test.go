@@ -36,6 +36,19 @@ func campaign(name, ns string) *wrappers.Campaign {
 	return c
 }
 
+// bulkCampaign is campaign with Knee's own loader, which starts in less than a second.
+func bulkCampaign(name, ns string) *wrappers.Campaign {
+	c := campaign(name, ns)
+	c.Spec.Workload = smallBulk
+	return c
+}
+
+// smallBulk is a load of a few seconds by Knee's own loader.
+var smallBulk = v1alpha1.Workload{
+	Index:   v1alpha1.Index{Name: "nyc_taxis"},
+	Drivers: v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"}},
+}
+
 func start(ctx context.Context, c *wrappers.Campaign) *v1alpha1.BenchmarkCampaign {
 	GinkgoHelper()
 	Expect(cluster.Create(ctx, c.Obj())).To(Succeed())
@@ -141,7 +154,7 @@ var _ = Describe("a real campaign", func() {
 var _ = Describe("bad input", func() {
 	It("is Stalled with OpenSearch's own words when it cannot start, and goes on once corrected", func(ctx SpecContext) {
 		ns := newNamespace(ctx)
-		w := campaign("unknown-setting", ns).VariantOnAnyNode("a").Clients(1)
+		w := bulkCampaign("unknown-setting", ns).VariantOnAnyNode("a").Clients(1)
 		w.Spec.OpenSearch.Settings["no.such.setting"] = "1"
 		c := start(ctx, w)
 		Eventually(ready(ctx, c)).Should(And(HavePrefix("False/ProvisioningFailed"), ContainSubstring("no.such.setting")))

@@ -179,10 +179,6 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 	secured := func(login, ca string) v1alpha1.Endpoint {
 		return v1alpha1.Endpoint{URL: "https://search." + ns + ".svc:9200", CredentialsSecret: login, CASecret: ca}
 	}
-	bulk := v1alpha1.Workload{
-		Index:   v1alpha1.Index{Name: "nyc_taxis"},
-		Drivers: v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"}},
-	}
 	hidden := func(ctx context.Context) {
 		GinkgoHelper()
 		Expect(kubectl(ctx, "-n", ns, "get", "bcamp,job,cm,pod,events", "-o", "yaml")).NotTo(ContainSubstring("k3epM3"))
@@ -212,7 +208,7 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 		w := at("endpoint-bulk", map[string]v1alpha1.Endpoint{
 			"open": {URL: "http://open." + ns + ".svc:9200"}, "secured": secured("bench-login", "search-ca"),
 		})
-		w.Spec.Workload = bulk
+		w.Spec.Workload = smallBulk
 		measures(ctx, w)
 	}, SpecTimeout(10*time.Minute))
 
@@ -220,7 +216,7 @@ var _ = Describe("an OpenSearch that is there already", Ordered, func() {
 		w := at("endpoint-refused", map[string]v1alpha1.Endpoint{
 			"password": secured("wrong-login", "search-ca"), "rights": secured("guest-login", "search-ca"), "authority": secured("bench-login", "other-ca"),
 		})
-		w.Spec.Workload = bulk
+		w.Spec.Workload = smallBulk
 		c := start(ctx, w)
 		Eventually(ready(ctx, c)).WithTimeout(4 * time.Minute).Should(HavePrefix("False/NothingMeasured"))
 		said := map[string]string{}

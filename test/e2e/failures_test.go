@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -36,9 +37,15 @@ func pod(ctx context.Context, ns, component string) *corev1.Pod {
 	return nil
 }
 
-// load waits until OpenSearch indexes documents of an attempt, and returns the attempt and its pod. It ignores Warmups
-// and the attempts in the parameter named not.
-func load(ctx context.Context, ns string, not ...record.Attempt) (attempt record.Attempt, loader *corev1.Pod) {
+// load waits until OpenSearch indexes documents of an attempt that is no Warmup, and returns the attempt and its pod. It ignores the
+// attempts in the parameter named not.
+func load(ctx context.Context, ns string, not ...record.Attempt) (record.Attempt, *corev1.Pod) {
+	GinkgoHelper()
+	return loadOf(ctx, ns, And(HaveField("Phase", Not(Equal(record.Warmup))), Not(BeElementOf(not))))
+}
+
+// loadOf waits until OpenSearch indexes documents of an attempt that matches, and returns the attempt and its pod.
+func loadOf(ctx context.Context, ns string, match types.GomegaMatcher) (attempt record.Attempt, loader *corev1.Pod) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		loader = pod(ctx, ns, resources.ComponentLoader)
@@ -46,8 +53,7 @@ func load(ctx context.Context, ns string, not ...record.Attempt) (attempt record
 		var job batchv1.Job
 		g.Expect(cluster.Get(ctx, client.ObjectKey{Namespace: ns, Name: loader.Labels[batchv1.JobNameLabel]}, &job)).To(Succeed())
 		g.Expect(json.Unmarshal([]byte(job.Annotations[resources.AnnotationTrial]), &attempt)).To(Succeed())
-		g.Expect(attempt.Phase).NotTo(Equal(record.Warmup))
-		g.Expect(not).NotTo(ContainElement(attempt))
+		g.Expect(attempt).To(match)
 		target := pod(ctx, ns, resources.ComponentOpenSearch)
 		g.Expect(target).NotTo(BeNil(), "OpenSearch runs")
 		g.Expect(documents(ctx, target)).To(BeNumerically(">", 0), "OpenSearch takes documents")
@@ -209,7 +215,7 @@ var _ = Describe("two campaigns for one node", func() {
 		w.Spec.Loader.Resources.Memory = "96Mi" // too little: opensearch-benchmark needs about 250 MB
 		elder := start(ctx, w)
 		Eventually(func() *corev1.Pod { return pod(ctx, ns, resources.ComponentOpenSearch) }).ShouldNot(BeNil())
-		younger := start(ctx, campaign("younger", other).VariantOnAnyNode("a").Clients(1))
+		younger := start(ctx, bulkCampaign("younger", other).VariantOnAnyNode("a").Clients(1))
 		Eventually(ready(ctx, younger)).WithTimeout(time.Minute).Should(And(
 			HavePrefix("Unknown/"+v1alpha1.ReasonQueued), ContainSubstring(ns+"/elder")))
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 )
 
@@ -32,7 +33,7 @@ var _ = Describe("the network of a campaign", func() {
 		stranger := knocker(ctx, newNamespace(ctx), nil)
 
 		// A trial loads OpenSearch now. So the loader pod can reach OpenSearch; otherwise there would be no documents.
-		_, loader := load(ctx, ns)
+		_, loader := loadOf(ctx, ns, HaveField("Phase", record.Warmup))
 		target := pod(ctx, ns, resources.ComponentOpenSearch)
 		Expect(target).NotTo(BeNil())
 		for _, port := range []int{resources.HTTPPort, 9300} {

@@ -36,10 +36,7 @@ func securityCost(ns string) *wrappers.Campaign {
 	w.Spec.Loader, w.Spec.Sweep, w.Spec.Final, w.Spec.Timeouts = small.Spec.Loader, small.Spec.Sweep, small.Spec.Final, small.Spec.Timeouts
 	w.Spec.Retries = small.Spec.Retries
 	w.Spec.Timeouts.ProvisioningSeconds = ptr.To[int32](300)
-	w.Spec.Workload = v1alpha1.Workload{
-		Index:   v1alpha1.Index{Name: "small"},
-		Drivers: v1alpha1.Drivers{Bulk: &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: ptr.To[int64](200_000), FlushBytes: "200k"}},
-	}
+	w.Spec.Workload = smallBulk
 	return w
 }
 

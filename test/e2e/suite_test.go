@@ -3,11 +3,13 @@
 package e2e_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,6 +47,15 @@ var failures []string
 var _ = ReportAfterEach(func(spec SpecReport) {
 	if spec.Failed() {
 		failures = append(failures, fmt.Sprintf("%s\n%.1000s", spec.FullText(), spec.FailureMessage()))
+	}
+})
+
+var _ = ReportAfterSuite("times", func(report Report) {
+	ran := slices.DeleteFunc(slices.Clone(report.SpecReports), func(spec SpecReport) bool { return spec.RunTime < time.Second })
+	slices.SortFunc(ran, func(a, b SpecReport) int { return cmp.Compare(b.RunTime, a.RunTime) })
+	fmt.Println("the slowest specs (s)")
+	for _, spec := range ran {
+		fmt.Printf("%6.0f  %.120s\n", spec.RunTime.Seconds(), spec.FullText())
 	}
 })
 
