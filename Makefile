@@ -31,6 +31,8 @@ KUSTOMIZE := $(TOOLS)/kustomize-$(KUSTOMIZE_VERSION)
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK := $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 SUPPLY_CHAIN := $(TOOLS)/supply-chain
+# The other modules of this repository: tools that need other versions of libraries.
+MODULES := $(patsubst %/go.mod,%,$(wildcard hack/*/go.mod hack/*/*/go.mod))
 APILINT := $(TOOLS)/apilint
 
 ##@ General
@@ -86,17 +88,17 @@ verify-format: go
 	[ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
 verify-tidy: go
 	go mod tidy -diff
-	@for module in hack/*/go.mod hack/*/*/go.mod; do \
-	  (cd $$(dirname $$module) && go mod tidy -diff) || { echo "run go mod tidy in $$(dirname $$module)" >&2; exit 1; }; done
+	@for module in $(MODULES); do (cd $$module && go mod tidy -diff) || { echo "run go mod tidy in $$module" >&2; exit 1; }; done
 verify-manifests: $(KUSTOMIZE)
 	@for overlay in config/default config/namespaced config/embedded config/policies/authors config/samples config/studies/ozone; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
 	@$(KUSTOMIZE) build --load-restrictor LoadRestrictionsNone config/studies/ozone/campaign >/dev/null
 vet: go
-	go vet ./...
+	@for module in . $(MODULES); do echo "go vet in $$module"; (cd $$module && go vet ./...) || exit 1; done
 lint: $(GOLANGCI_LINT) $(APILINT)
 	$(APILINT) ./api/...
-	$(GOLANGCI_LINT) run --allow-serial-runners --timeout 10m ./...
+	@for module in . $(MODULES); do echo "golangci-lint in $$module"; \
+	  (cd $$module && $(GOLANGCI_LINT) run --config $(ROOT)/.golangci.yml --allow-serial-runners --timeout 10m ./...) || exit 1; done
 verify-licences: $(SUPPLY_CHAIN)
 	@$(SUPPLY_CHAIN) licences
 verify-vulnerabilities: $(SUPPLY_CHAIN) $(GOVULNCHECK)
@@ -110,9 +112,9 @@ race-host:
 .PHONY: test
 # With GOGC=400 the API servers and the tests use a fifth less CPU time. Many tests wait, so one more package than cores runs
 # at a time. The slowest packages come first.
-test: go assets cluster-test tools-test ## Run the unit tests and the tests on a real API server.
+test: go assets cluster-test tools-test ## Run the unit tests and the tests on a real API server; prints the coverage of each package.
 	@rm -f $(BIN)/skipped
-	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -p 3 -timeout 15m ./test/faults ./controllers ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e)
+	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 15m ./test/faults ./controllers ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e)
 	@cat $(BIN)/fault-points # go test prints nothing of tests that pass
 	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
 

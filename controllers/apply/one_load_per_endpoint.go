@@ -32,7 +32,7 @@ func (a *Applier) createOnlyLoad(ctx context.Context, c *v1alpha1.BenchmarkCampa
 	}
 	isAllowed, err := a.prepareOnlyLoad(ctx, c, cell, action.Records)
 	if isAllowed {
-		if err = a.createJob(ctx, c, cell, job, action.CheckFirst); isOutcomeUnknown(err) {
+		if err = a.createJob(ctx, c, cell, job); isOutcomeUnknown(err) {
 			return err // keep the Lease, because the Job may still be created
 		}
 	}

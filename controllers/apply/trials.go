@@ -43,18 +43,15 @@ func (a *Applier) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign,
 	if !cell.Provisioned() {
 		return a.createOnlyLoad(ctx, c, cell, job, action)
 	}
-	return a.createJob(ctx, c, cell, job, action.CheckFirst)
+	return a.createJob(ctx, c, cell, job)
 }
 
-// createJob creates the PodDisruptionBudgets of a trial, and then its Job. If the API server refuses the Job, createJob deletes the budgets
-// that it created. If checkFirst is true, it first asks the API server whether the Job would be accepted: while Jobs are refused, no
-// budget is created and deleted again and again.
-func (a *Applier) createJob(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job *batchv1.Job, checkFirst bool) error {
-	if checkFirst {
-		err := a.Client.Create(ctx, job.DeepCopy(), client.DryRunAll)
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return children.ClassifyError(err, "Job "+job.Name)
-		}
+// createJob creates the PodDisruptionBudgets of a trial, and then its Job. First, a dry run shows whether the API server accepts the
+// Job: while it does not, no budget exists, which would block drains. If it refuses the Job only later, createJob deletes the budgets that
+// it created.
+func (a *Applier) createJob(ctx context.Context, c *v1alpha1.BenchmarkCampaign, cell plan.Cell, job *batchv1.Job) error {
+	if err := a.Client.Create(ctx, job.DeepCopy(), client.DryRunAll); err != nil && !apierrors.IsAlreadyExists(err) {
+		return children.ClassifyError(err, "Job "+job.Name)
 	}
 	var created []client.Object
 	var err error

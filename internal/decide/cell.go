@@ -93,7 +93,7 @@ func (d *decider) runTrial(cell plan.Cell, turn plan.Turn) {
 		attempt = record.Attempt{Trial: d.plan.WarmupTrial(cell, next, d.lastWarmup(cell)+1), N: 1}
 	}
 	d.Phases[cell.Name] = string(attempt.Phase)
-	start := Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images, CheckFirst: !d.world.StalledSince.IsZero()}
+	start := Action{Kind: StartTrial, Cell: cell.Name, Attempt: attempt, JVM: jvm, Images: cluster.Images}
 	if attempt.Phase == record.Final {
 		start.PlannedRepetitions = d.assessment.Asked.Finals[cell.Topology()].Repetitions
 	}

@@ -155,8 +155,7 @@ type Action struct {
 	Ended   EndedJob          // for Collect
 	Jobs    int               // number of the cell's Jobs at the time of the decision; StartTrial, StopCluster and DeleteBudgets do nothing if the number has changed
 
-	Disrupted  string // for Collect: Disrupted of the Job
-	CheckFirst bool   // for StartTrial: the campaign is Stalled, so ask the API server first whether it would accept the Job
+	Disrupted string // for Collect: Disrupted of the Job
 
 	PlannedRepetitions int32 // for StartTrial of a Final: repetitions on each placement that the campaign requires now
 
