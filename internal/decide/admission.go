@@ -15,14 +15,13 @@ type admission struct {
 	holding []Claimant // campaigns that hold nodes, but come later or want no pool; the waiting campaign keeps its own nodes
 }
 
-// admit compares a campaign with its rivals. Only the pools of cells that are not measured yet count: a campaign that wants no
-// pool does not wait.
-func admit(self Claimant, rivals []Claimant, order queue) admission {
+// admit compares a campaign that wants the given pools with its rivals. A campaign that wants no pool does not wait.
+func admit(self Claimant, wants []plan.Pool, rivals []Claimant, order queue) admission {
 	var out admission
 	for _, rival := range rivals {
-		holds := plan.MayShare(self.Wants, rival.Holds)
+		holds := plan.MayShare(wants, rival.Holds)
 		switch {
-		case !holds && !plan.MayShare(self.Wants, rival.Wants):
+		case !holds && !plan.MayShare(wants, rival.Wants):
 		case len(rival.Wants) > 0 && order.compare(rival, self) < 0:
 			out.ahead = append(out.ahead, rival)
 		case holds:
@@ -33,6 +32,9 @@ func admit(self Claimant, rivals []Claimant, order queue) admission {
 	slices.SortFunc(out.holding, order.compare)
 	return out
 }
+
+// isBlocked reports whether one of the other campaigns wants no nodes but keeps those that the campaign needs.
+func (a admission) isBlocked() bool { return slices.ContainsFunc(a.holding, Claimant.keepsNodes) }
 
 // ReasonDeleted is the reason of a claimant that was deleted while its pods still exist.
 const ReasonDeleted = "Deleted"

@@ -54,23 +54,23 @@ func (d *decider) existingCells() []string {
 type permission struct {
 	Start     bool   // trials and nodes may start
 	KeepNodes bool   // nodes may stay even if no trial or node may start
+	Blocked   bool   // it waits for a campaign that wants no nodes but keeps some
 	WaitsFor  string // the campaigns that this campaign waits for and the reasons, as text for users; empty: it does not wait
 }
 
 // permission returns what the campaign may do now.
 func (d *decider) permission(whenSuspended v1alpha1.SuspendPolicy) permission {
-	self := d.world.Self
-	self.Wants = d.wantedPools()
+	self, wants := d.world.Self, d.wantedPools()
 	if !self.Yielded.IsZero() {
-		self.Wants = slices.Concat(self.Wants, self.Holds) // nodes of measured cells are released, too
+		wants = slices.Concat(wants, self.Holds) // nodes of measured cells are released, too
 	}
-	order := newQueue(d.world.Self, d.world.Rivals, d.world.Services) // the same order as that of the rivals, so with all pools of this campaign
-	found := admit(self, d.world.Rivals, order)
+	found := admit(self, wants, d.world.Rivals, newQueue(self, d.world.Rivals, d.world.Services))
 	waitsFor := found.String()
 	releases := d.world.Suspended && whenSuspended == v1alpha1.SuspendReleaseNodes
 	return permission{
 		Start:     !d.world.Suspended && !d.deadlineExceeded && waitsFor == "",
 		KeepNodes: len(found.ahead) == 0 && !releases,
+		Blocked:   found.isBlocked(),
 		WaitsFor:  waitsFor,
 	}
 }

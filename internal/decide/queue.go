@@ -7,26 +7,36 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
 )
 
 // queue orders campaigns that compete for nodes. First come the active campaigns, the oldest first; see isActive. Then come the others: the
-// namespaces take turns, and within a namespace the campaign that has queued longest comes first. So a namespace with one campaign waits for at most one campaign of each other namespace, beside the active ones.
+// namespaces take turns, and within a namespace the campaign that has queued longest comes first. So a namespace with one campaign waits for at
+// most one campaign of each other namespace, beside the active ones. Blocked campaigns come last, so that they keep no nodes from campaigns
+// that can start; see isBlocked.
 //
 // The order is total, and it is the same for all campaigns that compete directly or through other campaigns. So campaigns cannot wait for
 // each other forever. In a circle of waiting campaigns, at least one campaign waits for a campaign that comes before it. This waiting
 // campaign releases its own nodes.
 type queue struct {
 	served map[string]time.Time // when a campaign of the namespace last began or ended to use the nodes; by namespace
-	active map[string]bool      // namespaces with an active campaign
+	active map[string]bool      // namespaces with an active campaign that can continue
+	kept   []plan.Pool          // pools of the campaigns that want no nodes but keep some
 }
 
 // newQueue returns the order of the campaigns that compete with self.
 func newQueue(self Claimant, rivals []Claimant, services []Service) queue {
 	pools := competedPools(self, rivals)
 	out := queue{served: map[string]time.Time{}, active: map[string]bool{}}
-	for _, c := range append([]Claimant{self}, rivals...) {
-		if c.isActive() && plan.MayShare(pools, slices.Concat(c.Wants, c.Holds)) {
+	all := append([]Claimant{self}, rivals...)
+	for _, c := range all {
+		if c.keepsNodes() {
+			out.kept = append(out.kept, c.Holds...)
+		}
+	}
+	for _, c := range all {
+		if c.isActive() && out.canContinue(c) && plan.MayShare(pools, slices.Concat(c.Wants, c.Holds)) {
 			out.active[c.Campaign.Namespace] = true
 		}
 	}
@@ -77,11 +87,32 @@ func (q queue) compare(a, b Claimant) int {
 		return byAge
 	}
 	return cmp.Or(
+		falseFirst(q.isBlocked(a), q.isBlocked(b)),
 		falseFirst(q.active[a.Campaign.Namespace], q.active[b.Campaign.Namespace]),
 		q.served[a.Campaign.Namespace].Compare(q.served[b.Campaign.Namespace]),
 		a.queuedSince().Compare(b.queuedSince()),
 		byAge,
 	)
+}
+
+// isBlocked reports whether a campaign cannot start before a campaign that wants no nodes releases those that it keeps.
+func (q queue) isBlocked(c Claimant) bool { return plan.MayShare(c.Unmeasured, q.kept) }
+
+// canContinue reports whether a campaign ends without the help of a user if the campaigns before it do.
+func (q queue) canContinue(c Claimant) bool {
+	return len(c.Wants) > 0 && !c.Stalled && !q.isBlocked(c)
+}
+
+// excludes reports whether a campaign keeps a rival from starting until the campaign ends, or for as long as it keeps its nodes. A campaign
+// that waits, or is about to give up its turn, does not.
+func (q queue) excludes(c, rival Claimant) bool {
+	switch {
+	case c.isActive() && q.canContinue(c) && q.compare(c, rival) < 0:
+		return plan.MayShare(rival.Unmeasured, slices.Concat(c.Wants, c.Holds))
+	case len(c.Wants) == 0:
+		return plan.MayShare(rival.Unmeasured, c.Holds)
+	}
+	return false
 }
 
 // falseFirst compares two bools: false comes before true.
@@ -96,6 +127,16 @@ func falseFirst(a, b bool) int {
 }
 
 func (c Claimant) holdsAny() bool { return len(c.Holds) > 0 }
+
+// keepsNodes reports whether a campaign that wants no nodes keeps some, because it is suspended or retains its clusters. Other campaigns that
+// want no nodes release theirs soon.
+func (c Claimant) keepsNodes() bool {
+	switch c.Reason {
+	case ReasonDeleted, v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonInvalidSpec:
+		return false
+	}
+	return len(c.Wants) == 0 && c.holdsAny()
+}
 
 // isActive reports whether a campaign has its turn. An active campaign may hold no nodes for a moment: between two JVMs, two cells, or two
 // trials at an endpoint.

@@ -28,6 +28,12 @@ type sim struct {
 	planned  map[record.Attempt]int32 // PlannedRepetitions of the started trials
 	log      []string
 	now      time.Time
+
+	// The fields below are used by crowd.
+
+	assessed        campaign.Assessment // of the last decision
+	assessedRecords int                 // number of records of that assessment
+	unmeasured      []plan.Pool         // needs of the cells that are not measured, as the status shows them
 }
 
 func newSim(t *testing.T, c *wrappers.Campaign) *sim {

@@ -38,9 +38,12 @@ type Claimant struct {
 	Created  time.Time
 	Since    time.Time   // since when the campaign is active, see Decision.ActiveSince; zero: it is not active
 	Yielded  time.Time   // when the campaign gave up its turn because it was stalled; zero: it did not, or its turn came again
-	Wants    []plan.Pool // pools of the cells that are not measured yet; none if the campaign is over, suspended, invalid or deleted
+	Stalled  bool        // the campaign cannot continue without a user
+	Wants    []plan.Pool // pools of all cells; none if the campaign is over, suspended, invalid or deleted
 	Holds    []plan.Pool // pools of the existing OpenSearch pods, including terminating ones
-	Reason   string      // reason of the campaign's Ready condition, for the messages of waiting campaigns
+	Reason   string      // reason of the campaign's Ready condition
+
+	Unmeasured []plan.Pool // those of Wants that cells need which are not measured yet, as far as the status shows
 }
 
 // Service is a time at which a campaign of a namespace began or ended to use nodes or an endpoint.

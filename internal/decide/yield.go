@@ -11,15 +11,19 @@ import (
 	"github.com/knee-bench/knee/internal/record"
 )
 
-// yield computes when the campaign gives up its turn. A stalled campaign gives up its turn after the yield timeout if another campaign waits
-// for the same nodes. It then releases its nodes and queues behind the campaigns that wait. A campaign that waits keeps its place in the
-// queue, and its turn begins when it may start.
+// yield computes when the campaign gives up its turn, so that another campaign can start. A stalled campaign does so after the yield timeout.
+// A campaign that waits for nodes that another one keeps does so at once. It then releases its nodes and queues behind the campaigns that
+// can start. A campaign that waits keeps its place in the queue, and its turn begins when it may start.
 func (d *decider) yield() {
 	switch {
 	case d.assessment.Finished, d.world.Suspended, d.deadlineExceeded:
 	case !d.may.Start:
 		d.Yielded = d.world.Self.Yielded
-	case d.isWaitedFor():
+		if d.may.Blocked && d.world.Self.isActive() && d.hasSuccessor() {
+			d.Yielded = d.now
+		}
+	case d.Stalled == nil && d.world.StalledSince.IsZero():
+	case d.hasSuccessor():
 		since := d.world.StalledSince
 		if since.IsZero() {
 			since = d.now
@@ -40,10 +44,15 @@ func (d Decision) YieldedAt(isStalled bool, now time.Time) time.Time {
 	return d.Yielded
 }
 
-// isWaitedFor reports whether another campaign wants the nodes that this campaign wants or holds.
-func (d *decider) isWaitedFor() bool {
-	pools := slices.Concat(d.wantedPools(), d.world.Self.Holds)
-	return slices.ContainsFunc(d.world.Rivals, func(rival Claimant) bool { return plan.MayShare(pools, rival.Wants) })
+// hasSuccessor reports whether another campaign would come first and could start if this campaign gave up its turn now.
+func (d *decider) hasSuccessor() bool {
+	self := d.world.Self
+	wants := slices.Concat(d.wantedPools(), self.Holds)
+	self.Yielded = d.now.Truncate(time.Second) // as the status stores it
+	order := newQueue(self, d.world.Rivals, append(slices.Clip(d.world.Services), Service{self.Campaign.Namespace, self.Wants, self.Yielded}))
+	return slices.ContainsFunc(admit(self, wants, d.world.Rivals, order).ahead, func(rival Claimant) bool {
+		return !slices.ContainsFunc(d.world.Rivals, func(other Claimant) bool { return other.UID != rival.UID && order.excludes(other, rival) })
+	})
 }
 
 // releaseJob deletes a Job that keeps the campaign from releasing its nodes: its pod cannot start, or it should have ended long ago. It

@@ -1,7 +1,6 @@
 package decide_test
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func stalledOnPool(t *testing.T) *sim {
 		c.Problem = decide.Problem{Reason: v1alpha1.ReasonUnschedulable, Message: "pod " + name + "-0", Definite: true}
 		s.world.Clusters[name] = c
 	}
-	s.world.Self = decide.Claimant{UID: "m", Created: start, Holds: poolNamed("a"), Wants: poolNamed("a")}
+	s.world.Self = decide.Claimant{UID: "m", Created: start, Holds: poolNamed("a"), Wants: poolNamed("a"), Unmeasured: poolNamed("a")}
 	s.world.StalledSince = start
 	return s
 }
@@ -37,8 +36,22 @@ func poolNamed(name string) []plan.Pool {
 }
 
 // rivalOn returns a younger campaign that wants a pool.
-func rivalOn(pool string) decide.Claimant {
-	return decide.Claimant{Campaign: types.NamespacedName{Namespace: "ns", Name: "o"}, UID: "z", Created: start.Add(time.Minute), Wants: poolNamed(pool)}
+func rivalOn(pool string) decide.Claimant { return claimantOn("ns", "o", pool) }
+
+// claimantOn returns a younger campaign that wants some pools and has measured no cell.
+func claimantOn(namespace, name string, pools ...string) decide.Claimant {
+	c := decide.Claimant{Campaign: types.NamespacedName{Namespace: namespace, Name: name}, UID: types.UID(name), Created: start.Add(time.Minute)}
+	for _, pool := range pools {
+		c.Wants = append(c.Wants, poolNamed(pool)...)
+	}
+	c.Unmeasured = c.Wants
+	return c
+}
+
+// runningOn makes a claimant active with nodes of a pool.
+func runningOn(c decide.Claimant, pool string) decide.Claimant {
+	c.Since, c.Holds = start, poolNamed(pool)
+	return c
 }
 
 // TestYield_stalledWithNodes_yieldsToWaitingCampaign checks when a stalled campaign gives up its turn.
@@ -60,6 +73,25 @@ func TestYield_stalledWithNodes_yieldsToWaitingCampaign(t *testing.T) {
 		{"the API server refuses a change", timeout, func(s *sim) { s.repair() }, true, true},
 		{"a longer timeout", timeout, func(s *sim) { s.setYield(1200) }, false, false},
 		{"a shorter timeout", 10 * time.Second, func(s *sim) { s.setYield(10) }, false, true},
+		{"the campaign that waits also waits for one that runs", timeout, func(s *sim) {
+			s.world.Rivals = []decide.Claimant{claimantOn("ns", "o", "a", "b"), runningOn(claimantOn("n", "q", "b"), "b")}
+		}, false, false},
+		{"the campaign that waits also waits for a stalled one", timeout, func(s *sim) {
+			q := runningOn(claimantOn("n", "q", "b"), "b")
+			q.Stalled = true
+			s.world.Rivals = []decide.Claimant{claimantOn("ns", "o", "a", "b"), q}
+		}, false, true},
+		{"the campaign that waits also waits for one that keeps its nodes", timeout, func(s *sim) {
+			s.world.Rivals = []decide.Claimant{claimantOn("ns", "o", "a", "b"), runningOn(claimantOn("n", "q"), "b")}
+		}, false, false},
+		{"this campaign would come first again, because the other namespace has a campaign that runs", timeout, func(s *sim) {
+			s.world.Rivals = []decide.Claimant{claimantOn("ns", "o", "a"), claimantOn("k", "link", "a", "b"), runningOn(claimantOn("ns", "q", "b"), "b")}
+		}, false, false},
+		{"the campaign of the other namespace that runs is stalled, too", timeout, func(s *sim) {
+			q := runningOn(claimantOn("ns", "q", "b"), "b")
+			q.Stalled = true
+			s.world.Rivals = []decide.Claimant{claimantOn("ns", "o", "a"), claimantOn("k", "link", "a", "b"), q}
+		}, false, true},
 	} {
 		s := stalledOnPool(t)
 		s.world.Rivals = []decide.Claimant{rivalOn("a")}
@@ -149,6 +181,40 @@ func TestYield_nodesOfMeasuredCell_areReleased(t *testing.T) {
 	}
 }
 
+// TestYield_blockedWithNodes_yieldsAtOnce checks that a campaign that waits for nodes that a suspended campaign keeps releases its own nodes
+// if another campaign can start on them.
+func TestYield_blockedWithNodes_yieldsAtOnce(t *testing.T) {
+	suspended := runningOn(claimantOn("ns", "s"), "b")
+	for _, tt := range []struct {
+		what   string
+		rivals []decide.Claimant
+		yields bool
+	}{
+		{"no other campaign waits", []decide.Claimant{suspended}, false},
+		{"a campaign waits for the nodes", []decide.Claimant{suspended, claimantOn("ns", "o", "a")}, true},
+		{"a campaign waits that is blocked, too", []decide.Claimant{suspended, claimantOn("ns", "o", "a", "b")}, false},
+		{"a campaign waits for other nodes", []decide.Claimant{suspended, claimantOn("ns", "o", "c")}, false},
+		{"the other campaign wants its nodes", []decide.Claimant{runningOn(claimantOn("ns", "s", "b"), "b"), claimantOn("ns", "o", "a")}, false},
+	} {
+		w := wrappers.MakeCampaign("x").Variant("a").Variant("b")
+		w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+		s := newSim(t, w)
+		s.do(s.next().Actions[0])
+		wants := slices.Concat(poolNamed("a"), poolNamed("b"))
+		s.world.Self = decide.Claimant{UID: "m", Created: start, Since: start, Holds: poolNamed("a"), Wants: wants, Unmeasured: wants}
+		s.world.Rivals = tt.rivals
+		d := s.next()
+		if yields := !d.Yielded.IsZero(); yields != tt.yields || d.Queued == "" {
+			t.Errorf("%s: yielded at %v, want yields %v; queued %q", tt.what, d.Yielded, tt.yields, d.Queued)
+			continue
+		}
+		s.world.Self.Yielded = d.Yielded
+		if d := s.next(); tt.yields && (len(d.Actions) != 1 || d.Actions[0].Kind != decide.StopCluster || !d.Yielded.Equal(s.now)) {
+			t.Errorf("%s: after the yield %+v, want OpenSearch stopped", tt.what, d)
+		}
+	}
+}
+
 // TestYield_trialThatCannotStart_isDeleted checks that the Job of a trial whose pod cannot start does not keep the nodes.
 func TestYield_trialThatCannotStart_isDeleted(t *testing.T) {
 	s := stalledOnPool(t)
@@ -173,93 +239,6 @@ func TestYield_trialThatCannotStart_isDeleted(t *testing.T) {
 	s.do(d.Actions[0])
 	if d := s.next(); len(d.Actions) != 1 || d.Actions[0].Kind != decide.StopCluster {
 		t.Errorf("then: %+v", d)
-	}
-}
-
-// TestRivals_stalledCampaigns_othersFinish simulates crowds in which some campaigns never get their nodes. All others must end, and when
-// the nodes appear, these campaigns must end, too.
-func TestRivals_stalledCampaigns_othersFinish(t *testing.T) {
-	seeds := uint64(60)
-	if testing.Short() {
-		seeds = 10
-	}
-	for seed := range seeds {
-		rng := rand.New(rand.NewPCG(seed, 6))
-		c := &crowd{t: t, rng: rng, stale: seed%2 == 1}
-		for range 3 + rng.IntN(3) {
-			c.add(anyCampaign(rng).Namespace([]string{"m", "n"}[rng.IntN(2)]))
-		}
-		for i := range c.broken[1:] {
-			c.broken[i] = rng.IntN(2) == 0
-		}
-		healthyOver := func() bool {
-			for i := range c.sims {
-				if !c.broken[i] && !c.over[i] {
-					return false
-				}
-			}
-			return true
-		}
-		for n := 0; !healthyOver(); n++ {
-			if n > 60_000 {
-				t.Fatalf("seed %d: the campaigns that can run do not end: broken %v, over %v", seed, c.broken, c.over)
-			}
-			c.step()
-		}
-		clear(c.broken)
-		for n := 0; !c.done(); n++ {
-			if n > 60_000 {
-				t.Fatalf("seed %d: the repaired campaigns do not end: over %v", seed, c.over)
-			}
-			c.step()
-		}
-	}
-}
-
-// TestQueue_namespaces_takeTurns checks that a namespace with many campaigns does not delay another namespace by more than one campaign.
-func TestQueue_namespaces_takeTurns(t *testing.T) {
-	for seed := range uint64(40) {
-		rng := rand.New(rand.NewPCG(seed, 7))
-		c := &crowd{t: t, rng: rng}
-		namespaces := []string{"a", "b", "c"}
-		for range 3 + rng.IntN(6) {
-			w := wrappers.MakeCampaign("x").Namespace(namespaces[min(rng.IntN(5), 2)]).Clients(1, 2).Repetitions(2)
-			switch seed % 3 { // between their JVMs, cells and trials, campaigns of the last two kinds have no nodes for a moment
-			case 0:
-				w.Variant("a")
-			case 1:
-				w.VariantOnAnyNode("a").VariantOnAnyNode("b").Spec.Final.FreshJVM = ptr.To(true)
-			case 2:
-				w.Variant("a").Command("ozone:1", "ozone")
-			}
-			c.add(w)
-		}
-		for n := 0; !c.done(); n++ {
-			if n > 20_000 {
-				t.Fatalf("seed %d: the campaigns do not all end", seed)
-			}
-			c.step()
-		}
-		var order []string // namespaces of the campaigns, in the order in which they ran
-		left := map[string]int{}
-		for _, i := range slices.Compact(slices.Clone(c.ran)) {
-			order = append(order, c.sims[i].campaign.Namespace)
-			left[c.sims[i].campaign.Namespace]++
-		}
-		if len(order) != len(c.sims) {
-			t.Fatalf("seed %d: campaigns %v did not run one after the other", seed, c.ran)
-		}
-		for at := 1; at < len(order); at++ {
-			left[order[at-1]]--
-			if order[at] != order[at-1] {
-				continue
-			}
-			for ns, n := range left {
-				if ns != order[at] && n > 0 {
-					t.Fatalf("seed %d: namespace %s has two turns while a campaign of %s waits: %v", seed, order[at], ns, order)
-				}
-			}
-		}
 	}
 }
 
