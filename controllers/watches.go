@@ -170,7 +170,7 @@ func claimChanged() predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, wasCampaign := e.ObjectOld.(*v1alpha1.BenchmarkCampaign)
 			is, isCampaign := e.ObjectNew.(*v1alpha1.BenchmarkCampaign)
-			return wasCampaign && isCampaign && (children.ClaimReason(was) != children.ClaimReason(is) || children.StartsNothing(was) != children.StartsNothing(is))
+			return wasCampaign && isCampaign && children.ClaimChanged(was, is)
 		},
 	}
 }

@@ -1,6 +1,8 @@
 package children
 
 import (
+	"reflect"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -47,53 +49,60 @@ func FindClaimants(
 		addHeld(&pods[i])
 	}
 	for i := range campaigns {
-		c := &campaigns[i]
-		claimant, holds := out[c.UID]
-		claimant.Campaign, claimant.UID, claimant.Created = client.ObjectKeyFromObject(c), c.UID, c.CreationTimestamp.Time
-		claimant.Wants, claimant.Reason = wantedPools(c), ClaimReason(c)
-		claimant.Since, claimant.Yielded = ActiveSince(c), YieldedAt(c)
-		if holds || len(claimant.Wants) > 0 {
-			out[c.UID] = claimant
+		claimant := ReadClaim(&campaigns[i])
+		claimant.Holds = out[claimant.UID].Holds
+		if len(claimant.Holds)+len(claimant.Wants) > 0 {
+			out[claimant.UID] = claimant
 		}
 	}
 	return out
 }
 
-// ActiveSince returns since when a campaign has its turn, see decide.Decision. It is zero if the campaign is not active. A campaign that
-// exceeded its deadline is not active, although its status still has the time.
-func ActiveSince(c *v1alpha1.BenchmarkCampaign) time.Time {
-	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
-	if c.Status.ActiveSince == nil || ready != nil && ready.Reason == v1alpha1.ReasonDeadlineExceeded {
-		return time.Time{}
+// ReadClaim returns what the spec and the status of a campaign show to other campaigns. The nodes that it holds are not included.
+func ReadClaim(c *v1alpha1.BenchmarkCampaign) decide.Claimant {
+	return decide.Claimant{
+		Campaign: client.ObjectKeyFromObject(c), UID: c.UID, Created: c.CreationTimestamp.Time,
+		Since: activeSince(c), Yielded: timeOrZero(c.Status.YieldedAt), Stalled: meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionStalled),
+		Wants: wantedPools(c), Unmeasured: unmeasuredPools(c), Reason: claimReason(c),
 	}
-	return c.Status.ActiveSince.Time
 }
 
-// YieldedAt returns when a campaign gave up its turn because it was stalled. It is zero if the campaign has its turn, or queues from its
-// creation.
-func YieldedAt(c *v1alpha1.BenchmarkCampaign) time.Time {
-	if c.Status.YieldedAt == nil {
+// ClaimChanged reports whether a change of a campaign may change whether other campaigns have to wait for it.
+func ClaimChanged(was, is *v1alpha1.BenchmarkCampaign) bool {
+	return !reflect.DeepEqual(ReadClaim(was), ReadClaim(is)) || !lastServed(was).Equal(lastServed(is))
+}
+
+// activeSince returns since when a campaign has its turn, see decide.Decision. It is zero if the campaign is not active. A campaign that
+// exceeded its deadline is not active, although its status still has the time.
+func activeSince(c *v1alpha1.BenchmarkCampaign) time.Time {
+	if ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady); ready != nil && ready.Reason == v1alpha1.ReasonDeadlineExceeded {
 		return time.Time{}
 	}
-	return c.Status.YieldedAt.Time
+	return timeOrZero(c.Status.ActiveSince)
+}
+
+func timeOrZero(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
 }
 
 // FindServices returns when each campaign last began or ended to use its pools. Campaigns that have used none are left out.
 func FindServices(campaigns []v1alpha1.BenchmarkCampaign) []decide.Service {
 	var out []decide.Service
 	for i := range campaigns {
-		c := &campaigns[i]
-		var last time.Time
-		for _, t := range []*metav1.Time{c.Status.StartedAt, c.Status.CompletedAt, c.Status.ActiveSince, c.Status.YieldedAt} {
-			if t != nil && t.After(last) {
-				last = t.Time
-			}
-		}
-		if !last.IsZero() {
-			out = append(out, decide.Service{Namespace: c.Namespace, Pools: plan.Needs(c), At: last})
+		if last := lastServed(&campaigns[i]); !last.IsZero() {
+			out = append(out, decide.Service{Namespace: campaigns[i].Namespace, Pools: plan.Needs(&campaigns[i]), At: last})
 		}
 	}
 	return out
+}
+
+// lastServed returns when a campaign last began or ended to use its pools, or zero if it has used none.
+func lastServed(c *v1alpha1.BenchmarkCampaign) time.Time {
+	s := c.Status
+	return slices.MaxFunc([]time.Time{timeOrZero(s.StartedAt), timeOrZero(s.CompletedAt), timeOrZero(s.ActiveSince), timeOrZero(s.YieldedAt)}, time.Time.Compare)
 }
 
 // HeldPools returns the pools of nodes and the endpoints that a StatefulSet, a Job or a pod uses, or will use when its pods are
@@ -154,6 +163,22 @@ func wantedPools(c *v1alpha1.BenchmarkCampaign) []plan.Pool {
 	return plan.Needs(c)
 }
 
+// unmeasuredPools returns those of the wanted pools that cells need which are not measured, as far as the status shows.
+func unmeasuredPools(c *v1alpha1.BenchmarkCampaign) []plan.Pool {
+	wants := wantedPools(c)
+	if len(wants) == 0 || c.Status.ObservedGeneration != c.Generation {
+		return wants
+	}
+	measured := map[[2]string]bool{} // by variant and topology
+	for _, cell := range c.Status.Cells {
+		done, planned := ptr.Deref(cell.TrialCounts.Done, 0), ptr.Deref(cell.TrialCounts.Planned, 0)
+		measured[[2]string{cell.Variant, cell.Topology}] = planned > 0 && done == planned
+	}
+	return plan.NeedsOf(c, func(variant, topology v1alpha1.Name) bool {
+		return !measured[[2]string{string(variant), string(topology)}]
+	})
+}
+
 // StartsNothing reports whether a campaign starts nothing until the campaign, or an object that it requires, changes.
 func StartsNothing(c *v1alpha1.BenchmarkCampaign) bool {
 	if !c.DeletionTimestamp.IsZero() {
@@ -171,8 +196,8 @@ func StartsNothing(c *v1alpha1.BenchmarkCampaign) bool {
 	return false
 }
 
-// ClaimReason returns the state of a campaign, for the messages of campaigns that wait for this campaign.
-func ClaimReason(c *v1alpha1.BenchmarkCampaign) string {
+// claimReason returns the state of a campaign, for the messages of campaigns that wait for this campaign.
+func claimReason(c *v1alpha1.BenchmarkCampaign) string {
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
 	switch {
 	case !c.DeletionTimestamp.IsZero():

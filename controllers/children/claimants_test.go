@@ -4,9 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/plan"
@@ -63,6 +65,43 @@ func TestFindClaimants_campaignThatCannotStart_wantsNoNodes(t *testing.T) {
 		c.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionReady, Reason: reason, ObservedGeneration: c.Generation}}
 		if got := FindClaimants([]v1alpha1.BenchmarkCampaign{*c}, nil, nil, nil)["uid-x"].Wants; len(got) > 0 != want {
 			t.Errorf("%s: wants %v", reason, got)
+		}
+	}
+}
+
+// TestReadClaim_measuredCells_areNotUnmeasured checks which pools a campaign still needs, as its status shows it.
+func TestReadClaim_measuredCells_areNotUnmeasured(t *testing.T) {
+	pool := func(names ...string) (out []plan.Pool) {
+		for _, name := range names {
+			out = append(out, plan.Pool{NodeSelector: map[string]string{"pool": name}})
+		}
+		return out
+	}
+	for what, tt := range map[string]struct {
+		change func(*v1alpha1.BenchmarkCampaign)
+		want   []plan.Pool
+	}{
+		"one cell is measured":                 {func(*v1alpha1.BenchmarkCampaign) {}, pool("b")},
+		"the status describes an earlier spec": {func(c *v1alpha1.BenchmarkCampaign) { c.Generation = 2 }, pool("a", "b")},
+		"the status has no counts":             {func(c *v1alpha1.BenchmarkCampaign) { c.Status.Cells = nil }, pool("a", "b")},
+		"the counts are not known":             {func(c *v1alpha1.BenchmarkCampaign) { c.Status.Cells[0].TrialCounts = v1alpha1.TrialCounts{} }, pool("a", "b")},
+		"the variant has a cell that is not": {func(c *v1alpha1.BenchmarkCampaign) {
+			c.Spec.Topologies = append(c.Spec.Topologies, v1alpha1.Topology{Name: "more"})
+		}, pool("a", "b")},
+		"the campaign is suspended": {func(c *v1alpha1.BenchmarkCampaign) { c.Spec.Suspend = ptr.To(true) }, nil},
+	} {
+		w := wrappers.MakeCampaign("x").Variant("a").Variant("b")
+		w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+		c := w.Obj()
+		c.Generation, c.Status.ObservedGeneration = 1, 1
+		topology := string(c.Spec.Topologies[0].Name)
+		c.Status.Cells = []v1alpha1.CellStatus{
+			{Variant: "a", Topology: topology, TrialCounts: v1alpha1.NewTrialCounts(7, 7, 0)},
+			{Variant: "b", Topology: topology, TrialCounts: v1alpha1.NewTrialCounts(7, 6, 0)},
+		}
+		tt.change(c)
+		if diff := cmp.Diff(tt.want, ReadClaim(c).Unmeasured); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
 }

@@ -129,9 +129,8 @@ func (o *Observer) observeClaimants(ctx context.Context, c *v1alpha1.BenchmarkCa
 		}
 	}
 	claimants := children.FindClaimants(campaigns.Items, sets.Items, jobs.Items, pods.Items)
-	w.Self, w.Rivals = claimants[c.UID], nil
-	w.Self.Campaign, w.Self.UID, w.Self.Created = client.ObjectKeyFromObject(c), c.UID, c.CreationTimestamp.Time
-	w.Self.Since, w.Self.Yielded = children.ActiveSince(c), children.YieldedAt(c)
+	w.Self, w.Rivals = children.ReadClaim(c), nil
+	w.Self.Holds = claimants[c.UID].Holds
 	delete(claimants, c.UID)
 	for _, uid := range slices.SortedFunc(maps.Keys(claimants), cmp.Compare) {
 		w.Rivals = append(w.Rivals, claimants[uid])

@@ -170,12 +170,7 @@ func (c *crowd) noteYield(i int, d decide.Decision) {
 
 // remember stores the facts of a decision that the status keeps for the next decision.
 func (s *sim) remember(d decide.Decision) {
-	s.unmeasured = nil
-	for i, cell := range s.assessed.Cells {
-		if cell.Done < cell.Planned {
-			s.unmeasured = append(s.unmeasured, s.plan.Cells[i].Spec.Needs()...)
-		}
-	}
+	s.unmeasured = s.needs()
 	s.world.ActiveSince, s.world.Self.Yielded = d.ActiveSince, d.YieldedAt(d.Stalled != nil, s.now)
 	switch {
 	case d.Stalled == nil:
@@ -183,6 +178,17 @@ func (s *sim) remember(d decide.Decision) {
 	case s.world.StalledSince.IsZero():
 		s.world.StalledSince = s.now
 	}
+}
+
+// needs returns the pools of the cells that were not measured at the last decision.
+func (s *sim) needs() []plan.Pool {
+	var out []plan.Pool
+	for i, cell := range s.assessed.Cells {
+		if cell.Done < cell.Planned {
+			out = append(out, s.plan.Cells[i].Spec.Needs()...)
+		}
+	}
+	return out
 }
 
 // goOn starts or ends some nodes, and ends some trials. If the campaign is broken, its nodes and trials do not start.
@@ -237,6 +243,7 @@ func (c *crowd) done() bool { return !slices.Contains(c.over, false) }
 func (c *crowd) disturb() {
 	s := c.sims[c.rng.IntN(len(c.sims))]
 	s.world.Suspended = !s.world.Suspended
+	s.unmeasured = plan.Needs(s.campaign) // the status does not describe the new spec yet
 	s.campaign.Spec.WhenSuspended = []v1alpha1.SuspendPolicy{v1alpha1.SuspendKeepNodes, v1alpha1.SuspendReleaseNodes}[c.rng.IntN(2)]
 }
 
@@ -277,7 +284,7 @@ func (c *crowd) canRun(i int) bool {
 		return false
 	}
 	for k := range c.sims {
-		if plan.MayShare(c.sims[i].unmeasured, c.kept(k)) {
+		if plan.MayShare(c.sims[i].needs(), c.kept(k)) {
 			return false
 		}
 	}

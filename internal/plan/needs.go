@@ -18,9 +18,16 @@ func (s CellSpec) Needs() []Pool {
 
 // Needs returns the pools of all cells of a campaign. Needs is cheaper than Build, because it computes no identities.
 func Needs(c *v1alpha1.BenchmarkCampaign) []Pool {
+	return NeedsOf(c, func(_, _ v1alpha1.Name) bool { return true })
+}
+
+// NeedsOf returns the pools of those cells of a campaign that selects returns true for.
+func NeedsOf(c *v1alpha1.BenchmarkCampaign, selects func(variant, topology v1alpha1.Name) bool) []Pool {
 	var needs []Pool
 	for _, v := range c.Spec.Variants {
-		if slices.ContainsFunc(Topologies(c.Spec), func(t v1alpha1.Topology) bool { return HasCell(c.Spec.Matrix, v.Name, t.Name) }) {
+		if slices.ContainsFunc(Topologies(c.Spec), func(t v1alpha1.Topology) bool {
+			return HasCell(c.Spec.Matrix, v.Name, t.Name) && selects(v.Name, t.Name)
+		}) {
 			needs = append(needs, effectiveSpec(c, v, v1alpha1.Topology{}).Needs()...)
 		}
 	}

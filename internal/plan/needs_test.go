@@ -23,6 +23,9 @@ func TestNeeds(t *testing.T) {
 	if diff := cmp.Diff([]Pool{x, loaders, y, loaders}, Needs(c)); diff != "" {
 		t.Errorf("shared loader (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff([]Pool{y, loaders}, NeedsOf(c, func(variant, topology v1alpha1.Name) bool { return variant == "b" && topology == "u" })); diff != "" {
+		t.Errorf("one cell (-want +got):\n%s", diff)
+	}
 	for _, cell := range Build(c).Cells {
 		if !MayShare(cell.Spec.Needs(), Needs(c)) || MayShare(cell.Spec.Needs(), []Pool{{NodeSelector: map[string]string{"pool": "z"}}}) {
 			t.Errorf("needs of %s: %+v", cell.Name, cell.Spec.Needs())
