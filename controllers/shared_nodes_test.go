@@ -141,6 +141,33 @@ var _ = Describe("campaigns on one node pool", func() {
 		Expect(met).To(BeEmpty())
 	})
 
+	It("wait for a suspended campaign and do not keep other nodes from a campaign that can start", func() {
+		ns := newNamespace()
+		on := func(name string, pools ...string) *v1alpha1.BenchmarkCampaign {
+			w := wrappers.MakeCampaign(name).Namespace(ns).Clients(1).Repetitions(0)
+			for _, pool := range pools {
+				w.Variant(pool)
+			}
+			w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
+			return create(w.OnNodes(ns))
+		}
+		nodes.Behave(ns, trialsHang(record.Sweep))
+		holder := on("holder", "x")
+		Eventually(phaseOf(holder)).Should(Equal("Sweep"))
+		change(holder, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = ptr.To(true) })
+		Eventually(ready(holder)).Should(Equal("Unknown/Suspended"))
+		blocked := on("blocked", "x", "y")
+		Eventually(ready(blocked)).Should(Equal("Unknown/Queued"))
+		nodes.Behave(ns, kubernetes.Behaviour{})
+		other := on("other", "y")
+		Eventually(ready(other)).Should(Equal("True/Finished"))
+		Expect(ready(blocked)()).To(Equal("Unknown/Queued"))
+		endTrials(ns, 1)
+		change(holder, func(s *v1alpha1.BenchmarkCampaignSpec) { s.Suspend = nil })
+		Eventually(ready(holder)).Should(Equal("True/Finished"))
+		Eventually(ready(blocked)).Should(Equal("True/Finished"))
+	})
+
 	It("wait for a finished campaign that retains its cluster until the TTL ends", func() {
 		first, second := newNamespace(), newNamespace()
 		w := shared("keeper", first, first)

@@ -22,8 +22,9 @@ type BenchmarkCampaignStatus struct {
 	// last suspension. spec.activeDeadlineSeconds counts from this time.
 	// +optional
 	ActiveSince *metav1.Time `json:"activeSince,omitempty"`
-	// yieldedAt is when the campaign released its nodes to waiting campaigns because it was Stalled. The campaign queues from
-	// this time. Absent: it queues from its creation, or it has its turn.
+	// yieldedAt is when the campaign released its nodes to waiting campaigns because it was Stalled, or waited for nodes that a
+	// suspended or finished campaign keeps. The campaign queues from this time. Absent: it queues from its creation, or it has
+	// its turn.
 	// +optional
 	YieldedAt *metav1.Time `json:"yieldedAt,omitempty"`
 	// finishedAttempts is how many attempts of the campaign's cells had a readable record when the campaign was finished. If no

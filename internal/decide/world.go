@@ -37,7 +37,7 @@ type Claimant struct {
 	UID      types.UID
 	Created  time.Time
 	Since    time.Time   // since when the campaign is active, see Decision.ActiveSince; zero: it is not active
-	Yielded  time.Time   // when the campaign gave up its turn because it was stalled; zero: it did not, or its turn came again
+	Yielded  time.Time   // when the campaign gave up its turn; zero: it did not, or its turn came again
 	Stalled  bool        // the campaign cannot continue without a user
 	Wants    []plan.Pool // pools of all cells; none if the campaign is over, suspended, invalid or deleted
 	Holds    []plan.Pool // pools of the existing OpenSearch pods, including terminating ones
@@ -185,5 +185,5 @@ type Decision struct {
 
 	ActiveSince time.Time // when the campaign got its first nodes or started its first trial; zero: it is not active
 	Yielded     time.Time // when the campaign gave up its turn; zero: it has its turn, or queues from its creation
-	YieldAt     time.Time // when the campaign gives up its turn if it is still Stalled then; zero: no campaign waits for it
+	YieldAt     time.Time // when the campaign gives up its turn if it is still Stalled then; zero: no other campaign would start
 }
