@@ -185,7 +185,7 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 // nil, only a change of the spec can help.
 func (r *CampaignReconciler) release(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, w decide.World, now time.Time,
 	explain func(decide.Decision) v1alpha1.BenchmarkCampaignStatus, cause error) (ctrl.Result, error) {
-	decision := decide.Release(p, w, now)
+	decision := decide.Release(p, w, c.Spec, now)
 	err := errors.Join(r.applier.Apply(ctx, c, p, decision.Actions), r.writeStatus(ctx, c, explain(decision), campaign.Assessment{}), cause)
 	return requeue(decision.WakeAt.Sub(now), !decision.WakeAt.IsZero(), err)
 }

@@ -7,7 +7,7 @@ var changes = []change{
 		"if other.Block.Before(turn.Block, d.plan) && d.nextTrial(other) != nil {", "if false && d.nextTrial(other) != nil {",
 		"block barrier always open"},
 	{"H02", "internal/decide/next.go",
-		"case d.isBusy(cell.Name) && !d.deadlineExceeded:\n", "case false:\n",
+		"case d.isBusy(name) && !d.deadlineExceeded:\n", "case false:\n",
 		"tear-down under a running Job"},
 	{"H03", "internal/decide/cell.go",
 		"trial.Placement >= placement", "trial.Placement > placement",

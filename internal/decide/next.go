@@ -253,17 +253,22 @@ func (d *decider) releaseOthers(group, current int) bool {
 // tearDown deletes the clusters and Jobs of the plan's cells after all trials are done, or after the deadline of the campaign.
 func (d *decider) tearDown() {
 	for _, cell := range d.plan.Cells {
-		cluster, exists := d.world.Clusters[cell.Name]
-		there, going := d.world.countJobs(cell.Name)
-		switch {
-		case d.isBusy(cell.Name) && !d.deadlineExceeded:
-			d.wait("the OpenSearch cluster of cell %s will be deleted after the cell's Job ends", cell.Name)
-		case there > 0, exists && !cluster.Deleting:
-			d.act(Action{Kind: DeleteCluster, Cell: cell.Name})
-		case exists, going > 0:
-			since, left := d.deletingObjects(cell.Name)
-			d.waitForDeletion("objects of cell "+cell.Name+" are being deleted", since, left)
-		}
+		d.tearDownCell(cell.Name)
+	}
+}
+
+// tearDownCell deletes the cluster and the Jobs of a cell.
+func (d *decider) tearDownCell(name string) {
+	cluster, exists := d.world.Clusters[name]
+	there, going := d.world.countJobs(name)
+	switch {
+	case d.isBusy(name) && !d.deadlineExceeded:
+		d.wait("the OpenSearch cluster of cell %s will be deleted after the cell's Job ends", name)
+	case there > 0, exists && !cluster.Deleting:
+		d.act(Action{Kind: DeleteCluster, Cell: name})
+	case exists, going > 0:
+		since, left := d.deletingObjects(name)
+		d.waitForDeletion("objects of cell "+name+" are being deleted", since, left)
 	}
 }
 

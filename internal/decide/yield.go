@@ -134,10 +134,12 @@ func Readable(p plan.Plan, records []record.Record) int {
 }
 
 // Release decides for a campaign that cannot be planned, because its spec or a ConfigMap that the spec names is not valid. Nothing starts.
-// A running trial ends normally. OpenSearch keeps its nodes for the yield timeout, so that a correction in time loses nothing.
-func Release(p plan.Plan, w World, now time.Time) Decision {
+// A running trial ends normally. OpenSearch keeps its nodes for the yield timeout, so that a correction in time loses nothing. After
+// spec.activeDeadlineSeconds everything ends, as for any other campaign.
+func Release(p plan.Plan, w World, spec v1alpha1.BenchmarkCampaignSpec, now time.Time) Decision {
 	d := decider{plan: p, world: w, now: now}
 	d.Phases = map[string]string{}
+	d.checkDeadline(spec.ActiveDeadlineSeconds)
 	d.Actions = Upkeep(w)
 	since := w.StalledSince
 	if since.IsZero() {
@@ -148,7 +150,11 @@ func Release(p plan.Plan, w World, now time.Time) Decision {
 		d.wakeAt(until)
 	}
 	for _, cell := range d.existingCells() {
-		d.pauseCell(cell)
+		if d.deadlineExceeded {
+			d.tearDownCell(cell)
+		} else {
+			d.pauseCell(cell)
+		}
 	}
 	d.Stalled = nil // the status reports why there is no plan
 	return d.Decision

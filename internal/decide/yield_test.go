@@ -296,7 +296,7 @@ func TestRelease_invalidSpec_releasesNodesLater(t *testing.T) {
 	s.world.StalledSince = start
 	other := plan.Build(wrappers.MakeCampaign("x").Variant("other").UID("uid-1").Obj()) // the plan of the edited spec does not have the cell
 	release := func(after time.Duration) decide.Decision {
-		return decide.Release(other, s.world.World, start.Add(after))
+		return decide.Release(other, s.world.World, s.campaign.Spec, start.Add(after))
 	}
 	if d := release(time.Hour); len(d.Actions) > 0 || len(d.Running) != 1 {
 		t.Errorf("while the trial runs: %+v", d)
@@ -314,6 +314,31 @@ func TestRelease_invalidSpec_releasesNodesLater(t *testing.T) {
 	}
 	if d := release(10 * time.Minute); len(d.Actions) != 1 || d.Actions[0].Kind != decide.StopCluster || d.Actions[0].Cell != cell {
 		t.Errorf("after the timeout: %+v", d)
+	}
+}
+
+// TestRelease_deadlinePassed_endsTrial checks that a campaign whose spec became invalid ends at its deadline as any other campaign.
+func TestRelease_deadlinePassed_endsTrial(t *testing.T) {
+	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2))
+	s.campaign.Spec.ActiveDeadlineSeconds = ptr.To[int64](3600)
+	s.do(s.next().Actions[0])
+	s.begin(s.next().Actions[0])
+	cell := s.plan.Cells[0].Name
+	s.runs(cell)
+	s.world.StalledSince, s.world.ActiveSince = start, start
+	release := func(after time.Duration) decide.Decision {
+		return decide.Release(s.plan, s.world.World, s.campaign.Spec, start.Add(after))
+	}
+	if d := release(time.Hour - time.Second); len(d.Actions) > 0 || !d.WakeAt.Equal(start.Add(time.Hour)) {
+		t.Errorf("before the deadline: %+v", d)
+	}
+	d := release(time.Hour)
+	if len(d.Actions) != 1 || d.Actions[0].Kind != decide.DeleteCluster || d.Actions[0].Cell != cell || d.Stalled != nil {
+		t.Fatalf("at the deadline: %+v", d)
+	}
+	s.do(d.Actions[0])
+	if d := release(2 * time.Hour); len(d.Actions)+len(d.Running)+len(d.Waiting) > 0 {
+		t.Errorf("after the deadline: %+v", d)
 	}
 }
 
