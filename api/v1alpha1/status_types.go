@@ -53,11 +53,11 @@ type BenchmarkCampaignStatus struct {
 	// topologies it has one count for each topology. topologies has the figures.
 	// +optional
 	SharedClients string `json:"sharedClients,omitempty"`
-	// result is the ratio of the rates at the shared clients with its interval and the interval's confidence, as a text for
+	// result is the ratio of the throughputs at the shared clients with its interval and the interval's confidence, as a text for
 	// people such as "arm 1.461x intel [1.44, 1.48] 95.0 %". comparisons has the figures.
 	// +optional
 	Result string `json:"result,omitempty"`
-	// unit is the unit of all rates in the status: docs/s, or that of a load that fills no index, such as rows/s.
+	// unit is the unit of each throughput in the status: docs/s, or that of a load that fills no index, such as rows/s.
 	// +optional
 	// +kubebuilder:validation:MaxLength=16
 	Unit string `json:"unit,omitempty"`
@@ -70,6 +70,9 @@ type BenchmarkCampaignStatus struct {
 	// +optional
 	// +listType=atomic
 	Comparisons []ComparisonStatus `json:"comparisons,omitempty"`
+	// omittedComparisons is how many further ratios only the report has.
+	// +optional
+	OmittedComparisons int32 `json:"omittedComparisons,omitempty"`
 	// cells is the progress and the result of each cell.
 	// +optional
 	// +listType=map
@@ -99,12 +102,13 @@ type CellStatus struct {
 	// knee is the cell's knee, when its sweep is done. Absent: the sweep is not done, or has no knee.
 	// +optional
 	Knee *KneeStatus `json:"knee,omitempty"`
-	// peak is the point of the sweep with the highest rate, the cell's capacity.
+	// peak is the point of the sweep with the highest throughput, the cell's capacity.
 	// +optional
 	Peak *PointStatus `json:"peak,omitempty"`
-	// finalRate is the median rate of the Final repetitions at the shared clients, rounded.
+	// finalThroughput is the median throughput of the Final repetitions at the shared clients, as a decimal such as "3.25". Absent:
+	// no Final has a valid measurement, or the Finals have several client counts.
 	// +optional
-	FinalRate int64 `json:"finalRate,omitempty"`
+	FinalThroughput string `json:"finalThroughput,omitempty"`
 	// notMeasured lists the sweep's client counts that were Gated or Errored, with the reason.
 	// +optional
 	// +listType=atomic
@@ -144,9 +148,9 @@ type PointStatus struct {
 	// clients is the client count of the point.
 	// +required
 	Clients int32 `json:"clients,omitempty"`
-	// rate is the rate at the point, rounded.
+	// throughput at the point, as a decimal such as "3.25".
 	// +optional
-	Rate int64 `json:"rate,omitempty"`
+	Throughput string `json:"throughput,omitempty"`
 }
 
 // KneeStatus is the knee of a cell.
@@ -168,9 +172,9 @@ type TopologyStatus struct {
 	SharedClients *int32 `json:"sharedClients,omitempty"`
 }
 
-// ComparisonStatus is the ratio of the rates of two cells.
+// ComparisonStatus is the ratio of the throughputs of two cells.
 type ComparisonStatus struct {
-	// variant of the cell whose rate is divided.
+	// variant of the cell whose throughput is divided.
 	// +required
 	Variant string `json:"variant,omitempty"`
 	// topology of that cell.
@@ -185,7 +189,7 @@ type ComparisonStatus struct {
 	// clients is the client count at which variant was measured.
 	// +optional
 	Clients int32 `json:"clients,omitempty"`
-	// ratio of the rates. It is a decimal, such as "1.461", as are the other figures. Absent: a cell has no valid measurement.
+	// ratio of the throughputs. It is a decimal, such as "1.461", as are the other figures. Absent: a cell has no valid measurement.
 	// +optional
 	Ratio string `json:"ratio,omitempty"`
 	// low is the lower end of the interval of the ratio. Absent: there are too few repetitions for an interval.

@@ -78,11 +78,11 @@ func TestStatus_study_publishedFigures(t *testing.T) {
 	}
 	want := v1alpha1.CellStatus{
 		Variant: "intel", Topology: "6p0r", TrialCounts: v1alpha1.NewTrialCounts(11, 11, 1),
-		Knee:          &v1alpha1.KneeStatus{PointStatus: v1alpha1.PointStatus{Clients: 12, Rate: 239130}, StabilityPercent: knee.StabilityPercent}, // tests of the analysis check the stability
-		Peak:          &v1alpha1.PointStatus{Clients: 48, Rate: 243044},
-		FinalRate:     236273,
-		NotMeasured:   []string{"24 clients (verdict Errored): DriverFailed: opensearch-benchmark ended with exit code 64"},
-		FailedClients: []int32{24},
+		Knee:            &v1alpha1.KneeStatus{PointStatus: v1alpha1.PointStatus{Clients: 12, Throughput: "239130"}, StabilityPercent: knee.StabilityPercent}, // tests of the analysis check the stability
+		Peak:            &v1alpha1.PointStatus{Clients: 48, Throughput: "243044"},
+		FinalThroughput: "236273",
+		NotMeasured:     []string{"24 clients (verdict Errored): DriverFailed: opensearch-benchmark ended with exit code 64"},
+		FailedClients:   []int32{24},
 	}
 	if diff := cmp.Diff(want, s.Cells[0]); diff != "" {
 		t.Errorf("cell (-want +got):\n%s", diff)
@@ -262,7 +262,7 @@ func TestFiles_failedTrials_areMarked(t *testing.T) {
 	if gated["docs_per_second"] != "500000" || gated["failures"] != "iowait 12.3 % above maxIOWaitPercent 10" {
 		t.Errorf("gated: %v", gated)
 	}
-	if s := summary.Status(in); s.Cells[1].NotMeasured[0] != "4 clients (verdict Gated): iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].Peak != nil && s.Cells[1].Peak.Rate == 500000 {
+	if s := summary.Status(in); s.Cells[1].NotMeasured[0] != "4 clients (verdict Gated): iowait 12.3 % above maxIOWaitPercent 10" || s.Cells[1].Peak != nil && s.Cells[1].Peak.Throughput == "500000" {
 		t.Errorf("status: %+v", s.Cells[1])
 	}
 }

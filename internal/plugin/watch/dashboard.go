@@ -30,8 +30,8 @@ func formatDashboard(c *v1alpha1.BenchmarkCampaign, points *points, now time.Tim
 	for _, cell := range c.Status.Cells {
 		knee, peak := ptr.Deref(cell.Knee, v1alpha1.KneeStatus{}), ptr.Deref(cell.Peak, v1alpha1.PointStatus{})
 		t.WriteRow(cell.Variant, cell.Topology, terminal.OrDash(cell.Phase), fmt.Sprintf("%d/%d", ptr.Deref(cell.TrialCounts.Done, 0), ptr.Deref(cell.TrialCounts.Planned, 0)),
-			knownOrDash(int64(knee.Clients)), knownOrDash(knee.Rate), knownOrDash(int64(peak.Clients)), knownOrDash(peak.Rate),
-			knownOrDash(cell.FinalRate), none(len(cell.NotMeasured)))
+			knownOrDash(knee.Clients), terminal.OrDash(knee.Throughput), knownOrDash(peak.Clients), terminal.OrDash(peak.Throughput),
+			terminal.OrDash(cell.FinalThroughput), none(len(cell.NotMeasured)))
 	}
 	if last := points.latest(lastPoints); len(last) > 0 {
 		t.EndTable()
@@ -48,7 +48,7 @@ func formatDashboard(c *v1alpha1.BenchmarkCampaign, points *points, now time.Tim
 	return b.String()
 }
 
-func knownOrDash(n int64) string {
+func knownOrDash(n int32) string {
 	if n == 0 {
 		return "-"
 	}

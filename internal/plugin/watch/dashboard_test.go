@@ -36,7 +36,7 @@ func TestDashboard(t *testing.T) {
 		TrialCounts: v1alpha1.NewTrialCounts(20, 10, 0), StartedAt: &start, Running: []string{"arm 6p0r Sweep clients=40"}, Knees: "intel=12",
 		Cells: []v1alpha1.CellStatus{
 			{Variant: "intel", Topology: "6p0r", Phase: "Pending", TrialCounts: v1alpha1.NewTrialCounts(10, 7, 1),
-				Knee: &v1alpha1.KneeStatus{PointStatus: v1alpha1.PointStatus{Clients: 12, Rate: 239130}}, Peak: &v1alpha1.PointStatus{Clients: 48, Rate: 243044}, NotMeasured: []string{"24 clients Errored"}},
+				Knee: &v1alpha1.KneeStatus{PointStatus: v1alpha1.PointStatus{Clients: 12, Throughput: "239130"}}, Peak: &v1alpha1.PointStatus{Clients: 48, Throughput: "243044"}, NotMeasured: []string{"24 clients Errored"}},
 			{Variant: "arm", Topology: "6p0r", Phase: "Sweep", TrialCounts: v1alpha1.NewTrialCounts(10, 3, 0)},
 		},
 	}

@@ -3,6 +3,7 @@ package summary
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,6 +40,9 @@ func Status(in view.Input) v1alpha1.BenchmarkCampaignStatus {
 		Topologies:    topologyStatuses(in),
 		Comparisons:   comparisonStatuses(in),
 	}
+	if a.Finished {
+		s.OmittedComparisons = int32(max(0, len(a.Ratios)-maxComparisons))
+	}
 	first, last := int64(math.MaxInt64), int64(0)
 	for _, row := range in.Attempts {
 		if start := row.Record.StartTime(); start > 0 {
@@ -63,11 +67,15 @@ func Status(in view.Input) v1alpha1.BenchmarkCampaignStatus {
 func trialCounts(planned, done int, cells ...campaign.Cell) v1alpha1.TrialCounts {
 	failed := 0
 	for _, c := range cells {
-		for _, outcomes := range [][]campaign.Outcome{c.Sweep, c.Finals} {
-			for _, o := range outcomes {
-				if o.Failed {
-					failed++
-				}
+		outcomes := slices.Concat(c.Sweep, c.Finals)
+		for _, o := range []*campaign.Outcome{c.Anchor, c.OpenLoop} {
+			if o != nil {
+				outcomes = append(outcomes, *o)
+			}
+		}
+		for _, o := range outcomes {
+			if o.Failed {
+				failed++
 			}
 		}
 	}
@@ -130,21 +138,32 @@ func cellStatus(in view.Input, c campaign.Cell, cells int) v1alpha1.CellStatus {
 		NotMeasured: notMeasured(c, listBytes/cells), FailedClients: failedClients(c, maxFailedClients/cells), MeasuredAgain: measuredAgain(in, c),
 	}
 	if knee := c.Curve.Knee; knee != nil && c.SweepDone {
-		s.Knee = &v1alpha1.KneeStatus{PointStatus: v1alpha1.PointStatus{Clients: knee.Clients, Rate: roundedInt(knee.Rate)}}
+		s.Knee = &v1alpha1.KneeStatus{PointStatus: pointStatus(*knee)}
 		if share := view.Stability(in, c); !math.IsNaN(share) {
 			s.Knee.StabilityPercent = ptr.To(int32(math.Round(100 * share)))
 		}
 	}
 	if peak := c.Curve.Peak; peak != nil {
-		s.Peak = &v1alpha1.PointStatus{Clients: peak.Clients, Rate: roundedInt(peak.Rate)}
+		s.Peak = ptr.To(pointStatus(*peak))
 	}
 	if values := c.FinalRates(); len(values) > 0 {
-		s.FinalRate = roundedInt(stats.Median(values))
+		s.FinalThroughput = throughput(stats.Median(values))
 	}
 	return s
 }
 
-func roundedInt(f float64) int64 { return int64(math.Round(f)) }
+// throughput formats a rate with six significant digits, and with all digits before the decimal point.
+func throughput(rate float64) string {
+	const digits = 6
+	if rate <= 0 {
+		return format.Rounded(rate)
+	}
+	return format.Trimmed(rate, max(0, digits-1-int(math.Floor(math.Log10(rate)))))
+}
+
+func pointStatus(p sweep.Point) v1alpha1.PointStatus {
+	return v1alpha1.PointStatus{Clients: p.Clients, Throughput: throughput(p.Rate)}
+}
 
 // notMeasured describes the client counts of the sweep that are not Measured, in at most the given number of bytes.
 func notMeasured(c campaign.Cell, most int) []string {
