@@ -47,11 +47,11 @@ cd "$root"
 # contract.Cluster makes sure that the names of these tests match the pattern.
 mapfile -t packages < <(git grep -l --untracked 'contract\.Cluster(' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's#^#./#')
 go test -count=1 -run '^$' "${packages[@]}" > /dev/null 9>&- # compiles them while OpenSearch starts
-deadline=$((SECONDS + 180))
+deadline=$((SECONDS + 300))
 port=''
 until [ -n "$port" ] && curl -sf -m 10 "http://127.0.0.1:$port/_cluster/health?wait_for_status=green&timeout=5s" > /dev/null; do
   kill -0 "$node" 2>/dev/null || fail "OpenSearch exited"
-  [ $SECONDS -lt $deadline ] || fail "OpenSearch is not green after 180 s"
+  [ $SECONDS -lt $deadline ] || fail "OpenSearch is not green after 300 s"
   sleep 0.2
   port=$(sed -nE 's/.*HttpServerTransport.*publish_address \{127\.0\.0\.1:([0-9]+)\}.*/\1/p' "$work/node.log")
 done
@@ -60,7 +60,7 @@ echo "test-real: OpenSearch is green on port $port after $SECONDS s"
 # In its own PID namespace, opensearch-benchmark does not see that another one runs in a container of this machine.
 alone=()
 if [ "$(id -u)" = 0 ]; then alone=(unshare --pid --fork --kill-child --mount-proc); fi
-KNEE_TEST_OPENSEARCH=http://127.0.0.1:$port "${alone[@]}" go test -p 1 -count=1 -timeout 20m -v -run '[rR]eal[A-Z_]' \
+KNEE_TEST_OPENSEARCH=http://127.0.0.1:$port "${alone[@]}" go test -p 1 -count=1 -timeout 30m -v -run '[rR]eal[A-Z_]' \
   "${packages[@]}" 2>&1 9>&- | tee "$work/tests.log"
 if grep -e '--- SKIP' -e 'no tests to run' "$work/tests.log" >&2; then
   echo "test-real: the tests above did not run" >&2

@@ -13,7 +13,7 @@ import (
 // TestCluster_environmentVariable_isReadHereOnly checks that every test gets the real OpenSearch from Cluster, which makes sure
 // that make test-real runs the test.
 func TestCluster_environmentVariable_isReadHereOnly(t *testing.T) {
-	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" || path == "../../test/contract/contract.go" {
 			return err
 		}

@@ -102,8 +102,9 @@ func (r *run) readParams(path string) error {
 	if err := errors.Join(json.Unmarshal(data, &r.params), json.Unmarshal(data, &given)); err != nil {
 		return err
 	}
+	const templates = Workload + IndexBody
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !strings.Contains(Workload+IndexBody, "{{"+name+"}}") {
+		if !strings.Contains(templates, "{{"+name+"}}") {
 			r.unused = append(r.unused, name)
 		}
 	}
