@@ -123,8 +123,9 @@ test-race: go assets race-host ## Test the packages with concurrency under the r
 	KUBEBUILDER_ASSETS=$(BIN)/k8s hack/race.sh
 
 .PHONY: test-real
-test-real: go images-host image-opensearch image-osb ## Run the tests that need a real OpenSearch and the real opensearch-benchmark, as processes on this machine.
-	hack/test-real.sh $(call image_tar,$(OPENSEARCH_IMAGE))
+test-real: go images-host ## Run the tests that need a real OpenSearch and the real opensearch-benchmark, as processes on this machine.
+	@+$(MAKE) --no-print-directory -j3 image-opensearch image-packages
+	OSB_VERSION=$(OSB_VERSION) hack/test-real.sh $(call image_tar,$(OPENSEARCH_IMAGE))
 
 FUZZTIME ?= 20s
 .PHONY: fuzz

@@ -89,7 +89,7 @@ func TestAnalyze_interrupted_ends(t *testing.T) {
 		if got != exitFailed || out.Len() != 0 || !strings.Contains(errs.String(), "interrupted") {
 			t.Errorf("exit code %d, %q, %q on standard output", got, errs.String(), out.String())
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the command goes on")
 	}
 }

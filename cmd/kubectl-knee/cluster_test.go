@@ -73,7 +73,7 @@ func cluster(t *testing.T) (client.WithWatch, []string) {
 // leaves them.
 func installed(t *testing.T, c client.WithWatch, name string) *v1alpha1.BenchmarkCampaign {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	campaign := campaigntest.StudyCampaign()
 	campaign.UID, campaign.Name = "", name
@@ -229,7 +229,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	update()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	out := &lines{seen: make(chan string, 100)}
 	var errs bytes.Buffer

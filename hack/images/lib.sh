@@ -31,8 +31,15 @@ fingerprint() {
     printf '%s\n' "$@" "$SOURCE_DATE_EPOCH" "$ARCH"; } | sed "s# $ROOT/# #" | sha256sum | cut -d' ' -f1
 }
 
-# fresh OUTPUT FINGERPRINT: succeeds if OUTPUT was made from these inputs.
-fresh() { [ -e "$1" ] && [ "$(cat "$1.inputs" 2>/dev/null)" = "$2" ]; }
+# fresh OUTPUT FINGERPRINT: succeeds if OUTPUT was made from these inputs. Until the script ends, no other script can make OUTPUT:
+# a second build waits here for the first one and then finds its output.
+fresh() {
+  local lock
+  mkdir -p "$(dirname "$1")"
+  exec {lock}> "$1.lock"
+  flock "$lock"
+  [ -e "$1" ] && [ "$(cat "$1.inputs" 2>/dev/null)" = "$2" ]
+}
 
 # made OUTPUT FINGERPRINT: records that OUTPUT was made from these inputs.
 made() { echo "$2" > "$1.inputs"; }

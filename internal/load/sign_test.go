@@ -84,16 +84,21 @@ func TestLoad_signing_isNotWaitingTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &worker{connection: newConnection(e, time.Minute), tally: tally{latency: newLatency()}}
-	defer w.connection.close()
 	part := make([]byte, 1<<20)
 	b := documents.Bulk{Documents: 1}
 	for range 256 {
 		b.Parts, b.Bytes = append(b.Parts, part), b.Bytes+int64(len(part))
 	}
-	began := time.Now()
-	w.send(t.Context(), b)
-	if took := time.Since(began); w.tally.wait > 3*took/4 {
-		t.Errorf("%s of %s count as waiting for a server that ends the connection at once", w.tally.wait, took)
+	var took, wait time.Duration
+	for range 10 { // on a busy machine, the server may be late some of the times
+		w := &worker{connection: newConnection(e, time.Minute), tally: tally{latency: newLatency()}}
+		began := time.Now()
+		w.send(t.Context(), b)
+		took, wait = time.Since(began), w.tally.wait
+		w.connection.close()
+		if wait <= 3*took/4 {
+			return
+		}
 	}
+	t.Errorf("%s of %s count as waiting for a server that ends the connection at once", wait, took)
 }

@@ -35,7 +35,7 @@ func TestExplain(t *testing.T) {
 // TestColumns checks the columns that `kubectl get` prints for a campaign.
 func TestColumns(t *testing.T) {
 	campaign := merged(t, read(t, "arm-vs-intel.yaml"), `{}`)
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := server.Create(ctx, campaign); err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func tryKubectl(t *testing.T, args ...string) (string, error) {
 	if err := os.WriteFile(kubeconfig, environment.KubeConfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, environment.ControlPlane.KubectlPath, append([]string{"--kubeconfig", kubeconfig}, args...)...)
 	out, err := command.CombinedOutput()

@@ -245,7 +245,7 @@ func (r refused) check(t *testing.T) {
 
 func create(t *testing.T, object *unstructured.Unstructured) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	return server.Create(ctx, object, client.DryRunAll, client.FieldValidation("Strict"))
 }

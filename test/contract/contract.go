@@ -19,17 +19,25 @@ import (
 	"testing"
 )
 
-// ClusterEnv is the environment variable with the URL of a real OpenSearch of one node without security. `make test-real`
+// clusterEnv is the environment variable with the URL of a real OpenSearch of one node without security. `make test-real`
 // sets it.
-const ClusterEnv = "KNEE_TEST_OPENSEARCH"
+const clusterEnv = "KNEE_TEST_OPENSEARCH"
 
-// Cluster returns the URL of a real OpenSearch. It skips the test if there is none.
+// realName matches the names of the tests that `make test-real` runs in the packages that call Cluster.
+var realName = regexp.MustCompile(`^[^/]*[rR]eal[A-Z_]`)
+
+// Cluster returns the URL of a real OpenSearch. It skips the test if there is none, and fails if `make test-real` would not run
+// the test.
 func Cluster(t testing.TB) string {
 	t.Helper()
-	url := os.Getenv(ClusterEnv)
-	if url == "" {
-		t.Skip(ClusterEnv + " is not set: run make test-real")
+	if !realName.MatchString(t.Name()) {
+		t.Fatalf("the name of a test that needs a real OpenSearch must match %s, or make test-real does not run it", realName)
 	}
+	url := os.Getenv(clusterEnv)
+	if url == "" {
+		t.Skip(clusterEnv + " is not set: run make test-real")
+	}
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	return url
 }
 
@@ -75,9 +83,9 @@ func (n *Replay) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: next.Status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(next.Body))}, nil
 }
 
-// fieldName matches the names of fields and settings. All other keys of an object are identifiers, such as node IDs, names of
-// indices and numbers of shards. A path has "*" for an identifier.
-var fieldName = regexp.MustCompile(`^[a-z_.]+$`)
+// fieldName matches the names of fields and settings, and percentiles, such as 99_9. All other keys of an object are identifiers,
+// such as node IDs and numbers of shards. A path has "*" for an identifier.
+var fieldName = regexp.MustCompile(`^([a-z_.-]+|\d+_\d+)$`)
 
 // Shape returns the JSON type of each value in a JSON text, by its path. The values of an array have the same path.
 func Shape(text []byte) (map[string]string, error) {

@@ -2,9 +2,53 @@ package contract
 
 import (
 	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
+
+// TestCluster_environmentVariable_isReadHereOnly checks that every test gets the real OpenSearch from Cluster, which makes sure
+// that make test-real runs the test.
+func TestCluster_environmentVariable_isReadHereOnly(t *testing.T) {
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || path == "../../test/contract/contract.go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), clusterEnv) {
+			t.Errorf("%s reads %s itself: use contract.Cluster", path, clusterEnv)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// namedTest is a test with another name. It skips nothing and notes whether it failed.
+type namedTest struct {
+	testing.TB
+	name   string
+	failed bool
+}
+
+func (n *namedTest) Name() string          { return n.name }
+func (n *namedTest) Helper()               {}
+func (n *namedTest) Fatalf(string, ...any) { n.failed = true }
+func (n *namedTest) Skip(...any)           {}
+func (n *namedTest) Cleanup(func())        {}
+
+func TestCluster_nameThatMakeDoesNotRun_fails(t *testing.T) {
+	for name, fails := range map[string]bool{"TestRealOSB_x": false, "TestFake_repliesAsRealOne/really": false, "TestFake_repliesAsOriginal": true, "TestFake/asRealOne": true} {
+		n := &namedTest{name: name}
+		if Cluster(n); n.failed != fails {
+			t.Errorf("%s: failed %t", name, n.failed)
+		}
+	}
+}
 
 func TestCompare_findsDifferences(t *testing.T) {
 	original := Reply{Request: "GET /", Status: 200, Body: []byte(`{"nodes":{"n-1":{"count":3,"name":"a","list":[{"a":1}]}}}`)}

@@ -115,7 +115,7 @@ func TestClientBoundCheck(t *testing.T) {
 				agent = c.agent
 			}
 			w := newWorkshop(t)
-			programs := &twoPrograms{ownPrograms{Programs: process.OwnMachine()}, osb.Programs{Network: http.DefaultTransport, Corpus: documents, Leaves: true, Think: 40 * time.Millisecond}, agent}
+			programs := &twoPrograms{ownPrograms{Programs: process.OwnMachine()}, osb.Programs{Network: http.DefaultTransport, Corpus: documents, Leaves: true, Think: 120 * time.Millisecond}, agent}
 			if c.fake != nil {
 				c.fake(&programs.fake)
 			}
@@ -144,12 +144,12 @@ func TestClientBoundCheck(t *testing.T) {
 				}
 				return
 			}
-			// 4 clients that pause for 40 ms before each 100 documents reach less than half of the machine's rate.
-			if check.Note != "" || check.DocsPerSecond < 1.3*in.DocsPerSecond || check.DocsPerSecond > 1.05*bulkRate || in.DocsPerSecond > 0.5*bulkRate {
+			// 4 clients that pause for 120 ms before each 100 documents reach less than a sixth of the machine's rate.
+			if check.Note != "" || check.DocsPerSecond < 1.3*in.DocsPerSecond || check.DocsPerSecond > 1.05*bulkRate || in.DocsPerSecond > bulkRate/6 {
 				t.Errorf("%+v beside %+v\n%s", check, in, output)
 			}
 			if check.BulkSize != 100 || check.Window != in.Window || check.Documents < documents/2 || check.Rejections != 0 || check.Seconds <= 0 ||
-				check.CPUPerMillion <= 0 || check.UtilizationOfTime < 0.8 || check.UtilizationOfTime > 1 {
+				check.CPUPerMillion <= 0 || check.UtilizationOfTime < 0.2 || check.UtilizationOfTime > 1 {
 				t.Errorf("%+v", check)
 			}
 			if unknown := server.Unknown(); len(unknown) > 0 {

@@ -343,13 +343,13 @@ func TestTrial_endpointRefuses_reportsCause(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, record.ReasonClusterNotReady, []string{"spec.variants[].endpoint", "username"}},
-		"too few nodes": {func(_ *testing.T, c *record.Config) { c.Nodes, c.DeadlineSeconds = 3, 2 },
+		"too few nodes": {func(_ *testing.T, c *record.Config) { c.Nodes, c.DeadlineSeconds = 3, 5 },
 			record.ReasonDeadline, []string{"has 1 nodes, not 3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := g.trial(t)
-			e.config.DeadlineSeconds = 20
+			e.config.DeadlineSeconds = 120
 			c.change(t, &e.config)
 			began := time.Now()
 			r := e.run(t)

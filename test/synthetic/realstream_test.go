@@ -13,6 +13,7 @@ import (
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/contract"
 )
 
 // ask sends a request to a real OpenSearch, independently of the trial, and returns the status.
@@ -38,10 +39,7 @@ func ask(t *testing.T, method, url string, out any) int {
 // rolls over during the load. With two nodes it has replicas and segment replication. The trial must leave nothing
 // behind. A second trial has an ISM policy. If the cluster has no ISM plugin, the record must say so.
 func TestBulkTrial_realDataStream_leavesNothingBehind(t *testing.T) {
-	endpoint := os.Getenv(clusterEnv)
-	if endpoint == "" {
-		t.Skipf("%s names no OpenSearch, http://host:port, without security", clusterEnv)
-	}
+	endpoint := contract.Cluster(t)
 	var health struct {
 		Nodes int32 `json:"number_of_data_nodes"`
 	}

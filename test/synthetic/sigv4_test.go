@@ -33,6 +33,7 @@ import (
 	"github.com/knee-bench/knee/internal/drivers/agentside"
 	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
 	"github.com/knee-bench/knee/internal/record"
+	"github.com/knee-bench/knee/test/contract"
 	"github.com/knee-bench/knee/test/driverconfig"
 	"github.com/knee-bench/knee/test/synthetic/opensearch"
 )
@@ -194,28 +195,22 @@ func TestLoader_sigV4_signsRequests(t *testing.T) {
 // TestRealOSB_sigV4_signsRequests checks that the real opensearch-benchmark signs its requests to a real OpenSearch, trusts the given
 // CA, and leaves no key in its files. `make test-real` runs it, like TestRealOSB_guardedEndpoint_leaksNoSecret.
 func TestRealOSB_sigV4_signsRequests(t *testing.T) {
-	cluster := os.Getenv(clusterEnv)
-	if cluster == "" {
-		t.Skipf("%s names no OpenSearch of one node, http://host:port, without security", clusterEnv)
+	cluster := contract.Cluster(t)
+	_, program := realOSB(t)
+	g, refused := signed(t, cluster)
+	e := g.trial(t)
+	e.sign(t, secretKey)
+	driverconfig.Change(&e.config, func(c *osbconfig.Config) { c.Path, c.Params["bulk_size"] = tinyWorkload(t), "100" })
+	work := shortFolder(t)
+	e.dirs = []string{work, e.config.Artifacts}
+	e.seen.Programs = process.OwnMachine()
+	r := trial.Run(t.Context(), trial.Options{Drivers: agentside.Drivers(), Config: e.config, Work: work, Program: program, Output: &e.output, Programs: &e.seen})
+	if r.Error != nil || r.Ingest.Count != 4000 || refused.Load() > 0 {
+		log, _ := os.ReadFile(filepath.Join(work, "home/.benchmark/logs/benchmark.log"))
+		t.Errorf("%+v, %d refused\n%s\n%s", r.Error, refused.Load(), e.output.String(), log)
 	}
-	for version, program := range realOSB(t) {
-		t.Run(version, func(t *testing.T) {
-			g, refused := signed(t, cluster)
-			e := g.trial(t)
-			e.sign(t, secretKey)
-			driverconfig.Change(&e.config, func(c *osbconfig.Config) { c.Path, c.Params["bulk_size"] = tinyWorkload(t), "100" })
-			work := shortFolder(t)
-			e.dirs = []string{work, e.config.Artifacts}
-			e.seen.Programs = process.OwnMachine()
-			r := trial.Run(t.Context(), trial.Options{Drivers: agentside.Drivers(), Config: e.config, Work: work, Program: program, Output: &e.output, Programs: &e.seen})
-			if r.Error != nil || r.Ingest.Count != 4000 || refused.Load() > 0 {
-				log, _ := os.ReadFile(filepath.Join(work, "home/.benchmark/logs/benchmark.log"))
-				t.Errorf("%+v, %d refused\n%s\n%s", r.Error, refused.Load(), e.output.String(), log)
-			}
-			if found := e.leaks(t, r); len(found) > 0 {
-				t.Errorf("the key is in %q", found)
-			}
-		})
+	if found := e.leaks(t, r); len(found) > 0 {
+		t.Errorf("the key is in %q", found)
 	}
 }
 

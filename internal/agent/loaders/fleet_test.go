@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // within is the time limit of every wait in these tests. A wait that takes longer counts as hanging.
-const within = 30 * time.Second
+const within = time.Minute
 
 // crew holds a coordinator and the options with which its members are created.
 type crew struct {
@@ -87,7 +87,7 @@ func (c *crew) try(index int, change ...func(*Options)) (*Member, error) {
 	return m, err
 }
 
-// soon returns a context that is cancelled after 30 s (the constant within).
+// soon returns a context that is cancelled after a minute (the constant within).
 func (c *crew) soon() context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	c.Cleanup(cancel)

@@ -1,61 +1,59 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/knee-bench/knee/internal/agent/opensearch"
 	"github.com/knee-bench/knee/internal/agent/process"
+	opensearchfake "github.com/knee-bench/knee/test/synthetic/opensearch"
 )
 
 // TestRecorder_telemetryHangs_countersContinue checks that a telemetry request that hangs does not delay the readings of the
 // counters. The times of these readings determine docs/s.
 func TestRecorder_telemetryHangs_countersContinue(t *testing.T) {
-	asked, counted := make(chan struct{}, 100), make(chan struct{}, 100)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	synctest.Test(t, countDuringTelemetry)
+}
+
+func countDuringTelemetry(t *testing.T) {
+	asked := make(chan struct{}, 100)
+	var counted atomic.Int64
+	network := opensearchfake.NewNetwork(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/_nodes/stats") {
 			asked <- struct{}{}
 			<-r.Context().Done()
 			return
 		}
-		select {
-		case counted <- struct{}{}:
-		default:
-		}
+		counted.Add(1)
 		_, _ = io.WriteString(w, `{"_all":{"primaries":{}}}`)
 	}))
-	defer server.Close()
-	client, err := opensearch.New(nil, server.URL)
+	client, err := opensearch.New(network, "http://fake:9200")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = client.Close() }()
 	w := StartRecorder(Target{Cluster: client, Index: "index", Nodes: 1}, process.OwnMachine())
-	defer w.Stop()
-	deadline := time.After(vitalTimeout) // shorter than the call that hangs
-	wait := func(happens <-chan struct{}, what string) {
-		t.Helper()
-		select {
-		case <-happens:
-		case <-deadline:
-			t.Fatalf("%s within %s", what, vitalTimeout)
-		}
+	<-asked
+	before := counted.Load()
+	time.Sleep(vitalTimeout - time.Millisecond) // simulated time; the telemetry request still hangs
+	if n := counted.Load() - before; n < 5 {
+		t.Errorf("%d readings of the counters while a telemetry request hung for %s", n, vitalTimeout)
 	}
-	wait(asked, "telemetry was not asked for")
-	for len(counted) > 0 {
-		<-counted
+	began := time.Now()
+	w.Stop()
+	if took := time.Since(began); took > 0 {
+		t.Errorf("the recorder stopped after %s", took)
 	}
-	for range 5 {
-		wait(counted, "the counters wait for the telemetry: no 5 readings")
+	if err := errors.Join(client.Close(), network.End()); err != nil {
+		t.Error(err)
 	}
-	stopped := make(chan struct{})
-	go func() { w.Stop(); close(stopped) }()
-	wait(stopped, "the watch did not stop")
 }
 
 // TestNoteShards_lateAssignment_isNotAMove checks a primary that is not assigned yet when the first documents

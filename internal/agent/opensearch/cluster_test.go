@@ -123,7 +123,7 @@ func TestClient_apiError_quotesReason(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "PUT /x: status 400: mapper_parsing_exception: Failed to parse mapping: No handler for type [keyw]") {
 		t.Errorf("%v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	refused, err := New(nil, "http://127.0.0.1:1")
 	if err != nil {

@@ -4,27 +4,20 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
-)
 
-// clusterEnv is the environment variable with the URL of a real OpenSearch. If the variable is empty, the tests that
-// need a real OpenSearch are skipped.
-const clusterEnv = "KNEE_TEST_OPENSEARCH"
+	"github.com/knee-bench/knee/test/contract"
+)
 
 func realCluster(t *testing.T) (*Client, string) {
 	t.Helper()
-	endpoint := os.Getenv(clusterEnv)
-	if endpoint == "" {
-		t.Skip(clusterEnv + " names no OpenSearch, such as http://127.0.0.1:9200")
-	}
+	endpoint := contract.Cluster(t)
 	c, err := New(nil, endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Close() })
 	t.Cleanup(func() { _ = c.Close() })
 	return c, endpoint
 }

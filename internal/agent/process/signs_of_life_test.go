@@ -37,8 +37,8 @@ func TestRun_programThatHangs_isEnded(t *testing.T) {
 		merges bool
 		words  string
 	}{
-		"it sleeps":            {"echo working; exec sleep 60", false, "no activity for 1 s (spec.timeouts.activitySeconds is 1)"},
-		"it is stopped":        {"kill -STOP $$; exec sleep 60", false, "1 of them stopped by a signal"},
+		"it sleeps":            {"echo working; exec sleep 600", false, "(spec.timeouts.activitySeconds is 1): no document accepted"},
+		"it is stopped":        {"kill -STOP $$; exec sleep 600", false, "1 of them stopped by a signal"},
 		"it repeats itself":    {"while :; do echo 'Running index [ 50% done]'; sleep 0.2; done", false, "nothing new printed"},
 		"it waits for a merge": {"exec sleep 1.5", true, ""},
 	} {
@@ -53,7 +53,7 @@ func TestRun_programThatHangs_isEnded(t *testing.T) {
 			case c.words != "" && (!errors.As(err, &f) || f.Reason != record.ReasonDriverHung || !strings.Contains(f.Message, c.words)):
 				t.Errorf("%v, want %s with %q", err, record.ReasonDriverHung, c.words)
 			}
-			if took := time.Since(began); took > 20*time.Second {
+			if took := time.Since(began); took > 5*time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})
@@ -101,7 +101,7 @@ func TestSignsOfLife_look(t *testing.T) {
 	}()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	l.looked, l.last = time.Now(), time.Now()
 	for before := l.last; !l.last.After(before); l.look(time.Now()) {
 		select {

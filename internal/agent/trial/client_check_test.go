@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/knee-bench/knee/internal/record"
@@ -13,7 +14,9 @@ import (
 
 // TestTimeToRepeat checks that a client check begins only if the deadline leaves enough time, and that it ends before
 // the trial's deadline.
-func TestTimeToRepeat(t *testing.T) {
+func TestTimeToRepeat(t *testing.T) { synctest.Test(t, timeToRepeat) }
+
+func timeToRepeat(t *testing.T) {
 	for _, c := range []struct {
 		left, settle, wait, load time.Duration
 		enough                   bool

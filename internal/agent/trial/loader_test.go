@@ -67,7 +67,7 @@ func TestRunLoader_unreachableCoordinator_fails(t *testing.T) {
 	if did != "" || err == nil || !strings.Contains(err.Error(), "LoaderLost: this loader pod could not reach loader pod 0 at no-such-name.invalid:9210 within 2") {
 		t.Errorf("%q, %v", did, err)
 	}
-	if took := time.Since(began); took < 2*time.Second || took > 20*time.Second {
+	if took := time.Since(began); took < 2*time.Second || took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 }

@@ -130,7 +130,7 @@ func TestStreamTrial_callNeverReturns_fails(t *testing.T) {
 		reason, words string
 	}{
 		"no node answers":      {true, record.ReasonClusterChanged, "OpenSearch has answered no request for "},
-		"the call alone hangs": {false, record.ReasonDeadline, "the trial's deadline of 8 s passed (spec.timeouts.trialSeconds), during: load"},
+		"the call alone hangs": {false, record.ReasonDeadline, "the trial's deadline of 15 s passed (spec.timeouts.trialSeconds), during: load"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,7 +140,7 @@ func TestStreamTrial_callNeverReturns_fails(t *testing.T) {
 			t.Cleanup(server.Close)
 			o.Config.Endpoint, o.Config.ActivitySeconds = server.URL, 2
 			if !c.all {
-				o.Config.DeadlineSeconds = 8
+				o.Config.DeadlineSeconds = 15
 			}
 			began := time.Now()
 			r := Run(t.Context(), o)
@@ -150,7 +150,7 @@ func TestStreamTrial_callNeverReturns_fails(t *testing.T) {
 			if c.all && !strings.Contains(r.Error.Message, "(spec.timeouts.activitySeconds is 2)") {
 				t.Errorf("%+v", r.Error)
 			}
-			if took := time.Since(began); took > 40*time.Second {
+			if took := time.Since(began); took > 2*time.Minute {
 				t.Errorf("it took %s", took)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/knee-bench/knee/internal/drivers/osb/osbconfig"
 	"github.com/knee-bench/knee/internal/drivers/osb/osbtool"
+	fakeosb "github.com/knee-bench/knee/test/synthetic/osb"
 )
 
 // mounted returns a driver whose workload is in a mounted folder.
@@ -54,15 +55,6 @@ func TestUsesAll_commentsAndAssignments(t *testing.T) {
 	}
 }
 
-// program240 is a FAKE of opensearch-benchmark. Its info command refuses refresh_interval with the message of version
-// 2.4.0.
-const program240 = `#!/bin/sh
-for a in "$@"; do case "$a" in --workload-params=*) params="${a#--workload-params=}";; esac; done
-mkdir -p "$HOME/.benchmark/logs" && echo "Final rendered workload for 'w' has been written to '/tmp/old'" >> "$HOME/.benchmark/logs/benchmark.log"
-if grep -q refresh_interval "$params"; then
-echo "[ERROR] ❌ Cannot info. Unused workload parameters ['mine', 'refresh_interval']."; exit 64; fi
-`
-
 func TestFindUnusedParams(t *testing.T) {
 	body := `{"settings": {"index.number_of_shards": {{number_of_shards}}, "index.number_of_replicas": {{number_of_replicas}}`
 	for _, tt := range []struct {
@@ -75,8 +67,8 @@ func TestFindUnusedParams(t *testing.T) {
 		d, workload := mounted(t)
 		d.config.Params = map[string]string{"mine": "1", "number_of_shards": "1", "number_of_replicas": "0", "refresh_interval": "5s"}
 		put(t, filepath.Join(workload, "w", "index.json"), []byte(tt.body))
-		program := filepath.Join(t.TempDir(), "opensearch-benchmark")
-		if err := os.WriteFile(program, []byte(program240), 0o755); err != nil {
+		program, err := fakeosb.InstallInfo(t.TempDir(), "/tmp/old", "mine", "refresh_interval")
+		if err != nil {
 			t.Fatal(err)
 		}
 		d.program, d.run.WorkloadPath = program, filepath.Join(workload, "w")
@@ -107,8 +99,8 @@ func TestFindUnusedParams(t *testing.T) {
 func TestCall_refusedTopologyParameter_isCalledOnceMore(t *testing.T) {
 	d, _ := mounted(t)
 	d.session.Config.Endpoint = "http://127.0.0.1:9200"
-	program := filepath.Join(t.TempDir(), "opensearch-benchmark")
-	if err := os.WriteFile(program, []byte(program240), 0o755); err != nil {
+	program, err := fakeosb.InstallInfo(t.TempDir(), "/tmp/old", "refresh_interval")
+	if err != nil {
 		t.Fatal(err)
 	}
 	d.program = program

@@ -47,7 +47,7 @@ func watchServer(t *testing.T, url string, patience time.Duration) (printed stri
 		patience: patience,
 	}
 	*w.reader.Flags.KubeConfig = kubeconfig(t, url)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err = w.watch(ctx, "x")
 	if ctx.Err() != nil {

@@ -13,25 +13,20 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/knee-bench/knee/internal/plugin/terminal"
+	"github.com/knee-bench/knee/test/synthetic/osb"
 )
 
-// fakeOSB returns the path of a FAKE of opensearch-benchmark. Its info command writes the log and the rendered
-// workload as observed with version 2.4.0. It refuses refresh_interval with the same message as that version.
+// fakeOSB returns the path of a FAKE of opensearch-benchmark. It refuses refresh_interval.
 func fakeOSB(t *testing.T, rendered string) string {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "rendered.json")
-	program := filepath.Join(dir, "opensearch-benchmark")
-	script := `#!/bin/sh
-for a in "$@"; do case "$a" in --workload-params=*) params="${a#--workload-params=}";; esac; done
-mkdir -p "$HOME/.benchmark/logs"
-echo "Final rendered workload for 'workload.json' has been written to '` + file + `'." > "$HOME/.benchmark/logs/benchmark.log"
-if grep -q refresh_interval "$params"; then echo "[ERROR] ❌ Cannot info. Unused workload parameters ['refresh_interval']."; exit 64; fi
-`
-	for path, text := range map[string]string{file: rendered, program: script} {
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.WriteFile(file, []byte(rendered), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	program, err := osb.InstallInfo(dir, file, "refresh_interval")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return program
 }

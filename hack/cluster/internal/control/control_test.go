@@ -58,7 +58,7 @@ func serve(t *testing.T) (*target, *Client, context.Context) {
 			t.Errorf("the server ended with %v while it was not closed", err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return s, NewClient(socket), ctx
 }

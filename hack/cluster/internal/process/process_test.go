@@ -70,7 +70,7 @@ func TestWait(t *testing.T) {
 	if err := input.Close(); err != nil {
 		t.Fatal(err)
 	}
-	long, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	long, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := Wait(long, child.Process.Pid); err != nil { // a zombie counts as ended
 		t.Error(err)

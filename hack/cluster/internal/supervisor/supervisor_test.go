@@ -118,7 +118,7 @@ func testDaemon(t *testing.T, script string) *daemon {
 
 func deadline(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -230,7 +230,7 @@ func tcpPair(t *testing.T) (near, far *net.TCPConn) {
 	}
 	for _, conn := range []net.Conn{a, b} {
 		t.Cleanup(func() { conn.Close() })
-		if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}

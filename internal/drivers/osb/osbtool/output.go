@@ -49,8 +49,13 @@ func (o *Output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// addLine counts every error of a line. A line may have several, because the workers of the program write the text of an error and
+// the end of its line separately.
 func (o *Output) addLine(line []byte) {
-	if _, text, found := bytes.Cut(line, []byte("[ERROR]")); found {
+	_, rest, found := bytes.Cut(line, []byte("[ERROR]"))
+	for found {
+		var text []byte
+		text, rest, found = bytes.Cut(rest, []byte("[ERROR]"))
 		o.addError(string(text))
 	}
 }

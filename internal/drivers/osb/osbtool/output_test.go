@@ -141,3 +141,13 @@ func TestUnusedParams(t *testing.T) {
 		}
 	}
 }
+
+// TestParseErrors_linesOfTwoWorkers_areCountedSeparately checks the output of two workers of the program that print at the same
+// time. A worker writes the end of a line separately, so the text of another worker may come before it.
+func TestParseErrors_linesOfTwoWorkers_areCountedSeparately(t *testing.T) {
+	got := ParseErrors("[ERROR] HTTP status: 429, message: rejected execution of a bulk[ERROR] network connection timed out\n\n[ERROR] HTTP status: 429, message: rejected execution of a bulk\n")
+	want := Errors{Rejected: 2, Other: 1, Lines: []string{"network connection timed out", "HTTP status: 429, message: rejected execution of a bulk"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
