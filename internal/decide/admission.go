@@ -15,7 +15,8 @@ type admission struct {
 	holding []Claimant // campaigns that hold nodes, but come later or want no pool; the waiting campaign keeps its own nodes
 }
 
-// admit compares a campaign that wants the given pools with its rivals. A campaign that wants no pool does not wait.
+// admit compares a campaign that wants the given pools with its rivals. A campaign that wants no pool does not wait. The parameter self is the
+// campaign as its rivals see it, so that all of them use the same order.
 func admit(self Claimant, wants []plan.Pool, rivals []Claimant, order queue) admission {
 	var out admission
 	for _, rival := range rivals {

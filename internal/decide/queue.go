@@ -128,11 +128,11 @@ func falseFirst(a, b bool) int {
 
 func (c Claimant) holdsAny() bool { return len(c.Holds) > 0 }
 
-// keepsNodes reports whether a campaign that wants no nodes keeps some, because it is suspended or retains its clusters. Other campaigns that
-// want no nodes release theirs soon.
+// keepsNodes reports whether a campaign that wants no nodes keeps some, because it is suspended or retains its clusters. With the reasons below
+// it releases its nodes without a user, at once or after the yield timeout.
 func (c Claimant) keepsNodes() bool {
 	switch c.Reason {
-	case ReasonDeleted, v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonInvalidSpec:
+	case ReasonDeleted, v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonOperatorMissing:
 		return false
 	}
 	return len(c.Wants) == 0 && c.holdsAny()

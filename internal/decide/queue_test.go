@@ -124,6 +124,7 @@ func TestQueue_blockedCampaign_comesLast(t *testing.T) {
 		{"the holder is being deleted", []decide.Claimant{older, holder(decide.ReasonDeleted)}, false},
 		{"the holder ends at its deadline", []decide.Claimant{older, holder(v1alpha1.ReasonDeadlineExceeded)}, false},
 		{"the spec of the holder is not valid", []decide.Claimant{older, holder(v1alpha1.ReasonInvalidSpec)}, false},
+		{"the operator of the holder is missing", []decide.Claimant{older, holder(v1alpha1.ReasonOperatorMissing)}, false},
 		{"the holder runs", []decide.Claimant{older, runningOn(claimantOn("ns", "s", "a"), "a")}, false},
 		{"the older campaign has measured the cell on the kept nodes", []decide.Claimant{measured, holder(v1alpha1.ReasonSuspended)}, false},
 		{"the older campaign is active", []decide.Claimant{active, holder(v1alpha1.ReasonSuspended)}, false},

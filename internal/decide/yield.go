@@ -22,7 +22,7 @@ func (d *decider) yield() {
 		if d.may.Blocked && d.world.Self.isActive() && d.hasSuccessor() {
 			d.Yielded = d.now
 		}
-	case d.Stalled == nil && d.world.StalledSince.IsZero():
+	case d.Stalled == nil && d.world.StalledSince.IsZero(): // it is not and was not stalled, so it does not yield yet
 	case d.hasSuccessor():
 		since := d.world.StalledSince
 		if since.IsZero() {
