@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func goVersion() string { return strings.TrimPrefix(runtime.Version(), "go") }
 
 // command runs a program and returns its standard output. The error contains its standard error.
 func command(name string, args ...string) ([]byte, error) {
-	out, err := exec.Command(name, args...).Output()
+	out, err := exec.CommandContext(context.Background(), name, args...).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return out, fmt.Errorf("%s %s: %w: %s", filepath.Base(name), args[0], err, exit.Stderr)

@@ -57,7 +57,7 @@ func TestRivals_stalledCampaigns_othersFinish(t *testing.T) {
 // TestRivals_suspendedForever_othersFinish simulates crowds in which some campaigns stay suspended, some retain their clusters, and some
 // never get their nodes. All campaigns end that wait for none of these. When the cause is removed, all others end, too.
 func TestRivals_suspendedForever_othersFinish(t *testing.T) {
-	seeds := uint64(300)
+	seeds := uint64(100)
 	if testing.Short() {
 		seeds = 20
 	}
