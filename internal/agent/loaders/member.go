@@ -73,7 +73,7 @@ func Join(ctx context.Context, address string, index int, o Options) (*Member, e
 		case <-time.After(wait/2 + rand.N(wait/2)):
 			wait = min(2*wait, lastWait)
 		case <-waiting.Done():
-			why := fmt.Sprintf("this loader pod could not reach loader pod 0 at %s within %s: %v", address, time.Since(began).Round(time.Millisecond), err)
+			why := fmt.Sprintf("this loader pod could not reach loader pod 0 at %s within %s: %v", address, time.Since(began).Round(100*time.Millisecond), err)
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("%s: %w", why, context.Cause(ctx))
 			}
