@@ -150,6 +150,10 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 		return unplanned(observed.ContentsErr)
 	}
 	r.leftovers.Remember(c, p)
+	found := r.findings.Find(c, p, observed.Records, finished)
+	if isStale, err := r.lacksRecords(ctx, c, found, observed.Records); isStale || err != nil {
+		return ctrl.Result{RequeueAfter: children.RetryInterval}, err // usually the event of the missing record causes the next Reconcile earlier
+	}
 	if invalid != nil && !finished {
 		return r.release(ctx, c, p, observed.World, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Invalid(c, d, invalid) }, nil)
 	}
@@ -161,7 +165,6 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 	} else if changed || err != nil {
 		return ctrl.Result{RequeueAfter: children.RetryInterval}, nil // usually the event of the changed record causes the next Reconcile earlier
 	}
-	found := r.findings.Find(c, p, observed.Records, finished)
 	decision := decide.Next(p, found.Assessment, observed.World, c.Spec, now)
 	applyErr := errors.Join(r.applier.Apply(ctx, c, p, decision.Actions), r.deleteUnusedPolicies(ctx, c, observed.World, decision.Actions))
 	reports, reportErr := r.applier.WriteReports(ctx, c, found.Input, found.MadeOf())
@@ -179,6 +182,15 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 		wake = soon // the change that resolves a stall may cause no event
 	}
 	return requeue(wake.Sub(now), !wake.IsZero(), trouble)
+}
+
+// lacksRecords reports whether the cache shows the records as they were before the campaign's last status. The cache shows each kind with a
+// different delay. Without this check, the progress and the reports would go back for a moment.
+func (r *CampaignReconciler) lacksRecords(ctx context.Context, c *v1alpha1.BenchmarkCampaign, found *status.Findings, records *observe.Records) (bool, error) {
+	if !found.HasLessThan(c) {
+		return false, nil
+	}
+	return r.observer.LacksRecords(ctx, c, records)
 }
 
 // release does the next step of a campaign that cannot be planned because of cause. The parameter explain returns its status. If cause is

@@ -26,10 +26,10 @@ type Operator struct {
 	Uncached  client.Reader
 	Namespace string // the only namespace that the manager watches; empty: all namespaces
 
-	mu       sync.Mutex
-	isUnsure bool                 // the manager has just started, and has not looked the kind up yet
-	kind     *schema.GroupVersion // nil: at the last look-up, the API server did not serve the kind
-	watches  OperatorWatches
+	mu         sync.Mutex
+	isLookedUp bool                 // false: the manager has just started
+	kind       *schema.GroupVersion // nil: at the last look-up, the API server did not serve the kind
+	watches    OperatorWatches
 }
 
 // OperatorWatches start and stop watching OpenSearchClusters.
@@ -43,7 +43,7 @@ type OperatorWatches struct {
 func (o *Operator) SetWatches(w OperatorWatches) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.watches, o.isUnsure = w, true
+	o.watches, o.isLookedUp = w, false
 }
 
 // Find returns the kind OpenSearchCluster in the first group that the API server serves. It tries the newer group before the older group.
@@ -70,10 +70,10 @@ func (o *Operator) findLocked(ctx context.Context) (schema.GroupVersion, bool, e
 				return schema.GroupVersion{}, false, fmt.Errorf("cannot watch the kind %s of the API version %s: %w", resources.OpenSearchClusterKind, kind, err)
 			}
 		}
-		o.kind, o.isUnsure = &kind, false
+		o.kind, o.isLookedUp = &kind, true
 		return kind, true, nil
 	}
-	o.isUnsure = false
+	o.isLookedUp = true
 	return schema.GroupVersion{}, false, nil
 }
 
@@ -82,7 +82,7 @@ func (o *Operator) findLocked(ctx context.Context) (schema.GroupVersion, bool, e
 func (o *Operator) Known(ctx context.Context) (schema.GroupVersion, bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.isUnsure {
+	if !o.isLookedUp {
 		return o.findLocked(ctx)
 	}
 	return ptr.Deref(o.kind, schema.GroupVersion{}), o.kind != nil, nil

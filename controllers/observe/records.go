@@ -96,6 +96,20 @@ func (c *RecordCache) Read(ctx context.Context, campaign *v1alpha1.BenchmarkCamp
 	return records
 }
 
+// LacksRecords reports whether the API server has records of a campaign, or newer versions of records, that the cache did not show.
+func (o *Observer) LacksRecords(ctx context.Context, c *v1alpha1.BenchmarkCampaign, known *Records) (bool, error) {
+	var list corev1.ConfigMapList
+	if err := o.Uncached.List(ctx, &list, client.InNamespace(c.Namespace), client.MatchingLabels{
+		resources.LabelManagedBy: resources.ManagedBy, resources.LabelCampaign: string(c.UID), resources.LabelComponent: resources.ComponentRecord,
+	}); err != nil {
+		return false, fmt.Errorf("cannot list the campaign's records: %w", err)
+	}
+	return slices.ContainsFunc(list.Items, func(cm corev1.ConfigMap) bool {
+		_, isKnown := known.read[revision{cm.UID, cm.ResourceVersion}]
+		return !isKnown
+	}), nil
+}
+
 // newRecords sorts records by the UIDs of their ConfigMaps, so the same records are always in the same order.
 func newRecords(campaign types.UID, read map[revision]reading) *Records {
 	out := &Records{campaign: campaign, read: read}

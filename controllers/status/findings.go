@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -90,6 +91,12 @@ func newFindings(in view.Input) *Findings {
 		f.sentence = summary.Sentence(in)
 	}
 	return f
+}
+
+// HasLessThan reports whether the campaign's status has more trials done for the same spec. So a record is gone, or the cache shows the
+// records later than the status.
+func (f *Findings) HasLessThan(c *v1alpha1.BenchmarkCampaign) bool {
+	return c.Status.ObservedGeneration == c.Generation && ptr.Deref(f.status.TrialCounts.Done, 0) < ptr.Deref(c.Status.TrialCounts.Done, 0)
 }
 
 // MadeOf returns a digest of all inputs of the report: this program's version, the campaign's spec, and the records.
