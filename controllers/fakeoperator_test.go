@@ -10,10 +10,9 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/opensearchcluster"
 )
 
 // The opensearch-k8s-operator in these tests is a fake. As far as Knee can see, it behaves like the real one;
@@ -25,10 +24,10 @@ import (
 // and creates the StatefulSet and a Secret without an owner. Then it changes the template of the pods. The pods are
 // restarted one by one only after the bootstrap.
 func accept(o *unstructured.Unstructured) *appsv1.StatefulSet {
-	setStatus(o, map[string]any{"phase": "RUNNING", "componentsStatus": []any{}})
+	setStatus(o, opensearchcluster.Status(3, "", ""))
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: o.GetName() + "-dashboards-password"}}
 	Expect(cluster.Create(ctx, secret)).To(Succeed())
-	set := operatorSet(o)
+	set := opensearchcluster.StatefulSet(o)
 	Expect(cluster.Create(ctx, set)).To(Succeed())
 	Eventually(func() int64 { return observedSet(set).Status.ObservedGeneration }).Should(Equal(set.Generation), "its pods have the first template")
 	before := set.DeepCopy()
@@ -36,34 +35,6 @@ func accept(o *unstructured.Unstructured) *appsv1.StatefulSet {
 	set.Spec.Template.Annotations["opster.io/config"] = "changed"
 	Expect(cluster.Patch(ctx, set, client.MergeFrom(before))).To(Succeed())
 	return set
-}
-
-// operatorSet returns the StatefulSet that the opensearch-k8s-operator creates for an OpenSearchCluster.
-func operatorSet(o *unstructured.Unstructured) *appsv1.StatefulSet {
-	pools, _, err := unstructured.NestedSlice(o.Object, "spec", "nodePools")
-	Expect(err).NotTo(HaveOccurred())
-	pool := pools[0].(map[string]any)
-	labels, _, _ := unstructured.NestedStringMap(pool, "labels")
-	annotations, _, _ := unstructured.NestedStringMap(pool, "annotations")
-	selector, _, _ := unstructured.NestedStringMap(pool, "nodeSelector")
-	nodes, _, _ := unstructured.NestedInt64(pool, "replicas")
-	component, _, _ := unstructured.NestedString(pool, "component")
-	return &appsv1.StatefulSet{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: o.GetNamespace(), Name: o.GetName() + "-" + component, Labels: labels, Annotations: annotations,
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: o.GetAPIVersion(), Kind: o.GetKind(), Name: o.GetName(), UID: o.GetUID(), Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
-			}},
-		},
-		Spec: appsv1.StatefulSetSpec{
-			Replicas: ptr.To(int32(nodes)), PodManagementPolicy: appsv1.ParallelPodManagement, Selector: &metav1.LabelSelector{MatchLabels: labels},
-			UpdateStrategy: appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations},
-				Spec:       corev1.PodSpec{NodeSelector: selector, Containers: []corev1.Container{{Name: resources.ContainerOpenSearch, Image: "opensearch"}}},
-			},
-		},
-	}
 }
 
 // restart deletes the pods of a StatefulSet one by one and waits for each new pod, as the opensearch-k8s-operator does
@@ -85,11 +56,7 @@ func restart(o *unstructured.Unstructured, set *appsv1.StatefulSet, meanwhile fu
 // report writes the status of a bootstrapped cluster as the opensearch-k8s-operator does. The parameter restart is the
 // status of the rolling restart; empty: there is no such status.
 func report(o *unstructured.Unstructured, health, restart string) {
-	components := []any{}
-	if restart != "" {
-		components = append(components, map[string]any{"component": "RollingRestart", "status": restart})
-	}
-	setStatus(o, map[string]any{"phase": "RUNNING", "health": health, "initialized": true, "availableNodes": int64(3), "componentsStatus": components})
+	setStatus(o, opensearchcluster.Status(3, health, restart))
 }
 
 func setStatus(o *unstructured.Unstructured, status map[string]any) {

@@ -41,17 +41,20 @@ type progress struct {
 	done       int
 }
 
+// New returns a Statuses that has seen no status.
+func New() *Statuses { return &Statuses{progress: map[types.UID]progress{}} }
+
 // Watch starts to check the statuses in a cache.
 func Watch(ctx context.Context, c cache.Cache) (*Statuses, error) {
-	v := &Statuses{progress: map[types.UID]progress{}}
+	v := New()
 	campaigns, err := c.GetInformer(ctx, &v1alpha1.BenchmarkCampaign{})
 	if err != nil {
 		return nil, err
 	}
 	if _, err := campaigns.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(o any) { v.check(&v1alpha1.BenchmarkCampaign{}, o.(*v1alpha1.BenchmarkCampaign)) },
+		AddFunc: func(o any) { v.Check(&v1alpha1.BenchmarkCampaign{}, o.(*v1alpha1.BenchmarkCampaign)) },
 		UpdateFunc: func(before, o any) {
-			v.check(before.(*v1alpha1.BenchmarkCampaign), o.(*v1alpha1.BenchmarkCampaign))
+			v.Check(before.(*v1alpha1.BenchmarkCampaign), o.(*v1alpha1.BenchmarkCampaign))
 		},
 	}); err != nil {
 		return nil, err
@@ -75,7 +78,8 @@ func (v *Statuses) forget(uid types.UID) {
 	delete(v.progress, uid)
 }
 
-func (v *Statuses) check(before, after *v1alpha1.BenchmarkCampaign) {
+// Check checks the status of a campaign after a change.
+func (v *Statuses) Check(before, after *v1alpha1.BenchmarkCampaign) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.seen++

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 )
@@ -52,21 +51,21 @@ func TestStatusViolations(t *testing.T) {
 
 // TestStatuses_progressDecreases_isViolation checks that progress may go back only after a record was removed or the spec changed.
 func TestStatuses_progressDecreases_isViolation(t *testing.T) {
-	v := &Statuses{progress: map[types.UID]progress{}}
+	v := New()
 	at := func(generation int64, progress string) *v1alpha1.BenchmarkCampaign {
 		c := &v1alpha1.BenchmarkCampaign{ObjectMeta: metav1.ObjectMeta{UID: "u", Generation: generation}}
 		c.Status.Progress, c.Status.ObservedGeneration = progress, generation
 		return c
 	}
 	wrong := func() int { return len(v.Violations("")) }
-	v.check(at(1, ""), at(1, "3/4"))
-	v.check(at(1, "3/4"), at(2, "2/6"))
+	v.Check(at(1, ""), at(1, "3/4"))
+	v.Check(at(1, "3/4"), at(2, "2/6"))
 	v.forget("u")
-	v.check(at(2, "2/6"), at(2, "1/6"))
+	v.Check(at(2, "2/6"), at(2, "1/6"))
 	if n := wrong(); n != 0 {
 		t.Errorf("%d violations, want none", n)
 	}
-	v.check(at(2, "1/6"), at(2, "0/6"))
+	v.Check(at(2, "1/6"), at(2, "0/6"))
 	if n := wrong(); n != 1 {
 		t.Errorf("%d violations, want one", n)
 	}

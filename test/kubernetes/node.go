@@ -57,16 +57,14 @@ func (n *Node) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, er
 	if err := n.Get(ctx, req.NamespacedName, &pod); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if isTrialPod(pod) && !pod.DeletionTimestamp.IsZero() && pod.Status.Phase == corev1.PodRunning {
-		conditions := pod.Status.Conditions
-		pod.Status = *Ended(resources.ContainerTrial, 143, "") // the status that a kubelet sets when it ends a deleted pod
-		pod.Status.Conditions = conditions
+	if IsTrialPod(pod) && !pod.DeletionTimestamp.IsZero() && pod.Status.Phase == corev1.PodRunning {
+		pod.Status = *Killed(pod)
 		return ctrl.Result{}, client.IgnoreNotFound(n.Status().Update(ctx, &pod))
 	}
 	if !pod.DeletionTimestamp.IsZero() || pod.Status.Phase != corev1.PodPending || len(pod.Status.ContainerStatuses) > 0 {
 		return ctrl.Result{}, nil
 	}
-	status, err := n.status(pod)
+	status, err := n.StatusOf(pod)
 	if err != nil || status == nil {
 		return ctrl.Result{}, err
 	}
@@ -74,7 +72,8 @@ func (n *Node) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, er
 	return ctrl.Result{}, client.IgnoreNotFound(n.Status().Update(ctx, &pod))
 }
 
-func isTrialPod(pod corev1.Pod) bool {
+// IsTrialPod reports whether a pod is a loader pod of a trial.
+func IsTrialPod(pod corev1.Pod) bool {
 	return pod.Labels[resources.LabelComponent] == resources.ComponentLoader
 }
 
@@ -84,7 +83,8 @@ func (n *Node) behaviourOf(pod corev1.Pod) Behaviour {
 	return n.behaviours[pod.Namespace]
 }
 
-func (n *Node) status(pod corev1.Pod) (*corev1.PodStatus, error) {
+// StatusOf returns the status of a pod that has started, or of a trial that has ended. It returns nil if the pod keeps its status.
+func (n *Node) StatusOf(pod corev1.Pod) (*corev1.PodStatus, error) {
 	b := n.behaviourOf(pod)
 	if pod.Labels[resources.LabelComponent] == resources.ComponentOpenSearch {
 		if b.OpenSearch != nil {
@@ -168,6 +168,13 @@ func Ended(container string, code int32, message string) *corev1.PodStatus {
 			ExitCode: code, Reason: "Completed", Message: message, FinishedAt: metav1.Now(),
 		}},
 	}}}
+}
+
+// Killed returns the status that a kubelet sets when it ends a trial's pod that was deleted.
+func Killed(pod corev1.Pod) *corev1.PodStatus {
+	status := Ended(resources.ContainerTrial, 143, "")
+	status.Conditions = pod.Status.Conditions
+	return status
 }
 
 // Figures returns the status of a trial's pod that has ended. Its figures depend on the trial, not on the attempt.
