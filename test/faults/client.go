@@ -42,16 +42,14 @@ func (s *session) write(verb string, o client.Object, isDeletion bool, effect fu
 		}
 		return err
 	}
+	if err := s.refuse(at); err != nil {
+		return err
+	}
 	switch {
-	case s.inject(at, diesBefore):
-		s.isDead = true
-		return errDead
 	case s.inject(at, diesAfter):
 		_ = do() // the manager dies before it gets the answer
 		s.isDead = true
 		return errDead
-	case s.inject(at, timesOut):
-		return errTimeout
 	case s.inject(at, answerLost):
 		_ = do()
 		return errTimeout

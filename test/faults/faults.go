@@ -6,6 +6,7 @@ package faults
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +21,8 @@ const (
 	conflicts  fault = "conflict"
 	timesOut   fault = "time-out before it took effect"
 	answerLost fault = "time-out after it took effect"
+	tooMany    fault = "429 Too Many Requests"
+	broken     fault = "500 Internal Server Error"
 	stale      fault = "the cache answers as one Reconcile before"
 	staler     fault = "the cache answers as three Reconciles before"
 	staleAll   fault = "the whole cache is as one Reconcile before"
@@ -53,6 +56,29 @@ var (
 	errDead    = errors.New("the manager is dead")
 	errTimeout = apierrors.NewTimeoutError("injected", 0)
 )
+
+// refusal is a fault by which a call fails without an effect, and its error.
+type refusal struct {
+	fault fault
+	err   error
+}
+
+// refusals lists these faults.
+var refusals = []refusal{
+	{diesBefore, errDead}, {timesOut, errTimeout}, {tooMany, apierrors.NewTooManyRequests("injected", 1)},
+	{broken, apierrors.NewInternalError(errors.New("injected"))},
+}
+
+// refuse returns the error of a call that fails without an effect, or nil.
+func (s *session) refuse(at call) error {
+	for _, r := range refusals {
+		if s.inject(at, r.fault) {
+			s.isDead = r.fault == diesBefore
+			return r.err
+		}
+	}
+	return nil
+}
 
 // ownWrite is a write that took effect but may not be in the cache yet.
 type ownWrite struct {
@@ -118,7 +144,7 @@ func (s *session) begin(w world) {
 func (s *session) inject(at call, f fault) bool {
 	p := point{at, f}
 	s.calls = append(s.calls, p)
-	s.harmless[p] = !s.hasWrite && (f == diesBefore || f == timesOut)
+	s.harmless[p] = !s.hasWrite && slices.ContainsFunc(refusals, func(r refusal) bool { return r.fault == f })
 	if !s.faults[p] || s.reached[p] || s.hasFault || s.isAstray { // one fault at a time: a second one could hide the effect of the first
 		return false
 	}

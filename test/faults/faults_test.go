@@ -7,18 +7,21 @@ import (
 	"io"
 	"os"
 	"regexp"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/test/invariants"
 	"github.com/knee-bench/knee/test/kubernetes"
+	"github.com/knee-bench/knee/test/simulatedfaults"
 )
 
 const (
@@ -27,7 +30,7 @@ const (
 	minFleetPoints = 40 // fewer: this campaign consists almost only of trials
 
 	// pointsFile is the name of an environment variable that contains the path of a file. The test writes the number of
-	// fault points to this file, because `go test` prints no log of tests that pass.
+	// faults to this file, because `go test` prints no log of tests that pass.
 	pointsFile = "KNEE_FAULT_POINTS"
 )
 
@@ -37,51 +40,90 @@ var alone = flag.Bool("faults.alone", false, "one fault a run")
 // only selects the fault points to run, for debugging.
 var only = flag.String("faults.only", "", "a regular expression of fault points")
 
+// share selects a fixed sample. test/simulatedfaults tests all faults of the same campaigns.
+var share = flag.Int("faults.share", 8, "inject one in this number of faults; 1: all")
+
+// counts counts the calls of runs without faults, the faults of these calls, and the faults that were injected.
+type counts struct{ calls, faults, injected int }
+
+func (c counts) String() string {
+	return fmt.Sprintf("%d calls, %d (call x fault) pairs, %d of them injected", c.calls, c.faults, c.injected)
+}
+
 func TestFaults(t *testing.T) {
 	e := startEnvironment(t)
 	e.log = func(f failure) { t.Log(f) } // log now, because the other runs may take long
-	var small, fleet, sidecar int
+	var small, fleet, sidecar counts
 	var all sync.WaitGroup
 	all.Go(func() { small = enumerate(t, e.with(smallCampaign, kubernetes.Figures), minPoints) })
 	all.Go(func() { fleet = enumerate(t, e.with(fleetCampaign, kubernetes.Figures), minFleetPoints) })
 	all.Go(func() { sidecar = enumerate(t, e.with(sidecarCampaign, withSidecar), minFleetPoints) })
 	all.Wait()
-	points := small + fleet + sidecar
-	t.Logf("%d fault points", points)
+	sum := counts{small.calls + fleet.calls + sidecar.calls, small.faults + fleet.faults + sidecar.faults, small.injected + fleet.injected + sidecar.injected}
+	t.Log(sum)
 	if path := os.Getenv(pointsFile); path != "" && *only == "" && !t.Failed() {
-		if err := os.WriteFile(path, fmt.Appendf(nil, "%d fault points\n", points), 0o600); err != nil {
+		if err := os.WriteFile(path+"-real", fmt.Appendf(nil, "faults, real API server: %s\n", sum), 0o600); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// enumerate runs the campaign with each fault. It returns the number of faults.
-func enumerate(t *testing.T, e *environment, atLeast int) int {
+// enumerate runs the campaign with each fault of the sample. A run that fails fails the test, also if it had several faults. To find
+// the fault that is the cause, its faults are repeated in other runs.
+func enumerate(t *testing.T, e *environment, atLeast int) counts {
 	want, reference, err := e.run(t.Context(), nil)
 	if err != nil {
 		t.Errorf("without any fault: %v", err)
-		return 0
+		return counts{}
 	}
+	checkSimulation(t, e, reference.calls)
 	points := reference.calls
 	if len(points) < atLeast {
 		t.Errorf("%d fault points, want at least %d: check that every call is seen", len(points), atLeast)
 	}
 	selected := regexp.MustCompile(*only)
 	t.Logf("%d Reconciles; result %s", len(reference.past)+1, want.Verdict)
-	todo := slices.DeleteFunc(slices.Clone(points), func(p point) bool { return !selected.MatchString(p.String()) })
+	calls, todo := map[call]bool{}, []point{}
+	for i, p := range points {
+		calls[p.at] = true
+		if i%*share == 0 && selected.MatchString(p.String()) {
+			todo = append(todo, p)
+		}
+	}
+	out := counts{len(calls), len(points), len(todo)}
 	for _, space := range spaces(*alone) {
 		runs := pack(todo, reference.harmless, space)
 		t.Logf("%d faults in %d runs", len(todo), len(runs))
 		todo = nil
 		for _, failed := range e.runAll(t.Context(), want, reference.taken, runs) {
-			if len(failed.faults) == 1 {
+			if failed.why != "" || len(failed.faults) == 1 {
 				t.Error(failed)
-				continue
 			}
-			todo = append(todo, failed.unproven()...)
+			if len(failed.faults) > 1 {
+				todo = append(todo, failed.unproven()...)
+			}
 		}
 	}
-	return len(points)
+	return out
+}
+
+// checkSimulation checks that the reconciler makes the same calls in the simulated cluster of test/simulatedfaults.
+func checkSimulation(t *testing.T, e *environment, points []point) {
+	t.Helper()
+	want, last := []string{}, call{}
+	for _, p := range points {
+		if p.at.what != reconcileCall && !strings.HasPrefix(p.at.what, "pod of ") && p.at != last {
+			want = append(want, simulatedfaults.VerbAndKind(p.at.what))
+		}
+		last = p.at
+	}
+	got, err := simulatedfaults.Calls(t.Context(), e.campaign(""), e.trial)
+	if err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls in a simulated cluster differ (-real +simulated):\n%s", diff)
+	}
 }
 
 // startEnvironment starts an API server without a manager of Knee: the test calls the reconciler.
@@ -123,6 +165,9 @@ func startEnvironment(t *testing.T) *environment {
 		}
 	})
 	if e.watcher, err = watchAll(ctx, mgr.GetCache()); err != nil {
+		t.Fatal(err)
+	}
+	if e.rules, err = invariants.Watch(ctx, mgr.GetCache()); err != nil {
 		t.Fatal(err)
 	}
 	if !mgr.GetCache().WaitForCacheSync(ctx) {

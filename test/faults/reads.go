@@ -21,12 +21,8 @@ func (s *session) read(what string, key string, fromCache bool, into any, effect
 		return errDead
 	}
 	at := s.name(what)
-	switch {
-	case s.inject(at, diesBefore): // no diesAfter: a read has no effect, so it would be the same as diesBefore
-		s.isDead = true
-		return errDead
-	case s.inject(at, timesOut):
-		return errTimeout
+	if err := s.refuse(at); err != nil { // a read has no effect, so the faults after the effect would be the same
+		return err
 	}
 	err := effect()
 	if !fromCache {

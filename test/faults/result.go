@@ -2,7 +2,11 @@ package faults
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
+	"github.com/knee-bench/knee/internal/plan"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/test/kubernetes"
@@ -29,6 +34,21 @@ type result struct {
 	Records map[string]string // by attempt: the measured figure, or the reason of the error
 	Verdict string
 	Jobs    []string // attempts that were run
+	Status  string   // the whole status as JSON, without what excepted matches
+	Reports []string // names and files of the ConfigMaps of the report
+}
+
+// excepted matches what may differ between the statuses of two runs: times. UIDs and the names that contain them are replaced by fixed
+// names; see withoutNames. test/simulatedfaults also compares the files of the reports.
+var excepted = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// withoutNames replaces the names in a text that differ between two runs of a campaign: those that contain its UID or namespace.
+func withoutNames(text string, c *v1alpha1.BenchmarkCampaign) string {
+	names := []string{c.Namespace, "NAMESPACE", string(c.UID), "UID"}
+	for _, cell := range plan.Build(c).Cells {
+		names = append(names, cell.Name, "CELL-"+cell.Variant(), cell.Hash, "HASH-"+cell.Variant())
+	}
+	return excepted.ReplaceAllString(strings.NewReplacer(names...).Replace(text), "TIME")
 }
 
 // result reads the result of a run.
@@ -39,12 +59,24 @@ func (e *environment) result(ctx context.Context, s *session, c *v1alpha1.Benchm
 		return out, err
 	}
 	out.Verdict = fmt.Sprint(now.Status.Progress, "; ", now.Status.Knees, "; ", now.Status.SharedClients, "; ", now.Status.Result)
-	var maps corev1.ConfigMapList
-	if err := e.direct.List(ctx, &maps, client.InNamespace(s.namespace), client.MatchingLabels{resources.LabelComponent: resources.ComponentRecord}); err != nil {
+	status, err := json.MarshalIndent(now.Status, "", " ")
+	if err != nil {
+		return out, err
+	}
+	out.Status = withoutNames(string(status), &now)
+	var records, reports corev1.ConfigMapList
+	if err := e.direct.List(ctx, &reports, client.InNamespace(s.namespace), client.MatchingLabels{resources.LabelComponent: resources.ComponentReport}); err != nil {
+		return out, err
+	}
+	for _, cm := range reports.Items {
+		out.Reports = append(out.Reports, fmt.Sprint(cm.Name, slices.Sorted(maps.Keys(cm.Data))))
+	}
+	slices.Sort(out.Reports)
+	if err := e.direct.List(ctx, &records, client.InNamespace(s.namespace), client.MatchingLabels{resources.LabelComponent: resources.ComponentRecord}); err != nil {
 		return out, err
 	}
 	byJob := map[string]string{}
-	for _, cm := range maps.Items {
+	for _, cm := range records.Items {
 		rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
 		if err != nil {
 			return out, fmt.Errorf("record %s: %w", cm.Name, err)
@@ -76,8 +108,11 @@ func (e *environment) result(ctx context.Context, s *session, c *v1alpha1.Benchm
 	return out, nil
 }
 
-// check checks the rules that hold after every run: no object is left, and Events report only transitions.
+// check checks the rules that hold after every run: no object is left, every status followed the rules, and Events report only transitions.
 func (e *environment) check(ctx context.Context, s *session, events *recorder) error {
+	if broken := e.rules.Violations(s.namespace); len(broken) > 0 {
+		return errors.New(strings.Join(broken, "\n"))
+	}
 	for _, list := range []client.ObjectList{
 		&appsv1.StatefulSetList{}, &batchv1.JobList{}, &corev1.PodList{}, &corev1.PersistentVolumeClaimList{},
 		&corev1.ServiceList{}, &networkingv1.NetworkPolicyList{}, &policyv1.PodDisruptionBudgetList{},

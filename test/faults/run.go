@@ -20,6 +20,7 @@ import (
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/invariants"
 	"github.com/knee-bench/knee/test/kubernetes"
 	"github.com/knee-bench/knee/test/wrappers"
 )
@@ -34,6 +35,7 @@ const soon = 15 * time.Second
 type environment struct {
 	cached, direct client.Client
 	watcher        *watcher
+	rules          *invariants.Statuses
 	nodes          *kubernetes.Node
 	log            func(failure)
 	slots          chan struct{}                             // limits the number of runs at the same time

@@ -44,8 +44,11 @@ func ListShape(list client.ObjectList, shape func(client.Object) string) string 
 	return strings.Join(shapes, "\n")
 }
 
-// KindOf returns the kind of a typed object, or of the objects in a list.
+// KindOf returns the kind of an object, or of the objects in a list.
 func KindOf(o any) string {
+	if unstructured, ok := o.(interface{ GetKind() string }); ok {
+		return strings.TrimSuffix(unstructured.GetKind(), "List")
+	}
 	return strings.TrimSuffix(reflect.TypeOf(o).Elem().Name(), "List")
 }
 

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/test/kubernetes"
 )
 
 // Client is a client of a cluster. Methods that it does not implement panic.
@@ -34,7 +35,7 @@ func (c Client) checkServed(kind string) error {
 
 // Get implements client.Reader.
 func (c Client) Get(_ context.Context, name client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	k := key{kindOf(into), name.Namespace, name.Name}
+	k := key{kubernetes.KindOf(into), name.Namespace, name.Name}
 	is, exists := c.Cluster.items[k]
 	if !exists {
 		return notFound(k)
@@ -45,7 +46,7 @@ func (c Client) Get(_ context.Context, name client.ObjectKey, into client.Object
 
 // List implements client.Reader. There are no Events, so it ignores field selectors.
 func (c Client) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
-	kind := kindOfList(into)
+	kind := kubernetes.KindOf(into)
 	if err := c.checkServed(kind); err != nil {
 		return err
 	}
@@ -61,13 +62,6 @@ func (c Client) List(_ context.Context, into client.ObjectList, options ...clien
 		return nil
 	}
 	return meta.SetList(into, found)
-}
-
-func kindOfList(list client.ObjectList) string {
-	if u, ok := list.(*unstructured.UnstructuredList); ok {
-		return u.GetKind()[:len(u.GetKind())-len("List")]
-	}
-	return kindOf(list)
 }
 
 // matching returns the objects of a kind that the options select.
@@ -87,7 +81,7 @@ func (c *Cluster) matching(kind string, options ...client.ListOption) []client.O
 // Versions returns a text that changes if the result of a list changes.
 func (c *Cluster) Versions(list client.ObjectList, options ...client.ListOption) string {
 	out := ""
-	for _, o := range c.matching(kindOfList(list), options...) {
+	for _, o := range c.matching(kubernetes.KindOf(list), options...) {
 		out += fmt.Sprintln(o.GetName(), o.GetUID(), o.GetResourceVersion())
 	}
 	return out
@@ -95,7 +89,7 @@ func (c *Cluster) Versions(list client.ObjectList, options ...client.ListOption)
 
 // Version returns a text that changes if an object changes.
 func (c *Cluster) Version(o client.Object, name client.ObjectKey) string {
-	is, exists := c.items[key{kindOf(o), name.Namespace, name.Name}]
+	is, exists := c.items[key{kubernetes.KindOf(o), name.Namespace, name.Name}]
 	if !exists {
 		return ""
 	}
@@ -104,7 +98,7 @@ func (c *Cluster) Version(o client.Object, name client.ObjectKey) string {
 
 // Create implements client.Writer.
 func (c Client) Create(_ context.Context, o client.Object, options ...client.CreateOption) error {
-	if err := c.checkServed(kindOf(o)); err != nil {
+	if err := c.checkServed(kubernetes.KindOf(o)); err != nil {
 		return err
 	}
 	by := (&client.CreateOptions{}).ApplyOptions(options)

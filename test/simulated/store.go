@@ -88,15 +88,7 @@ func (c *Cluster) HasSameObjects(other *Cluster) bool {
 	return maps.EqualFunc(c.items, other.items, func(a, b entry) bool { return a.object == b.object || a.text == b.text })
 }
 
-// kindOf returns the kind of an object or of a list's items.
-func kindOf(o any) string {
-	if u, ok := o.(interface{ GetKind() string }); ok {
-		return strings.TrimSuffix(u.GetKind(), "List")
-	}
-	return kubernetes.KindOf(o)
-}
-
-func keyOf(o client.Object) key { return key{kindOf(o), o.GetNamespace(), o.GetName()} }
+func keyOf(o client.Object) key { return key{kubernetes.KindOf(o), o.GetNamespace(), o.GetName()} }
 
 // keys returns the keys of all objects of a kind, in alphabetical order.
 func (c *Cluster) keys(kind string) []key {
@@ -127,7 +119,7 @@ func (c *Cluster) put(o client.Object) {
 // textOf returns an object as JSON without its resourceVersion. It leaves out the times of conditions, because their package reads
 // the clock of this machine. It leaves out Leases, because they are locks and no result.
 func textOf(o client.Object) string {
-	if kindOf(o) == "Lease" {
+	if kubernetes.KindOf(o) == "Lease" {
 		return ""
 	}
 	o = o.DeepCopyObject().(client.Object)
@@ -178,7 +170,7 @@ func (c *Cluster) create(o client.Object, isDryRun bool) error {
 	stored := o.DeepCopyObject().(client.Object)
 	stored.SetUID(types.UID(fmt.Sprintf("%s-%s-%d", strings.ToLower(k.kind), k.name, c.made[k])))
 	stored.SetCreationTimestamp(metav1.NewTime(c.Now()))
-	if part(stored, "Status") != nil || kindOf(o) == resources.OpenSearchClusterKind { // other kinds have no generation
+	if part(stored, "Status") != nil || kubernetes.KindOf(o) == resources.OpenSearchClusterKind { // other kinds have no generation
 		stored.SetGeneration(1)
 	}
 	if k.kind == "PersistentVolumeClaim" {
@@ -302,7 +294,7 @@ func (c *Cluster) Wait(d time.Duration) { c.Waited += d }
 func All[T client.Object](c *Cluster) []T {
 	var zero T
 	var out []T
-	for _, k := range c.keys(kindOf(reflect.New(reflect.TypeOf(zero).Elem()).Interface())) {
+	for _, k := range c.keys(kubernetes.KindOf(reflect.New(reflect.TypeOf(zero).Elem()).Interface())) {
 		out = append(out, c.items[k].object.(T))
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,7 +51,7 @@ func (r *run) try(ctx context.Context, p point) string {
 
 // violations returns the rules that a run broke.
 func (r *run) violations(err error) []string {
-	out := append(r.violated, r.statuses.Violations("")...)
+	out := slices.Concat(r.violated, r.statuses.Violations(""))
 	if err != nil {
 		out = append(out, err.Error())
 	}

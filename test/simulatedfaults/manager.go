@@ -3,10 +3,8 @@ package simulatedfaults
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,16 +22,6 @@ type manager struct {
 
 // uncached is the client that reads without the cache.
 type uncached struct{ manager }
-
-func kindOf(o any) string {
-	switch o := o.(type) {
-	case *unstructured.Unstructured:
-		return o.GetKind()
-	case *unstructured.UnstructuredList:
-		return strings.TrimSuffix(o.GetKind(), "List")
-	}
-	return kubernetes.KindOf(o)
-}
 
 func (m manager) api() simulated.Client { return simulated.Client{Cluster: m.r.cluster} }
 
@@ -88,30 +76,30 @@ func (m manager) view(kind string, version func(*simulated.Cluster) string) *sim
 }
 
 func (m manager) Get(ctx context.Context, name client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-	if err := m.fail("get "+kindOf(o), false); err != nil {
+	if err := m.fail("get "+kubernetes.KindOf(o), false); err != nil {
 		return err
 	}
-	from := m.view(kindOf(o), func(c *simulated.Cluster) string { return c.Version(o, name) })
+	from := m.view(kubernetes.KindOf(o), func(c *simulated.Cluster) string { return c.Version(o, name) })
 	return simulated.Client{Cluster: from}.Get(ctx, name, o)
 }
 
 func (m manager) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if err := m.fail("list "+kindOf(list), false); err != nil {
+	if err := m.fail("list "+kubernetes.KindOf(list), false); err != nil {
 		return err
 	}
-	from := m.view(kindOf(list), func(c *simulated.Cluster) string { return c.Versions(list, options...) })
+	from := m.view(kubernetes.KindOf(list), func(c *simulated.Cluster) string { return c.Versions(list, options...) })
 	return simulated.Client{Cluster: from}.List(ctx, list, options...)
 }
 
 func (u uncached) Get(ctx context.Context, name client.ObjectKey, o client.Object, _ ...client.GetOption) error {
-	if err := u.fail("get uncached "+kindOf(o), true); err != nil {
+	if err := u.fail("get uncached "+kubernetes.KindOf(o), true); err != nil {
 		return err
 	}
 	return u.api().Get(ctx, name, o)
 }
 
 func (u uncached) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if err := u.fail("list uncached "+kindOf(list), true); err != nil {
+	if err := u.fail("list uncached "+kubernetes.KindOf(list), true); err != nil {
 		return err
 	}
 	return u.api().List(ctx, list, options...)
@@ -119,7 +107,7 @@ func (u uncached) List(ctx context.Context, list client.ObjectList, options ...c
 
 // write makes one call that changes an object, possibly with a fault.
 func (m manager) write(verb string, o client.Object, effect func(api simulated.Client) error) error {
-	what := fmt.Sprintf("%s %s %s", verb, kindOf(o), o.GetName())
+	what := fmt.Sprintf("%s %s %s", verb, kubernetes.KindOf(o), o.GetName())
 	if err := m.fail(what, true); err != nil {
 		return err
 	}
@@ -134,7 +122,7 @@ func (m manager) write(verb string, o client.Object, effect func(api simulated.C
 	if verb != "create" && r.inject(conflicts) {
 		r.cluster.Touch(o)
 		if verb == "delete" { // the API server checks only the UID
-			return apierrors.NewConflict(schema.GroupResource{Resource: kindOf(o)}, o.GetName(), fmt.Errorf("injected"))
+			return apierrors.NewConflict(schema.GroupResource{Resource: kubernetes.KindOf(o)}, o.GetName(), fmt.Errorf("injected"))
 		}
 		err := effect(m.api())
 		if !apierrors.IsConflict(err) {
@@ -174,7 +162,7 @@ type statusWriter struct {
 }
 
 func (w statusWriter) Update(ctx context.Context, o client.Object, _ ...client.SubResourceUpdateOption) error {
-	return w.m.write("update the status of", o, func(api simulated.Client) error { return api.Status().Update(ctx, o) })
+	return w.m.write("update status of", o, func(api simulated.Client) error { return api.Status().Update(ctx, o) })
 }
 
 // isWatched reports whether a change of an object causes a Reconcile of its campaign; see CampaignReconciler.SetupWithManager.
@@ -183,9 +171,9 @@ func isWatched(before, after client.Object) bool {
 	if o == nil {
 		o = before
 	}
-	switch kindOf(o) {
+	switch kubernetes.KindOf(o) {
 	case "BenchmarkCampaign", "StatefulSet", "Job", "ConfigMap", "Pod", "PersistentVolumeClaim", resources.OpenSearchClusterKind:
-		return o.GetAnnotations()[resources.AnnotationCampaignName] != "" || kindOf(o) == "BenchmarkCampaign" || kindOf(o) == resources.OpenSearchClusterKind
+		return o.GetAnnotations()[resources.AnnotationCampaignName] != "" || kubernetes.KindOf(o) == "BenchmarkCampaign" || kubernetes.KindOf(o) == resources.OpenSearchClusterKind
 	case "PodDisruptionBudget":
 		return after == nil
 	case "NetworkPolicy":

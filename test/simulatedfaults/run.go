@@ -109,7 +109,7 @@ func (r *run) violate(format string, args ...any) {
 
 // see checks a change of the cluster, and notes whether it causes a Reconcile.
 func (r *run) see(before, after client.Object) {
-	if isWatched(before, after) && kindOf(anyOf(before, after)) != r.expired {
+	if isWatched(before, after) && kubernetes.KindOf(anyOf(before, after)) != r.expired {
 		r.changed = true
 	}
 	switch o := anyOf(before, after).(type) {
@@ -217,7 +217,7 @@ func (r *run) reconcileOther(ctx context.Context) {
 // call reconciles with the given clients.
 func (r *run) call(ctx context.Context, cached client.Client, direct client.Reader, isAlive func() bool) {
 	reconciler := &controllers.CampaignReconciler{
-		Client: cached, Uncached: direct, Recorder: recorder{r, isAlive}, Clock: r.cluster, LeaseNamespace: "knee-system",
+		Client: cached, Uncached: direct, Recorder: recorder{r, isAlive}, Clock: r.cluster, LeaseNamespace: r.scenario.leases,
 		Options: resources.Options{OpenSearchImage: "opensearch", OSBImage: "osb", AgentImage: "knee:test"},
 	}
 	res, err := reconciler.Reconcile(log.IntoContext(ctx, logr.Discard()), ctrl.Request{NamespacedName: r.scenario.key()})

@@ -29,6 +29,7 @@ type scenario struct {
 	deletes     bool                                  // the user deletes the campaign
 	twoManagers bool                                  // another manager reconciles after each Reconcile
 	claims      []string                              // volumes of the user
+	leases      string                                // the namespace of the leader election; empty: it is off
 }
 
 func (s *scenario) key() client.ObjectKey { return client.ObjectKeyFromObject(s.campaign.Obj()) }
@@ -83,7 +84,7 @@ func scenarios() []*scenario {
 	return []*scenario{
 		{name: "two variants on one node", campaign: two("small")},
 		{name: "two variants on one node, slow manager", campaign: two("settled"), slow: true},
-		{name: "two loader pods at an endpoint", campaign: program("fleet").ClientsPerPod(1)},
+		{name: "two loader pods at an endpoint", campaign: program("fleet").ClientsPerPod(1), leases: "knee-system"},
 		{name: "a sidecar that never ends", campaign: program("sidecar"), trial: func(cfg record.Config) *corev1.PodStatus {
 			return kubernetes.WithSidecar(*kubernetes.Figures(cfg))
 		}},
@@ -94,7 +95,7 @@ func scenarios() []*scenario {
 		{name: "an OpenSearchCluster", campaign: operated, operator: true},
 		{name: "deletion during a trial", campaign: one("deleted"), deletes: true, user: deleteCampaign},
 		{name: "two managers", campaign: one("managers"), twoManagers: true},
-		{name: "two managers at an endpoint", campaign: program("endpoint"), twoManagers: true},
+		{name: "two managers at an endpoint", campaign: program("endpoint"), twoManagers: true, leases: "knee-system"},
 	}
 }
 
