@@ -43,6 +43,9 @@ func (a *Applier) startTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign,
 	if !cell.Provisioned() {
 		return a.createOnlyLoad(ctx, c, cell, job, action)
 	}
+	if isOther, err := a.hasOtherJVM(ctx, c, action); isOther || err != nil {
+		return err
+	}
 	return a.createJob(ctx, c, cell, job)
 }
 
@@ -90,6 +93,19 @@ func (a *Applier) endTrial(ctx context.Context, c *v1alpha1.BenchmarkCampaign, a
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](1)
 	err := a.Client.Patch(ctx, &job, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	return children.ClassifyError(err, "Job "+job.Name)
+}
+
+// hasOtherJVM reports whether OpenSearch at the API server runs in other processes than those of the decision. A cache that still shows the
+// pods of a stopped cluster would start a trial on fresh processes without a Warmup. The cache's next event causes another Reconcile.
+func (a *Applier) hasOtherJVM(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) (bool, error) {
+	var pods corev1.PodList
+	if err := a.Uncached.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels{
+		resources.LabelManagedBy: resources.ManagedBy, resources.LabelCampaign: string(c.UID), resources.LabelCellName: action.Cell,
+		resources.LabelComponent: resources.ComponentOpenSearch,
+	}); err != nil {
+		return false, fmt.Errorf("cannot list the OpenSearch pods of cell %s: %w", action.Cell, err)
+	}
+	return children.JVM(pods.Items) != action.JVM, nil
 }
 
 // isCacheStale reports whether the number of Jobs of the cell at the API server differs from the number on which the decision was based.

@@ -37,6 +37,15 @@ func unreadySince(pod corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
+// JVM identifies the OpenSearch processes of a cell's pods.
+func JVM(pods []corev1.Pod) string {
+	out := ""
+	for _, pod := range slices.SortedFunc(slices.Values(pods), func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) }) {
+		out += jvm(pod)
+	}
+	return out
+}
+
 // jvm identifies the OpenSearch process of a pod. The value changes at each restart of the container.
 func jvm(pod corev1.Pod) string {
 	for _, s := range pod.Status.ContainerStatuses {
