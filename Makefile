@@ -119,7 +119,7 @@ test: go assets cluster-test tools-test ## Run the unit tests and the tests on a
 	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
 
 .PHONY: test-faults
-test-faults: go assets ## Inject every fault of TestFaults on a real API server (make test: an eighth); about 20 minutes.
+test-faults: go assets ## Inject every fault of TestFaults on a real API server (make test: an eighth).
 	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s go test -count=1 -timeout 90m ./test/faults -faults.share 1
 
 .PHONY: test-race

@@ -53,7 +53,7 @@ func (s *session) write(verb string, o client.Object, isDeletion bool, effect fu
 	case s.inject(at, answerLost):
 		_ = do()
 		return errTimeout
-	case verb != "create" && s.inject(at, conflicts):
+	case !strings.HasPrefix(verb, "create") && s.inject(at, conflicts):
 		return s.conflict(o, isDeletion, do)
 	}
 	return do()
@@ -121,10 +121,13 @@ func (s *session) List(ctx context.Context, list client.ObjectList, opts ...clie
 }
 
 func (s *session) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
-	return s.write("create", o, false, func() error {
+	verb := "create"
+	if len((&client.CreateOptions{}).ApplyOptions(opts).DryRun) > 0 {
+		verb = "create (dry run)"
+	}
+	return s.write(verb, o, false, func() error {
 		err := s.cached.Create(ctx, o, opts...)
-		isDryRun := len((&client.CreateOptions{}).ApplyOptions(opts).DryRun) > 0
-		if _, isJob := o.(*batchv1.Job); isJob && !isDryRun && err == nil {
+		if _, isJob := o.(*batchv1.Job); isJob && verb == "create" && err == nil {
 			s.creates[o.GetName()]++
 		}
 		return err

@@ -3,6 +3,7 @@ package simulatedfaults
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -119,7 +120,7 @@ func (m manager) write(verb string, o client.Object, effect func(api simulated.C
 			return f.errorOf()
 		}
 	}
-	if verb != "create" && r.inject(conflicts) {
+	if !strings.HasPrefix(verb, "create") && r.inject(conflicts) {
 		r.cluster.Touch(o)
 		if verb == "delete" { // the API server checks only the UID
 			return apierrors.NewConflict(schema.GroupResource{Resource: kubernetes.KindOf(o)}, o.GetName(), fmt.Errorf("injected"))

@@ -199,7 +199,7 @@ func (r *run) reconcile(ctx context.Context) {
 		}
 	}
 	m := manager{r: r}
-	r.call(ctx, m, uncached{m}, m.r.isAlive)
+	r.call(ctx, m, uncached{m}, r.isAlive)
 	r.changed = r.changed || r.isBehind
 	if r.scenario.twoManagers {
 		r.reconcileOther(ctx)
@@ -221,7 +221,7 @@ func (r *run) call(ctx context.Context, cached client.Client, direct client.Read
 		Options: resources.Options{OpenSearchImage: "opensearch", OSBImage: "osb", AgentImage: "knee:test"},
 	}
 	res, err := reconciler.Reconcile(log.IntoContext(ctx, logr.Discard()), ctrl.Request{NamespacedName: r.scenario.key()})
-	if err != nil {
+	if err != nil || !isAlive() { // when a manager starts, it reconciles every campaign
 		r.failed = true
 	}
 	if res.RequeueAfter > 0 && res.RequeueAfter < soon {

@@ -1,6 +1,9 @@
 package simulatedfaults
 
 import (
+	"context"
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +52,7 @@ func (s *scenario) newCluster() *simulated.Cluster {
 	}
 	for _, name := range s.claims {
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-		if err := (simulated.Client{Cluster: c}).Create(nil, claim); err != nil { //nolint:staticcheck // the client needs no context
+		if err := (simulated.Client{Cluster: c}).Create(context.Background(), claim); err != nil {
 			panic(err)
 		}
 	}
@@ -79,7 +82,7 @@ func scenarios() []*scenario {
 	operated.Spec.OpenSearch.Provisioner = v1alpha1.ProvisionOpenSearchCluster
 	operated.Spec.OpenSearch.Storage.Size = "1Gi"
 	operated.Spec.Topologies[0].Nodes = ptr.To[int32](3)
-	suspended := one("suspended")
+	suspended := one("suspended").Clients(1, 2) // one trial follows the resumption
 	suspended.Spec.WhenSuspended = v1alpha1.SuspendReleaseNodes
 	return []*scenario{
 		{name: "two variants on one node", campaign: two("small")},
@@ -119,7 +122,7 @@ func change(c *simulated.Cluster, n string, f func(*v1alpha1.BenchmarkCampaign))
 	campaign := simulated.All[*v1alpha1.BenchmarkCampaign](c)[0].DeepCopy()
 	campaign.Annotations = map[string]string{step: n}
 	f(campaign)
-	if err := (simulated.Client{Cluster: c}).Update(nil, campaign); err != nil { //nolint:staticcheck // the client needs no context
+	if err := (simulated.Client{Cluster: c}).Update(context.Background(), campaign); err != nil {
 		panic(err)
 	}
 	return true
@@ -150,13 +153,15 @@ func edit(c *simulated.Cluster) bool {
 	return userSteps(c) == "" && isTrialRunning(c) && change(c, "1", func(o *v1alpha1.BenchmarkCampaign) { o.Spec.Topologies[0].Primaries = 2 })
 }
 
-// suspend suspends the campaign while a trial of the sweep runs, and resumes it when no pod is left.
+// suspend suspends the campaign while a trial of the sweep runs, and resumes it when OpenSearch is stopped.
 func suspend(c *simulated.Cluster) bool {
 	switch userSteps(c) {
 	case "":
 		return isTrialRunning(c) && change(c, "1", func(o *v1alpha1.BenchmarkCampaign) { o.Spec.Suspend = ptr.To(true) })
 	case "1":
-		return len(simulated.All[*corev1.Pod](c)) == 0 && change(c, "2", func(o *v1alpha1.BenchmarkCampaign) { o.Spec.Suspend = ptr.To(false) })
+		return !slices.ContainsFunc(simulated.All[*corev1.Pod](c), func(p *corev1.Pod) bool {
+			return p.Labels[resources.LabelComponent] == resources.ComponentOpenSearch
+		}) && change(c, "2", func(o *v1alpha1.BenchmarkCampaign) { o.Spec.Suspend = ptr.To(false) })
 	}
 	return false
 }
@@ -167,6 +172,6 @@ func deleteCampaign(c *simulated.Cluster) bool {
 	if len(campaigns) == 0 || !isTrialRunning(c) || !campaigns[0].DeletionTimestamp.IsZero() {
 		return false
 	}
-	err := simulated.Client{Cluster: c}.Delete(nil, campaigns[0], client.PropagationPolicy(metav1.DeletePropagationForeground)) //nolint:staticcheck // the client needs no context
+	err := simulated.Client{Cluster: c}.Delete(context.Background(), campaigns[0], client.PropagationPolicy(metav1.DeletePropagationForeground))
 	return err == nil
 }
