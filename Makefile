@@ -119,8 +119,8 @@ test: go assets cluster-test tools-test ## Run the unit tests and the tests on a
 	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
 
 .PHONY: test-faults
-test-faults: go assets ## Inject every fault of TestFaults on a real API server (make test: an eighth).
-	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s go test -count=1 -timeout 90m ./test/faults -faults.share 1
+test-faults: go assets ## Inject every fault of each call, on a real API server and in a simulated cluster (make test: a sample).
+	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s go test -count=1 -timeout 90m ./test/faults ./test/simulatedfaults -faults.share 1
 
 .PHONY: test-race
 test-race: go assets race-host ## Test the packages with concurrency under the race detector; needs root if gcc is missing.
