@@ -218,9 +218,16 @@ test-e2e: deploy report-check-test image-fakes ## Run real campaigns on the embe
 	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 70m -count=1 -v ./test/e2e/...
 
 SEED ?= 0
+SHORT ?=
 .PHONY: test-chaos
-test-chaos: deploy ## Run a campaign on the embedded cluster while pods and daemons are killed at random (SEED=0: a new seed); 15 to 20 minutes.
-	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 60m -count=1 -v ./test/chaos -chaos.seed $(SEED)
+test-chaos: export OPENSEARCH_MORE_VERSIONS =
+test-chaos: deploy ## Run a campaign on the embedded cluster while faults are injected (SEED=0: a new seed); at most 30 minutes. SHORT=1: a smaller one.
+	CLUSTER_DIR=$(CLUSTER_DIR) go test -timeout 40m -count=1 -v ./test/chaos -chaos.seed $(SEED) $(if $(SHORT),-chaos.short)
+
+.PHONY: test-chaos-short
+test-chaos-short: SHORT = 1
+test-chaos-short: SEED = 15887
+test-chaos-short: test-chaos ## Run test-chaos with SHORT=1 and a fixed seed, whose faults are of all groups.
 
 SAMPLES ?=
 .PHONY: samples-run

@@ -38,15 +38,14 @@ type result struct {
 }
 
 // checkRecords compares every valid record with the files of its attempt. It returns the number of wrong records.
-func checkRecords(t *testing.T, records []record.Record, folder string, c *v1alpha1.BenchmarkCampaign) int {
+func checkRecords(t *testing.T, records []record.Record, folder string, c *v1alpha1.BenchmarkCampaign, documents int64) int {
 	t.Helper()
 	wrong := 0
 	for _, r := range records {
 		if r.Error != nil {
-			t.Logf("%s: %s: %.200s", name(r.Attempt), r.Error.Reason, r.Error.Message)
 			continue
 		}
-		problems := account(r, folder, c)
+		problems := account(r, folder, c, documents)
 		if len(problems) > 0 {
 			wrong++
 			t.Errorf("%s is wrong: %s", name(r.Attempt), strings.Join(problems, "; "))
@@ -60,7 +59,7 @@ func name(r record.Attempt) string {
 }
 
 // account returns the errors of a record: figures that contradict each other, the campaign or the attempt's files.
-func account(r record.Record, root string, c *v1alpha1.BenchmarkCampaign) []string {
+func account(r record.Record, root string, c *v1alpha1.BenchmarkCampaign, documents int64) []string {
 	var problems []string
 	claim := func(holds bool, format string, args ...any) {
 		if !holds {
@@ -73,21 +72,24 @@ func account(r record.Record, root string, c *v1alpha1.BenchmarkCampaign) []stri
 	}
 	claim(r.Attempt.Campaign == string(c.UID), "it is of campaign %s", r.Attempt.Campaign)
 	claim(r.Rejections.Total() == 0, "%d requests were refused by a queue that holds far more clients", r.Rejections.Total())
-	claim(in.Corpus == corpus && in.Count == corpus && in.TotalIndexed == corpus && in.Documents == corpus,
-		"corpus %d, counted %d, indexed %d, within the window %d: each must be %d", in.Corpus, in.Count, in.TotalIndexed, in.Documents, corpus)
+	claim(in.Corpus == documents && in.Count == documents && in.TotalIndexed == documents && in.Documents == documents,
+		"corpus %d, counted %d, indexed %d, within the window %d: each must be %d", in.Corpus, in.Count, in.TotalIndexed, in.Documents, documents)
 	claim(near(in.DocsPerSecond, float64(in.Documents)/in.Seconds, 1e-4), "%f docs/s are not %d documents in %f s", in.DocsPerSecond, in.Documents, in.Seconds)
 	claim(r.StartedAt <= in.From && in.From < in.To && in.To <= r.FinishedAt, "its window %d to %d lies outside of it, %d to %d", in.From, in.To, r.StartedAt, r.FinishedAt)
 
 	folder := filepath.Join(root, strings.TrimPrefix(r.Artifacts, record.ArtifactsPath))
 	claim(r.Artifacts != "", "it has no raw files")
-	problems = append(problems, againstResult(r, filepath.Join(folder, "osb-result.json"))...)
+	if c.Spec.Workload.Bulk != nil {
+		problems = append(problems, againstLoader(r, filepath.Join(folder, "load-result.json"))...)
+	} else {
+		problems = append(problems, againstResult(r, filepath.Join(folder, "osb-result.json"))...)
+	}
 	return append(problems, againstReadings(*in, filepath.Join(folder, "documents.csv"))...)
 }
 
-// margin and leastMargin bound the difference between opensearch-benchmark's duration of a load and Knee's window; the
-// larger bound applies. opensearch-benchmark's duration ends with the last answer. Knee's window ends with the last
-// document that the counters show. Both begin with the first bulk request, but Knee only sees the documents of this
-// request.
+// margin and leastMargin bound the difference between the driver's duration of a load and Knee's window; the larger bound
+// applies. The driver's duration ends with the last answer. Knee's window ends with the last document that the counters
+// show. Both begin with the first bulk request, but Knee only sees the documents of this request.
 const (
 	margin      = 0.15 // share of the duration
 	leastMargin = 0.25 // s
@@ -134,6 +136,35 @@ func againstResult(r record.Record, path string) (problems []string) {
 	return append(problems, "opensearch-benchmark has no figures of the task index")
 }
 
+// againstLoader compares a record with the result file of Knee's own loader of the same run.
+func againstLoader(r record.Record, path string) (problems []string) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var result struct {
+		Workers   int     `json:"workers"`
+		Took      float64 `json:"took"` // seconds
+		Documents struct {
+			Added        int64 `json:"added"`
+			Acknowledged int64 `json:"acknowledged"`
+		} `json:"documents"`
+	}
+	if err := json.Unmarshal(data, &result); err != nil {
+		return []string{path + ": " + err.Error()}
+	}
+	if result.Workers != int(r.Attempt.Clients) {
+		problems = append(problems, fmt.Sprintf("the loader had %d workers", result.Workers))
+	}
+	if d := result.Documents; d.Added != r.Ingest.Count || d.Acknowledged != r.Ingest.Count {
+		problems = append(problems, fmt.Sprintf("the loader sent %d documents, %d were acknowledged, the record has %d", d.Added, d.Acknowledged, r.Ingest.Count))
+	}
+	if math.Abs(result.Took-r.Ingest.Seconds) > math.Max(margin*result.Took, leastMargin) {
+		problems = append(problems, fmt.Sprintf("the load took %.2f s by the loader, the window is of %.2f s", result.Took, r.Ingest.Seconds))
+	}
+	return problems
+}
+
 // againstReadings compares the length of a load with the readings of the document counter. The load is at least as long
 // as the time between the first and the last reading during the load. It is at most as long as the time from the last
 // reading before the load to the first reading after the load.
@@ -177,25 +208,4 @@ func againstReadings(in record.Ingest, path string) []string {
 
 func near(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*math.Max(math.Abs(a), math.Abs(b))
-}
-
-// checkDisturbed counts the valid records of trials in which a fault hit OpenSearch or the loader during the load.
-func checkDisturbed(t *testing.T, records []record.Record, done []fault) int {
-	t.Helper()
-	wrong := 0
-	for _, r := range records {
-		if r.Error != nil || r.Ingest == nil {
-			continue
-		}
-		for _, f := range done {
-			within := f.At.UnixMilli() >= r.Ingest.From && f.At.UnixMilli() < r.Ingest.To
-			if f.Hits == hitsNothing || f.Cell != r.Attempt.Cell || !within {
-				continue
-			}
-			wrong++
-			t.Errorf("%s counts as measured, though its load had lasted %d of %d ms when this happened: %s (%s)",
-				name(r.Attempt), f.At.UnixMilli()-r.Ingest.From, r.Ingest.To-r.Ingest.From, f.Kind, f.Target)
-		}
-	}
-	return wrong
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,28 +30,57 @@ import (
 
 const (
 	artifactsClaim = "artifacts"
-	corpus         = 100_000 // documents of the workload; each trial indexes each document once
-	trials         = 12      // two variants: four client counts and two Final repetitions each
+	index          = "nyc_taxis"
+	activity       = 10 // seconds after which Knee gives up a trial whose OpenSearch does not answer; the lowest that a campaign may have
 )
 
+// size is how much a campaign measures, and with which driver. It has two variants.
+type size struct {
+	clients     []int32 // of the sweeps
+	repetitions int32   // of the Finals
+	documents   int64   // each trial indexes each document once
+	load        func(w *v1alpha1.Workload, documents int64)
+	faults      int
+	deadline    time.Duration // of the whole run, with the undisturbed campaign, on a busy machine
+}
+
+var (
+	// A full campaign uses opensearch-benchmark. Each of its trials takes 20 s or longer.
+	full = size{clients: []int32{1, 2, 4}, repetitions: 2, documents: 100_000, load: loadOSB, faults: 26, deadline: 30 * time.Minute}
+	// A short campaign uses Knee's own loader, which starts faster.
+	short = size{clients: []int32{1, 2}, repetitions: 1, documents: 100_000, load: loadBulk, faults: 6, deadline: 20 * time.Minute}
+)
+
+// The requests are small, so that a load lasts long enough for a fault to hit it.
+
+func loadOSB(w *v1alpha1.Workload, _ int64) {
+	w.OSB.Workload = "nyc_taxis_mini"
+	w.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "knee.local/workload-nyc-taxis-mini:1"}}
+	w.OSB.TestProcedure = "index-only"
+	w.OSB.Params = map[string]v1alpha1.ParamValue{"bulk_size": "100"}
+}
+
+func loadBulk(w *v1alpha1.Workload, documents int64) {
+	w.OSB = nil
+	w.Bulk = &v1alpha1.Bulk{Dataset: v1alpha1.DatasetSmall, Documents: &documents, FlushDocuments: ptr.To[int32](100)}
+}
+
+// trials returns the number of trials, without Warmups.
+func (s size) trials() int { return 2 * (len(s.clients) + int(s.repetitions)) }
+
 // create creates the campaign. Its two variants take turns on the only node, so OpenSearch starts and stops often.
-func (c *cluster) create(ctx context.Context, t *testing.T, ns string) *v1alpha1.BenchmarkCampaign {
+func (c *cluster) create(ctx context.Context, t *testing.T, ns string, s size) *v1alpha1.BenchmarkCampaign {
 	w := wrappers.MakeCampaign("chaos").Namespace(ns).VariantOnAnyNode("small").VariantOnAnyNode("large").
-		Clients(1, 2, 3, 4).Repetitions(2).Retries(10)
+		Clients(s.clients...).Repetitions(s.repetitions).Retries(10)
 	w.Spec.OpenSearch.Heap = "512Mi"
 	w.Spec.Variants[1].OpenSearch.Heap = "640Mi"
 	w.OnAnyDisk()
 	w.Spec.OpenSearch.Storage.Size = "1Gi"
-	w.Spec.Workload.OSB.Workload = "nyc_taxis_mini"
-	w.Spec.Workload.OSB.From = &v1alpha1.WorkloadSource{Image: &v1alpha1.ImageSource{Image: "knee.local/workload-nyc-taxis-mini:1"}}
-	w.Spec.Workload.OSB.TestProcedure = "index-only"
-	w.Spec.Workload.OSB.Params = map[string]v1alpha1.ParamValue{"bulk_size": "100"} // small, so that a load lasts long enough for a fault to hit it
+	s.load(&w.Spec.Workload, s.documents)
 	w.Spec.Artifacts = &v1alpha1.Artifacts{ClaimName: artifactsClaim}
-	// The daemons of the cluster restart on the same machine, which can slow down OpenSearch. So the test checks only
-	// the counts, not the rates, and the campaign has no gates.
-	w.Spec.Gates = v1alpha1.Gates{}
+	w.Spec.Gates = v1alpha1.Gates{} // gates would refuse rates that the restarts of the daemons disturb
 	w.Spec.Timeouts = v1alpha1.Timeouts{
-		ProvisioningSeconds: ptr.To[int32](300), TrialSeconds: ptr.To[int32](150), SettleSeconds: ptr.To[int32](10),
+		ProvisioningSeconds: ptr.To[int32](300), TrialSeconds: ptr.To[int32](200), SettleSeconds: ptr.To[int32](5), ActivitySeconds: ptr.To[int32](activity),
 	}
 	campaign := w.Obj()
 	must(ctx, t, "create the campaign", func(ctx context.Context) error {
@@ -58,16 +89,51 @@ func (c *cluster) create(ctx context.Context, t *testing.T, ns string) *v1alpha1
 	return campaign
 }
 
-func (c *cluster) claim(ctx context.Context, t *testing.T, ns string) {
+// claim makes the claim of the raw files and returns its folder on this machine. The claim has a volume of its own, because
+// the disk of the other volumes gets full.
+func (c *cluster) claim(ctx context.Context, t *testing.T, ns string) (folder string) {
+	folder = filepath.Join(c.Folder, "chaos", ns)
+	if err := errors.Join(os.MkdirAll(folder, 0o777), os.Chmod(folder, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	var nodes corev1.NodeList
+	must(ctx, t, "list the nodes", func(ctx context.Context) error { return c.List(ctx, &nodes) })
+	capacity := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	once := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: ns},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity: capacity, AccessModes: once, PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/run/knee/chaos/" + ns}},
+			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+				MatchExpressions: []corev1.NodeSelectorRequirement{{
+					Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{nodes.Items[0].Name},
+				}},
+			}}}},
+		},
+	}
+	must(ctx, t, "make the artifacts volume", func(ctx context.Context) error {
+		return ignoreExists(c.Create(ctx, volume.DeepCopy()))
+	})
 	must(ctx, t, "make the artifacts claim", func(ctx context.Context) error {
 		return ignoreExists(c.Create(ctx, &corev1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: artifactsClaim},
 			Spec: corev1.PersistentVolumeClaimSpec{
-				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-				Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+				AccessModes: once, Resources: corev1.VolumeResourceRequirements{Requests: capacity},
+				StorageClassName: ptr.To(""), VolumeName: volume.Name,
 			},
 		}))
 	})
+	t.Cleanup(func() {
+		if t.Failed() {
+			return
+		}
+		err := c.Delete(context.WithoutCancel(ctx), volume)
+		if err = errors.Join(err, os.RemoveAll(folder)); err != nil {
+			t.Errorf("delete the artifacts volume: %v", err)
+		}
+	})
+	return folder
 }
 
 // await waits until the campaign is Ready, and returns it.
@@ -94,7 +160,7 @@ func (c *cluster) await(ctx context.Context, t *testing.T, campaign *v1alpha1.Be
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("the campaign has no verdict within %s: %s", deadline, said)
+			t.Fatalf("the campaign has no verdict at the deadline of the run: %s", said)
 		case <-tick.C:
 		}
 	}
@@ -119,24 +185,6 @@ func (c *cluster) records(ctx context.Context, t *testing.T, ns string) []record
 
 func (c *cluster) listRecords(ctx context.Context, ns string, into *corev1.ConfigMapList) error {
 	return c.List(ctx, into, client.InNamespace(ns), client.MatchingLabels{resources.LabelComponent: resources.ComponentRecord})
-}
-
-// artifacts returns the folder of the artifacts claim on this machine.
-func (c *cluster) artifacts(ctx context.Context, t *testing.T, ns string) string {
-	t.Helper()
-	var claim corev1.PersistentVolumeClaim
-	var volume corev1.PersistentVolume
-	must(ctx, t, "find the artifacts", func(ctx context.Context) error {
-		if err := c.Get(ctx, client.ObjectKey{Namespace: ns, Name: artifactsClaim}, &claim); err != nil {
-			return err
-		}
-		return c.Get(ctx, client.ObjectKey{Name: claim.Spec.VolumeName}, &volume)
-	})
-	folder, err := c.VolumeFolder(volume)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return folder
 }
 
 // deleteAndLook deletes the campaign. Then it waits until the namespace holds only the artifacts claim and the objects

@@ -1,11 +1,11 @@
-// Package chaos runs a campaign of real trials on the embedded cluster while pods and daemons are killed at random. It
-// compares every figure with the files of opensearch-benchmark. `make test-chaos` does the set-up.
+// Package chaos runs a campaign of real trials on the embedded cluster, first undisturbed and then while faults are injected.
+// It compares every figure with the files of opensearch-benchmark, the number of failed attempts with the faults, and the
+// verdict with that of the undisturbed campaign. `make test-chaos` does the set-up.
 package chaos_test
 
 import (
 	"context"
 	"flag"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -15,76 +15,83 @@ import (
 )
 
 var (
-	seed   = flag.Uint64("chaos.seed", 0, "what the monkey does is a function of this and of what the cluster does; 0: a new one")
-	faults = flag.Int("chaos.faults", 18, "how many faults, spread over the campaign; at least 15")
+	seed    = flag.Uint64("chaos.seed", 0, "decides the schedule of the faults; 0: a new one")
+	isShort = flag.Bool("chaos.short", false, "a smaller campaign with fewer faults")
 )
-
-// fewestFaults is the lowest number of faults that a run must inject to be valid.
-const fewestFaults = 15
-
-// deadline bounds the campaign.
-const deadline = 40 * time.Minute
 
 func TestChaos(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().Unix())
 	}
+	size, again := full, ""
+	if *isShort {
+		size, again = short, " SHORT=1"
+	}
+	plan := schedule(*seed, size.faults, size.trials())
+	t.Logf("seed %d: repeat this schedule with make test-chaos SEED=%d%s", *seed, *seed, again)
+	for i, p := range plan {
+		t.Logf("fault %d: %s", i+1, p)
+	}
 	began := time.Now()
-	t.Logf("seed %d: make test-chaos SEED=%d", *seed, *seed)
-	ctx, cancel := context.WithTimeout(t.Context(), deadline)
+	ctx, cancel := context.WithTimeout(t.Context(), size.deadline)
 	defer cancel()
 	c := connect(t)
-	ns := c.namespace(ctx, t)
-	c.claim(ctx, t, ns)
-	seen := c.watch(ctx, t, ns)
-	campaign := c.create(ctx, t, ns)
+	c.disk(ctx, t)
 
-	monkey := monkey{cluster: c, namespace: ns, random: rand.New(rand.NewPCG(*seed, 0)), log: t.Logf}
+	calm := c.run(ctx, t, size, nil)
+	t.Logf("the undisturbed campaign took %s", time.Since(began).Round(time.Second))
+	chaos := c.run(ctx, t, size, plan)
+	for _, difference := range differences(calm, chaos) {
+		t.Error(difference)
+	}
+	if n := len(chaos.faults); n < len(plan)*3/4 {
+		t.Errorf("only %d of %d faults were injected before the end of the campaign", n, len(plan))
+	}
+	t.Logf("seed %d, %s", *seed, time.Since(began).Round(time.Second))
+}
+
+// outcome is a campaign that has its verdict.
+type outcome struct {
+	campaign *v1alpha1.BenchmarkCampaign
+	records  []record.Record
+	faults   []fault
+}
+
+// run runs a campaign in a new namespace, injects the faults of the schedule, checks the records, and deletes the campaign.
+func (c *cluster) run(ctx context.Context, t *testing.T, s size, plan []planned) outcome {
+	t.Helper()
+	ns := c.namespace(ctx, t)
+	folder := c.claim(ctx, t, ns)
+	seen := c.watch(ctx, t, ns)
+	campaign := c.create(ctx, t, ns, s)
+
+	monkey := monkey{cluster: c, namespace: ns, documents: s.documents, log: t.Logf}
 	playing, stop := context.WithCancel(ctx)
 	var over sync.WaitGroup
-	over.Go(func() { monkey.run(playing, *faults) })
+	over.Go(func() { monkey.run(playing, plan) })
 	defer over.Wait()
 	defer stop()
 	finished := c.await(ctx, t, campaign)
 	stop()
 	over.Wait()
 
-	records := c.records(ctx, t, ns)
-	checkVerdict(t, finished, records)
-	wrong := checkRecords(t, records, c.artifacts(ctx, t, ns), finished) + checkDisturbed(t, records, monkey.done)
-	seen.check(t, records)
+	out := outcome{finished, c.records(ctx, t, ns), monkey.done}
+	checkVerdict(t, out, s)
+	wrong := checkRecords(t, out.records, folder, finished, s.documents) + checkDisturbed(t, out.faults, out.records)
+	checkErrored(t, out.faults, out.records)
+	seen.check(t, out.records)
 	c.deleteAndLook(ctx, t, finished)
-
-	if len(monkey.done) < fewestFaults {
-		t.Errorf("the campaign was over after %d faults: a run must see %d", len(monkey.done), fewestFaults)
-	}
-	summary(t, monkey.done, records, wrong, time.Since(began))
-}
-
-// summary logs the faults, the records and the trials of the run.
-func summary(t *testing.T, done []fault, records []record.Record, wrong int, took time.Duration) {
-	kinds := map[string]int{}
-	for _, f := range done {
-		kinds[f.Kind]++
-	}
-	errors := map[string]int{}
-	for _, r := range records {
-		if r.Error != nil {
-			errors[r.Error.Reason]++
-		}
-	}
-	t.Logf("faults injected: %d %v", len(done), kinds)
-	t.Logf("records: %d, of them Errored: %v", len(records), errors)
-	t.Logf("trials measured: %d; trials retried: %d; trials lost: %d; records wrong: %d", len(measured(records)), retried(records), trials-len(measured(records)), wrong)
-	t.Logf("seed %d, %s", *seed, took.Round(time.Second))
+	t.Logf("records: %d; trials measured: %d of %d; trials with several attempts: %d; records wrong: %d",
+		len(out.records), len(measured(out.records)), s.trials(), retried(out.records), wrong)
+	return out
 }
 
 // measured returns the trials with a valid measurement, without Warmups.
-func measured(records []record.Record) map[record.Trial]bool {
-	out := map[record.Trial]bool{}
+func measured(records []record.Record) map[record.Trial]record.Record {
+	out := map[record.Trial]record.Record{}
 	for _, r := range records {
 		if r.Error == nil && r.Attempt.Phase != record.Warmup {
-			out[r.Attempt.Trial] = true
+			out[r.Attempt.Trial] = r
 		}
 	}
 	return out
@@ -99,15 +106,4 @@ func retried(records []record.Record) int {
 		}
 	}
 	return len(again)
-}
-
-func checkVerdict(t *testing.T, c *v1alpha1.BenchmarkCampaign, records []record.Record) {
-	s := c.Status
-	t.Logf("verdict: %s, knees %q, shared %q, result %q", s.Progress, s.Knees, s.SharedClients, s.Result)
-	if s.Knees == "" || s.SharedClients == "" || s.Result == "" {
-		t.Errorf("the campaign has no verdict: knees %q, shared clients %q, result %q", s.Knees, s.SharedClients, s.Result)
-	}
-	if n := len(measured(records)); n != trials {
-		t.Errorf("%d trials are measured, %d were asked for", n, trials)
-	}
 }

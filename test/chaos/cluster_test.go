@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -25,6 +26,7 @@ type cluster struct {
 	embedded.Cluster
 	client.Client
 	config *rest.Config
+	raw    rest.Interface // for requests to pods
 }
 
 func connect(t *testing.T) *cluster {
@@ -42,6 +44,11 @@ func connect(t *testing.T) *cluster {
 	if c.Client, err = client.New(c.config, client.Options{Scheme: scheme.New()}); err != nil {
 		t.Fatal(err)
 	}
+	clients, err := kubernetes.NewForConfig(c.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.raw = clients.CoreV1().RESTClient()
 	return c
 }
 

@@ -2,139 +2,157 @@ package chaos_test
 
 import (
 	"context"
-	"encoding/json"
-	"strconv"
+	"errors"
+	"slices"
+	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 	"github.com/knee-bench/knee/test/embedded"
 )
 
-// sight holds the processes and pods that exist before the monkey chooses a fault.
-type sight struct {
-	daemons    map[string]embedded.Daemon
-	manager    *corev1.Pod
-	loader     *corev1.Pod // pod of a running trial
-	attempt    *record.Attempt
-	openSearch *corev1.Pod // running pod, ready or not
-}
-
-func (s sight) cell(h hits) string {
-	if h == hitsLoader {
-		return s.loader.Labels[resources.LabelCell]
-	}
-	return s.openSearch.Labels[resources.LabelCell]
-}
-
-func decode(cm corev1.ConfigMap) (record.Record, error) {
-	return record.Decode([]byte(cm.Data[resources.RecordKey]))
-}
-
-// look finds the processes and pods that a fault can hit.
-func (m *monkey) look(ctx context.Context) (sight, error) {
-	var s sight
-	var err error
-	if s.daemons, err = m.cluster.Daemons(ctx); err != nil {
-		return s, err
-	}
-	var managers, pods corev1.PodList
-	err = m.cluster.List(ctx, &managers, client.InNamespace("knee-system"), client.MatchingLabels{resources.LabelComponent: "manager"})
-	if err != nil {
-		return s, err
-	}
-	for i := range managers.Items {
-		if running(managers.Items[i], "manager") {
-			s.manager = &managers.Items[i]
-		}
-	}
-	if err := m.cluster.List(ctx, &pods, client.InNamespace(m.namespace)); err != nil {
-		return s, err
-	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
-		switch {
-		case running(*pod, resources.ContainerTrial):
-			s.loader = pod
-		case running(*pod, resources.ContainerOpenSearch):
-			s.openSearch = pod
-		}
-	}
-	if s.loader != nil {
-		var job batchv1.Job
-		key := client.ObjectKey{Namespace: m.namespace, Name: s.loader.Labels[batchv1.JobNameLabel]}
-		if err := m.cluster.Get(ctx, key, &job); err != nil {
-			return s, err
-		}
-		s.attempt = &record.Attempt{}
-		if err := json.Unmarshal([]byte(job.Annotations[resources.AnnotationTrial]), s.attempt); err != nil {
-			return s, err
-		}
-	}
-	return s, nil
-}
-
-// running reports whether a container of a pod runs and the pod is not being deleted.
-func running(pod corev1.Pod, container string) bool {
-	for _, s := range pod.Status.ContainerStatuses {
-		if s.Name == container && s.State.Running != nil {
-			return pod.DeletionTimestamp.IsZero()
-		}
-	}
-	return false
-}
-
-// kind is a kind of fault. inject returns the name of the pod or process that it hit.
+// kind is a kind of fault.
 type kind struct {
-	name     string
-	hits     hits
+	name   string
+	hits   hits
+	spoils int    // how many trials such a fault may spoil at most
+	best   moment // moment at which the fault has the most effect
+	// possible reports whether the pods and processes that the fault needs exist.
 	possible func(sight) bool
-	inject   func(context.Context, *cluster, sight) (string, error)
+	// inject calls began when the fault has taken effect, and returns when the fault is over. It returns the name of the
+	// pod or process that the fault hit.
+	inject func(ctx context.Context, c *cluster, s sight, began func()) (string, error)
 }
 
-func kinds() []kind {
-	manager := func(s sight) bool { return s.manager != nil }
-	loader := func(s sight) bool { return s.loader != nil }
-	openSearch := func(s sight) bool { return s.openSearch != nil }
-	return []kind{
-		{"manager deleted", hitsNothing, manager, deletePod(func(s sight) *corev1.Pod { return s.manager })},
-		{"manager killed", hitsNothing, manager, killContainer("manager", func(s sight) *corev1.Pod { return s.manager })},
-		{"trial pod deleted", hitsLoader, loader, deletePod(func(s sight) *corev1.Pod { return s.loader })},
-		{"trial pod force-deleted", hitsLoader, loader, deletePod(func(s sight) *corev1.Pod { return s.loader }, client.GracePeriodSeconds(0))},
-		{"OpenSearch killed", hitsOpenSearch, openSearch, killContainer(resources.ContainerOpenSearch, func(s sight) *corev1.Pod { return s.openSearch })},
-		{"OpenSearch pod deleted", hitsOpenSearch, openSearch, deletePod(func(s sight) *corev1.Pod { return s.openSearch })},
-		{"OpenSearch pod force-deleted", hitsOpenSearch, openSearch, deletePod(func(s sight) *corev1.Pod { return s.openSearch }, client.GracePeriodSeconds(0))},
-		killDaemon("kubelet"), killDaemon("containerd"), killDaemon("kube-apiserver"), killDaemon("etcd"), killDaemon("kube-controller-manager"),
+// hits names the part of a running trial that a fault disturbs.
+type hits int
+
+const (
+	hitsNothing    hits = iota // neither OpenSearch nor the loader
+	hitsOpenSearch             // the cell's OpenSearch
+	hitsLoader                 // the attempt's loader pod
+)
+
+// groups returns all kinds of faults. The kinds of a group fail in a similar way.
+func groups() [][]kind {
+	daemons := []string{"kubelet", "containerd", "kube-apiserver", "etcd", "kube-controller-manager", "kube-scheduler"}
+	killed, stopped := []kind{}, []kind{}
+	for _, d := range daemons {
+		killed, stopped = append(killed, daemonKilled(d)), append(stopped, daemonStopped(d))
+	}
+	return [][]kind{
+		{
+			{"trial pod deleted", hitsLoader, 1, duringTrial, hasLoader, deletePod(loader)},
+			{"trial pod force-deleted", hitsLoader, 1, duringTrial, hasLoader, deletePod(loader, client.GracePeriodSeconds(0))},
+		},
+		{
+			{"OpenSearch killed", hitsOpenSearch, 1, duringLoad, hasOpenSearch, killContainer(openSearch)},
+			{"OpenSearch pod deleted", hitsOpenSearch, 1, duringTrial, hasOpenSearch, deletePod(openSearch)},
+			{"OpenSearch pod force-deleted", hitsOpenSearch, 1, duringTrial, hasOpenSearch, deletePod(openSearch, client.GracePeriodSeconds(0))},
+			{"OpenSearch stopped", hitsOpenSearch, 2, duringLoad, hasOpenSearch, stopContainer(openSearch)},
+			{"disk of OpenSearch full", hitsOpenSearch, 2, duringLoad, hasOpenSearch, fillDisk},
+		},
+		{
+			{"manager deleted", hitsNothing, 0, duringTrial, hasManager, deletePod(manager)},
+			{"manager killed", hitsNothing, 0, duringTrial, hasManager, killContainer(manager)},
+			{"manager stopped", hitsNothing, 0, duringTrial, hasManager, stopContainer(manager)},
+			{"leader of two managers killed", hitsNothing, 0, duringTrial, hasManager, killLeader},
+		},
+		{
+			{"loader cut off from OpenSearch", hitsLoader, 2, duringLoad, func(s sight) bool { return hasLoader(s) && hasOpenSearch(s) }, cutOffLoader},
+			{"manager cut off from the API server", hitsNothing, 0, duringTrial, hasManager, cutOffManager},
+			slowAPIServer,
+		},
+		killed,
+		stopped,
 	}
 }
 
-func deletePod(choose func(sight) *corev1.Pod, options ...client.DeleteOption) func(context.Context, *cluster, sight) (string, error) {
-	return func(ctx context.Context, c *cluster, s sight) (string, error) {
-		pod := choose(s)
-		uid := client.Preconditions{UID: &pod.UID}
-		return pod.Name, c.Delete(ctx, pod, append(options, uid)...)
+// target is a container that a fault hits.
+type target struct {
+	container string
+	pod       func(sight) *corev1.Pod
+}
+
+var (
+	manager    = target{"manager", func(s sight) *corev1.Pod { return s.manager }}
+	loader     = target{resources.ContainerTrial, func(s sight) *corev1.Pod { return s.loader }}
+	openSearch = target{resources.ContainerOpenSearch, func(s sight) *corev1.Pod { return s.openSearch }}
+)
+
+func hasManager(s sight) bool    { return s.manager != nil }
+func hasLoader(s sight) bool     { return s.loader != nil }
+func hasOpenSearch(s sight) bool { return s.openSearch != nil }
+
+// deletePod deletes a pod. The fault has taken effect when the container runtime has ended the container.
+func deletePod(t target, options ...client.DeleteOption) func(context.Context, *cluster, sight, func()) (string, error) {
+	return func(ctx context.Context, c *cluster, s sight, began func()) (string, error) {
+		pod := t.pod(s)
+		options := append(slices.Clone(options), client.Preconditions{UID: &pod.UID})
+		// The API server may have executed a request that timed out, so only a request with an answer ends the loop.
+		err := until(ctx, "the pod is deleted", func(ctx context.Context) error {
+			err := c.Delete(ctx, pod.DeepCopy(), options...)
+			if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+				return nil
+			}
+			return err
+		})
+		if err != nil {
+			return pod.Name, err
+		}
+		err = until(ctx, "the container ends", func(ctx context.Context) error {
+			_, err := c.Processes(ctx, *pod, t.container)
+			if errors.Is(err, embedded.ErrNotRunning) {
+				return nil
+			}
+			return errors.Join(err, errors.New("it runs"))
+		})
+		began()
+		return pod.Name, err
 	}
 }
 
 // killContainer kills the first process of a container, as the kernel's OOM killer does.
-func killContainer(container string, choose func(sight) *corev1.Pod) func(context.Context, *cluster, sight) (string, error) {
-	return func(ctx context.Context, c *cluster, s sight) (string, error) {
-		pod := choose(s)
-		processes, err := c.Processes(ctx, *pod, container)
+func killContainer(t target) func(context.Context, *cluster, sight, func()) (string, error) {
+	return func(ctx context.Context, c *cluster, s sight, began func()) (string, error) {
+		processes, err := c.Processes(ctx, *t.pod(s), t.container)
 		if err != nil {
 			return "", err
 		}
-		return pod.Name, c.Signal(ctx, "KILL", processes[0])
+		err = c.Signal(ctx, "KILL", processes[0])
+		began()
+		return t.pod(s).Name, err
 	}
 }
 
-func killDaemon(name string) kind {
-	return kind{name + " killed", hitsNothing, func(s sight) bool { return s.daemons[name].PID > 1 },
-		func(ctx context.Context, c *cluster, s sight) (string, error) {
-			pid := strconv.Itoa(s.daemons[name].PID)
-			return "process " + pid, c.Signal(ctx, "KILL", pid)
-		}}
+func daemonKilled(name string) kind {
+	return kind{name + " killed", hitsNothing, 0, duringTrial, runs(name), func(ctx context.Context, c *cluster, s sight, began func()) (string, error) {
+		err := c.Signal(ctx, "KILL", s.pid(name))
+		began()
+		return "process " + s.pid(name), err
+	}}
+}
+
+func daemonStopped(name string) kind {
+	return kind{name + " stopped", hitsNothing, 0, duringTrial, runs(name), func(ctx context.Context, c *cluster, s sight, began func()) (string, error) {
+		return "process " + s.pid(name), c.Script(ctx, stop(s.pid(name)), began)
+	}}
+}
+
+func runs(daemon string) func(sight) bool {
+	return func(s sight) bool { return s.daemons[daemon].PID > 1 }
+}
+
+// stopContainer stops all processes of a container for a while, as a machine does that is suspended.
+func stopContainer(t target) func(context.Context, *cluster, sight, func()) (string, error) {
+	return func(ctx context.Context, c *cluster, s sight, began func()) (string, error) {
+		processes, err := c.Processes(ctx, *t.pod(s), t.container)
+		if err != nil {
+			return "", err
+		}
+		return t.pod(s).Name, c.Script(ctx, stop(strings.Join(processes, " ")), began)
+	}
 }

@@ -2,9 +2,8 @@ package chaos_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,70 +13,48 @@ import (
 
 // fault is one injected fault.
 type fault struct {
-	Kind    string
+	kind
 	At      time.Time       // just before the injection
+	Began   time.Time       // when it had taken effect
+	Ended   time.Time       // when it was over
 	Target  string          // the pod or process that it hit
-	Hits    hits            // the part of a running trial that the fault disturbs
 	Cell    string          // hash of the cell that the fault hit; empty: no cell
 	Attempt *record.Attempt // the attempt that ran at that time; nil: none
 }
-
-// hits names the part of a running trial that a fault disturbs.
-type hits int
-
-const (
-	hitsNothing    hits = iota // neither OpenSearch nor the loader
-	hitsOpenSearch             // the cell's OpenSearch
-	hitsLoader                 // the attempt's loader pod
-)
 
 // monkey injects faults, one after the other.
 type monkey struct {
 	cluster   *cluster
 	namespace string
-	random    *rand.Rand
+	documents int64 // of a load
 	log       func(string, ...any)
 
 	done []fault
 }
 
-// maxDelay bounds the random pause before a fault: a trial takes about this long.
-const maxDelay = 18 * time.Second
-
-// run injects n faults, spread over the campaign: fault i is due when i/n of the trials are measured. The number of
-// faults is limited, so the campaign ends in any case. The deck contains all kinds of faults in random order, several
-// times if necessary, so that it has at least n entries. When a fault is due, run injects the first fault of the deck
-// that is possible at that moment.
-func (m *monkey) run(ctx context.Context, n int) {
-	var deck []kind
-	for len(deck) < n {
-		all := kinds()
-		m.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		deck = append(deck, all...)
-	}
-	for i := range n {
-		// Both random numbers are drawn before any wait, so they depend only on the seed, not on the timing of the
-		// cluster.
-		duringTrial, delay := m.random.IntN(4) > 0, time.Duration(m.random.Int64N(int64(maxDelay)))
-		if until(ctx, "progress", func(ctx context.Context) error { return m.due(ctx, i*trials/n) }) != nil && ctx.Err() != nil {
+// run injects the faults of a schedule. The number of faults is limited, so the campaign ends in any case.
+func (m *monkey) run(ctx context.Context, plan []planned) {
+	for _, p := range plan {
+		for ctx.Err() == nil && until(ctx, "the fault is due", func(ctx context.Context) error { return m.checkProgress(ctx, p.after) }) != nil {
+		}
+		err := until(ctx, "the fault is possible", func(ctx context.Context) error {
+			err := m.inject(ctx, p)
+			if errors.Is(err, errTooLate) { // another moment comes
+				p.delay = 0
+			}
+			return err
+		})
+		if ctx.Err() != nil {
 			return
 		}
-		if duringTrial && until(ctx, "a trial runs", m.trialRuns) != nil && ctx.Err() != nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(delay):
-		}
-		if err := until(ctx, "a fault is possible", func(ctx context.Context) error { return m.play(ctx, &deck) }); err != nil && ctx.Err() == nil {
-			m.log("no fault was possible: %v", err)
+		if err != nil {
+			m.log("%s: not injected: %v", p.name, err)
 		}
 	}
 }
 
-// due returns an error if fewer than want trials are measured.
-func (m *monkey) due(ctx context.Context, want int) error {
+// checkProgress returns an error if fewer than want trials are measured.
+func (m *monkey) checkProgress(ctx context.Context, want int) error {
 	var list corev1.ConfigMapList
 	if err := m.cluster.listRecords(ctx, m.namespace, &list); err != nil {
 		return err
@@ -94,38 +71,46 @@ func (m *monkey) due(ctx context.Context, want int) error {
 	return nil
 }
 
-func (m *monkey) trialRuns(ctx context.Context) error {
-	s, err := m.look(ctx)
-	if err == nil && s.loader == nil {
-		err = fmt.Errorf("no trial runs")
-	}
-	return err
-}
+// errTooLate means that a fault was possible before its delay, but not after it.
+var errTooLate = errors.New("the delay was too long")
 
-// play injects the first fault of the deck that is possible now.
-func (m *monkey) play(ctx context.Context, deck *[]kind) error {
-	s, err := m.look(ctx)
-	if err != nil {
+// inject waits for the fault's delay and injects the fault. It returns an error if the fault is not possible now.
+func (m *monkey) inject(ctx context.Context, p planned) error {
+	if _, err := m.lookFor(ctx, p); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(*deck, func(k kind) bool { return k.possible(s) })
-	if i < 0 {
-		return fmt.Errorf("none of the deck is possible")
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(p.delay):
 	}
-	k := (*deck)[i]
-	f := fault{Kind: k.name, At: time.Now(), Hits: k.hits, Attempt: s.attempt}
-	if k.hits != hitsNothing {
-		f.Cell = s.cell(k.hits)
+	s, err := m.lookFor(ctx, p)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errTooLate, err)
 	}
-	if f.Target, err = k.inject(ctx, m.cluster, s); err != nil {
-		return fmt.Errorf("%s: %w", k.name, err)
+	f := fault{kind: p.kind, At: time.Now(), Attempt: s.attempt, Cell: s.cell(p.hits)}
+	f.Target, err = p.inject(ctx, m.cluster, s, func() { f.Began = time.Now() })
+	if f.Began.IsZero() {
+		return fmt.Errorf("%s: %w", p.name, errors.Join(err, errors.New("it had no effect")))
 	}
-	*deck = slices.Delete(*deck, i, i+1)
+	f.Ended = time.Now()
 	m.done = append(m.done, f)
 	during := "while no trial ran"
 	if s.attempt != nil {
-		during = fmt.Sprintf("during %s %s c%d r%d a%d", s.attempt.Variant, s.attempt.Phase, s.attempt.Clients, s.attempt.Repetition, s.attempt.N)
+		during = "during " + name(*s.attempt)
 	}
-	m.log("%s fault %d: %s (%s) %s", f.At.Format("15:04:05"), len(m.done), f.Kind, f.Target, during)
+	m.log("%s fault %d: %s (%s) for %.1f s %s", f.At.Format("15:04:05"), len(m.done), f.name, f.Target, f.Ended.Sub(f.At).Seconds(), during)
+	if err != nil {
+		m.log("%s: after its effect: %v", p.name, err)
+	}
 	return nil
+}
+
+// lookFor returns what exists now, or an error if it is not the moment of a planned fault.
+func (m *monkey) lookFor(ctx context.Context, p planned) (sight, error) {
+	s, err := m.look(ctx)
+	if err == nil {
+		err = m.checkMoment(ctx, s, p)
+	}
+	return s, err
 }

@@ -4,10 +4,13 @@
 package embedded
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,6 +72,9 @@ func (c Cluster) Signal(ctx context.Context, signal string, pids ...string) erro
 	return err
 }
 
+// ErrNotRunning is returned by Processes for a container that does not run.
+var ErrNotRunning = errors.New("the container does not run")
+
 // Processes returns the ids of the processes of a pod's container, the first process first. It asks the container
 // runtime of the node.
 func (c Cluster) Processes(ctx context.Context, pod corev1.Pod, container string) ([]string, error) {
@@ -96,7 +102,31 @@ func (c Cluster) Processes(ctx context.Context, pod corev1.Pod, container string
 			return out, nil
 		}
 	}
-	return nil, fmt.Errorf("container %s of pod %s does not run", container, pod.Name)
+	return nil, fmt.Errorf("container %s of pod %s: %w", container, pod.Name, ErrNotRunning)
+}
+
+// Script runs a shell script on the node. It calls began when the script prints a line, and returns when the script has
+// ended. The end of ctx does not end the script, so a script that disturbs the node can always undo this.
+func (c Cluster) Script(ctx context.Context, script string, began func()) error {
+	cmd := c.command(context.WithoutCancel(ctx), "exec", "--", "/bin/sh", "-c", script)
+	var words bytes.Buffer
+	cmd.Stderr = &words
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(out)
+	if _, err := lines.ReadString('\n'); err == nil {
+		began()
+	}
+	_, _ = io.Copy(io.Discard, lines) // an error of the pipe shows in the error of Wait
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(words.String()))
+	}
+	return nil
 }
 
 // VolumeFolder returns the folder of a volume's files on this machine. The path /run/knee of the node is the cluster's
@@ -130,10 +160,14 @@ func (c Cluster) tasks(ctx context.Context, args ...string) ([][]string, error) 
 // run runs knee-cluster for this cluster and returns its output.
 func (c Cluster) run(ctx context.Context, args ...string) ([]byte, error) {
 	var out, words bytes.Buffer
-	cmd := exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "knee-cluster"), append([]string{"--dir", c.Folder}, args...)...)
+	cmd := c.command(ctx, args...)
 	cmd.Stdout, cmd.Stderr = &out, &words
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("knee-cluster %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(words.String()))
 	}
 	return out.Bytes(), nil
+}
+
+func (c Cluster) command(ctx context.Context, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, filepath.Join(c.Root, "bin", "knee-cluster"), append([]string{"--dir", c.Folder}, args...)...)
 }
