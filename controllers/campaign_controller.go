@@ -150,12 +150,12 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 		return unplanned(observed.ContentsErr)
 	}
 	r.leftovers.Remember(c, p)
+	if invalid != nil && !finished { // before Find: an invalid spec may have millions of trials
+		return r.release(ctx, c, p, observed.World, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Invalid(c, d, invalid) }, nil)
+	}
 	found := r.findings.Find(c, p, observed.Records, finished)
 	if isStale, err := r.lacksRecords(ctx, c, found, observed.Records); isStale || err != nil {
-		return ctrl.Result{RequeueAfter: children.RetryInterval}, err // usually the event of the missing record causes the next Reconcile earlier
-	}
-	if invalid != nil && !finished {
-		return r.release(ctx, c, p, observed.World, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Invalid(c, d, invalid) }, nil)
+		return requeue(children.RetryInterval, isStale, err) // usually the event of the missing record causes the next Reconcile earlier
 	}
 	if changed, err := r.applier.UpdateRecords(ctx, c, p, observed.World); err != nil && !apierrors.IsConflict(err) {
 		if finished {

@@ -37,7 +37,7 @@ func agent(t *testing.T, env []string, args ...string) (string, int) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env = slices.Concat(env, []string{self + "=1"})
+	cmd.Env = slices.Concat(env, []string{self + "=1", "GOCOVERDIR=" + t.TempDir()}) // go test -cover: without it, the program prints a warning
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)

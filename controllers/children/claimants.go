@@ -63,7 +63,8 @@ func ReadClaim(c *v1alpha1.BenchmarkCampaign) decide.Claimant {
 	return decide.Claimant{
 		Campaign: client.ObjectKeyFromObject(c), UID: c.UID, Created: c.CreationTimestamp.Time,
 		Since: activeSince(c), Yielded: timeOrZero(c.Status.YieldedAt), Stalled: meta.IsStatusConditionTrue(c.Status.Conditions, v1alpha1.ConditionStalled),
-		Wants: wantedPools(c), Unmeasured: unmeasuredPools(c), Reason: claimReason(c),
+		Releases: ptr.Deref(c.Spec.Suspend, false) && c.Spec.WhenSuspended == v1alpha1.SuspendReleaseNodes,
+		Wants:    wantedPools(c), Unmeasured: unmeasuredPools(c), Reason: claimReason(c),
 	}
 }
 

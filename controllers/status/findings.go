@@ -93,8 +93,8 @@ func newFindings(in view.Input) *Findings {
 	return f
 }
 
-// HasLessThan reports whether the campaign's status has more trials done for the same spec. So a record is gone, or the cache shows the
-// records later than the status.
+// HasLessThan reports whether the campaign's status has more trials done for the same generation. Then a record is gone or judged in another
+// way, or the cache of records is older than the status.
 func (f *Findings) HasLessThan(c *v1alpha1.BenchmarkCampaign) bool {
 	return c.Status.ObservedGeneration == c.Generation && ptr.Deref(f.status.TrialCounts.Done, 0) < ptr.Deref(c.Status.TrialCounts.Done, 0)
 }

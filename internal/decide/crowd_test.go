@@ -57,6 +57,7 @@ func (c *crowd) claimants() []decide.Claimant {
 		claimant := decide.Claimant{
 			Campaign: types.NamespacedName{Namespace: s.campaign.Namespace, Name: s.campaign.Name}, UID: s.campaign.UID, Created: s.campaign.CreationTimestamp.Time,
 			Holds: s.held(), Since: s.world.ActiveSince, Yielded: s.world.Self.Yielded, Stalled: !s.world.StalledSince.IsZero(),
+			Releases: s.world.Suspended && s.campaign.Spec.WhenSuspended == v1alpha1.SuspendReleaseNodes,
 		}
 		if !s.world.Suspended && !c.over[i] {
 			claimant.Wants, claimant.Unmeasured = plan.Needs(s.campaign), s.unmeasured

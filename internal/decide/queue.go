@@ -135,7 +135,7 @@ func (c Claimant) keepsNodes() bool {
 	case ReasonDeleted, v1alpha1.ReasonDeadlineExceeded, v1alpha1.ReasonInvalidSpec, v1alpha1.ReasonOperatorMissing:
 		return false
 	}
-	return len(c.Wants) == 0 && c.holdsAny()
+	return len(c.Wants) == 0 && c.holdsAny() && !c.Releases
 }
 
 // isActive reports whether a campaign has its turn. An active campaign may hold no nodes for a moment: between two JVMs, two cells, or two

@@ -107,6 +107,8 @@ func TestQueue_blockedCampaign_comesLast(t *testing.T) {
 		c.Reason = reason
 		return c
 	}
+	releasing := holder(v1alpha1.ReasonSuspended)
+	releasing.Releases = true
 	older := claimantOn("ns", "o", "a", "b")
 	older.Created = start.Add(-time.Minute)
 	measured := older
@@ -119,6 +121,7 @@ func TestQueue_blockedCampaign_comesLast(t *testing.T) {
 		starts bool
 	}{
 		{"the holder is suspended", []decide.Claimant{older, holder(v1alpha1.ReasonSuspended)}, true},
+		{"the holder is suspended and releases its nodes after its trial", []decide.Claimant{older, releasing}, false},
 		{"the holder is finished and retains its cluster", []decide.Claimant{holder(v1alpha1.ReasonFinished), older}, true},
 		{"the holder is gone", []decide.Claimant{older}, false},
 		{"the holder is being deleted", []decide.Claimant{older, holder(decide.ReasonDeleted)}, false},

@@ -39,6 +39,7 @@ type Claimant struct {
 	Since    time.Time   // since when the campaign is active, see Decision.ActiveSince; zero: it is not active
 	Yielded  time.Time   // when the campaign gave up its turn; zero: it did not, or its turn came again
 	Stalled  bool        // the campaign cannot continue without a user
+	Releases bool        // the campaign is suspended, and releases its nodes when its trials end
 	Wants    []plan.Pool // pools of all cells; none if the campaign is over, suspended, invalid or deleted
 	Holds    []plan.Pool // pools of the existing OpenSearch pods, including terminating ones
 	Reason   string      // reason of the campaign's Ready condition

@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -215,6 +216,7 @@ func (c *cluster) left(ctx context.Context, ns string) ([]string, error) {
 		"BenchmarkCampaign": &v1alpha1.BenchmarkCampaignList{}, "StatefulSet": &appsv1.StatefulSetList{}, "ControllerRevision": &appsv1.ControllerRevisionList{},
 		"Job": &batchv1.JobList{}, "Pod": &corev1.PodList{}, "Service": &corev1.ServiceList{}, "ConfigMap": &corev1.ConfigMapList{},
 		"Secret": &corev1.SecretList{}, "PersistentVolumeClaim": &corev1.PersistentVolumeClaimList{}, "NetworkPolicy": &networkingv1.NetworkPolicyList{},
+		"PodDisruptionBudget": &policyv1.PodDisruptionBudgetList{},
 	} {
 		if err := c.List(ctx, list, client.InNamespace(ns)); err != nil {
 			return nil, err

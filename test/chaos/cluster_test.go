@@ -3,13 +3,16 @@ package chaos_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -49,7 +52,30 @@ func connect(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	c.raw = clients.CoreV1().RESTClient()
+	c.deleteOld(t)
 	return c
+}
+
+// namespaces is the prefix of the names of this test's namespaces and volumes.
+const namespaces = "knee-chaos-"
+
+// deleteOld deletes the namespaces and volumes of earlier runs that failed: their campaigns would compete for the node.
+func (c *cluster) deleteOld(t *testing.T) {
+	t.Helper()
+	for _, list := range []client.ObjectList{&corev1.NamespaceList{}, &corev1.PersistentVolumeList{}} {
+		must(t.Context(), t, "delete what earlier runs left", func(ctx context.Context) error {
+			if err := c.List(ctx, list); err != nil {
+				return err
+			}
+			return meta.EachListItem(list, func(o runtime.Object) error {
+				old := o.(client.Object)
+				if !strings.HasPrefix(old.GetName(), namespaces) {
+					return nil
+				}
+				return client.IgnoreNotFound(c.Delete(ctx, old))
+			})
+		})
+	}
 }
 
 // until calls the function ask again and again, for at most 5 minutes, until ask returns no error. During this time the
@@ -85,7 +111,7 @@ func must(ctx context.Context, t *testing.T, what string, ask func(context.Conte
 // unless the test failed.
 func (c *cluster) namespace(ctx context.Context, t *testing.T) string {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-		Name:   fmt.Sprintf("knee-chaos-%d", time.Now().UnixNano()),
+		Name:   fmt.Sprintf(namespaces+"%d", time.Now().UnixNano()),
 		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
 	must(ctx, t, "make the namespace", func(ctx context.Context) error {

@@ -97,7 +97,8 @@ func checkDisturbed(t *testing.T, done []fault, records []record.Record) int {
 	return wrong
 }
 
-// disturbances returns the faults that had hit OpenSearch or the loader before the end of the load of a valid record.
+// disturbances returns the faults that hit OpenSearch or the loader during the load of a valid record. A lasting fault that began before the
+// load is left out: it delays the start of the load.
 func disturbances(done []fault, r record.Record) (out []fault) {
 	if r.Error != nil || r.Ingest == nil {
 		return nil

@@ -110,7 +110,9 @@ func deletePod(t target, options ...client.DeleteOption) func(context.Context, *
 			}
 			return errors.Join(err, errors.New("it runs"))
 		})
-		began()
+		if err == nil {
+			began()
+		}
 		return pod.Name, err
 	}
 }
@@ -122,18 +124,22 @@ func killContainer(t target) func(context.Context, *cluster, sight, func()) (str
 		if err != nil {
 			return "", err
 		}
-		err = c.Signal(ctx, "KILL", processes[0])
-		began()
-		return t.pod(s).Name, err
+		return t.pod(s).Name, kill(ctx, c, processes[0], began)
 	}
 }
 
 func daemonKilled(name string) kind {
 	return kind{name + " killed", hitsNothing, 0, duringTrial, runs(name), func(ctx context.Context, c *cluster, s sight, began func()) (string, error) {
-		err := c.Signal(ctx, "KILL", s.pid(name))
-		began()
-		return "process " + s.pid(name), err
+		return "process " + s.pid(name), kill(ctx, c, s.pid(name), began)
 	}}
+}
+
+func kill(ctx context.Context, c *cluster, process string, began func()) error {
+	err := c.Signal(ctx, "KILL", process)
+	if err == nil {
+		began()
+	}
+	return err
 }
 
 func daemonStopped(name string) kind {

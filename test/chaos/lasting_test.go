@@ -21,9 +21,14 @@ const lasting = activity + 10
 
 // Each script prints a line when its fault has taken effect, and always undoes the fault.
 
+// undone returns a script that runs the commands of undo when it ends, also if it is interrupted.
+func undone(undo, script string) string {
+	return "trap '" + undo + "' EXIT\ntrap 'exit 1' HUP INT TERM\n" + script
+}
+
 // stop returns a script that stops processes for a while. A process that ended in the meantime is no error.
 func stop(pids string) string {
-	return fmt.Sprintf("kill -STOP %[1]s && echo stopped && sleep %[2]d; kill -CONT %[1]s || true", pids, lasting)
+	return undone("kill -CONT "+pids+" || true", fmt.Sprintf("kill -STOP %s && echo stopped && sleep %d || true\n", pids, lasting))
 }
 
 // slowAPIServer adds up to 0.8 s of latency to each request to the API server: it is stopped for 0.8 s of each second.
@@ -31,22 +36,18 @@ var slowAPIServer = kind{"API server slowed down", hitsNothing, 0, duringTrial, 
 	func(ctx context.Context, c *cluster, s sight, began func()) (string, error) {
 		pid := s.pid("kube-apiserver")
 		const script = `kill -STOP %[1]s || exit; echo slow
-for i in $(seq %[2]d); do sleep 0.8; kill -CONT %[1]s; sleep 0.2; kill -STOP %[1]s; done
-kill -CONT %[1]s || true`
-		return "process " + pid, c.Script(ctx, fmt.Sprintf(script, pid, lasting), began)
+for i in $(seq %[2]d); do sleep 0.8; kill -CONT %[1]s; sleep 0.2; kill -STOP %[1]s; done`
+		return "process " + pid, c.Script(ctx, undone("kill -CONT "+pid+" || true", fmt.Sprintf(script, pid, lasting)), began)
 	}}
 
 // drop returns a script that drops packets for a while. Each rule is the match of an iptables rule, with its chain.
 func drop(rules ...string) string {
-	script := "undo() {\n"
+	undo, script := "", "set -e\n"
 	for _, rule := range rules {
-		script += "iptables -w 10 -t mangle -D " + rule + " -j DROP\n"
-	}
-	script += "}\ntrap 'undo 2>/dev/null' EXIT\nset -e\n"
-	for _, rule := range rules {
+		undo += "iptables -w 10 -t mangle -D " + rule + " -j DROP 2>/dev/null || true\n"
 		script += "iptables -w 10 -t mangle -I " + rule + " -j DROP\n"
 	}
-	return script + fmt.Sprintf("echo dropped\nsleep %d\n", lasting)
+	return undone(undo, script+fmt.Sprintf("echo dropped\nsleep %d\n", lasting))
 }
 
 // cutOffLoader drops all packets between the loader pod and OpenSearch, also those of established connections.
@@ -80,12 +81,12 @@ const (
 // then the last blocks.
 func fillDisk(ctx context.Context, c *cluster, s sight, began func()) (string, error) {
 	const script = `cd %[1]s
-trap 'rm -f fill rest' EXIT
 fallocate -l $(($(df --output=avail -B1M . | tail -n 1) - 8))M fill || exit
 ! dd if=/dev/zero of=rest bs=64k 2>/dev/null || exit
 echo full
 sleep %[2]d`
-	return s.openSearch.Name, c.Script(ctx, fmt.Sprintf(script, diskFolder, lasting), began)
+	undo := fmt.Sprintf("rm -f %[1]s/fill %[1]s/rest", diskFolder)
+	return s.openSearch.Name, c.Script(ctx, undone(undo, fmt.Sprintf(script, diskFolder, lasting)), began)
 }
 
 // disk mounts the small disk on the folder of the volumes until the end of the test. Volumes that exist are hidden in the

@@ -104,11 +104,13 @@ func essence(o outcome) map[string]string {
 		out["comparison "+c.Variant+" "+c.Topology+" "+c.Baseline] = fmt.Sprint(c.Ratio != "", c.Low != "", c.ConfidencePercent)
 	}
 	for trial, r := range measured(o.records) {
-		key := fmt.Sprint("trial ", trial.Variant, trial.Topology, trial.Phase, trial.Repetition)
+		key := fmt.Sprintf("trial %s %s %s %d", trial.Variant, trial.Topology, trial.Phase, trial.Repetition)
 		if trial.Phase == record.Sweep { // the client count of the Finals depends on the knees
-			key += fmt.Sprint(" clients ", trial.Clients)
+			key += fmt.Sprintf(" clients %d", trial.Clients)
 		}
-		out[key] = fmt.Sprint(r.Ingest.Count, " documents")
+		if r.Ingest != nil { // checkRecords reports a record without a load
+			out[key] = fmt.Sprintf("%d documents", r.Ingest.Count)
+		}
 	}
 	return out
 }
