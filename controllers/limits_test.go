@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -79,11 +80,15 @@ var _ = Describe("a campaign at the limits", func() {
 		for i := range 4 {
 			w.Topology(fmt.Sprintf("t%d", i), 1)
 		}
-		w.Spec.Sweep = v1alpha1.Sweep{Range: &v1alpha1.ClientRange{Min: 1, Max: 64, Step: 1}, Repetitions: ptr.To[int32](5)}
+		w.Spec.Sweep = v1alpha1.Sweep{Mode: v1alpha1.SweepFixed, Range: &v1alpha1.ClientRange{Min: 1, Max: 64, Step: 1}}
 		w.Repetitions(50)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		c := start(w)
 		Eventually(ready(c)).Should(Equal("False/InvalidSpec"))
-		Expect(message(c)).To(ContainSubstring("11840 trials"))
+		Expect(message(c)).To(ContainSubstring("102400 trials"))
+		runtime.ReadMemStats(&after)
+		Expect((after.TotalAlloc-before.TotalAlloc)>>20).To(BeNumerically("<", 100), "MiB: such a campaign is not assessed")
 		Expect(count(&appsv1.StatefulSetList{}, ns, "")).To(BeZero())
 	})
 })
