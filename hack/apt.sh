@@ -36,6 +36,8 @@ if [ ! -e "$policy" ]; then
   chmod +x "$policy"
   trap 'rm -f "$log" "$policy"' EXIT
 fi
+enabled() { systemctl list-unit-files --type=service --state=enabled --no-legend 2>/dev/null | awk '{print $1}' | sort; }
+before=$(enabled || true)
 export DEBIAN_FRONTEND=noninteractive
 apt() { apt-get -qq -o DPkg::Lock::Timeout=300 "$@" </dev/null >>"$log" 2>&1 9>&-; }
 install() { apt install -y --no-install-recommends "${missing[@]}"; }
@@ -45,10 +47,6 @@ if ! install && ! { { apt update || { sleep 30 && apt update; }; } && install; }
   echo "$for: apt-get could not install ${missing[*]} (its last lines are above)" >&2
   exit 1
 fi
-if command -v systemctl >/dev/null; then
-  for package in "${missing[@]}"; do
-    for unit in $(dpkg -L "$package" | sed -n 's|.*/systemd/system/\([^/]*\.service\)$|\1|p'); do
-      systemctl disable "$unit" >/dev/null 2>&1 || true
-    done
-  done
-fi
+for unit in $(comm -13 <(echo "$before") <(enabled || true)); do
+  systemctl disable "$unit" >/dev/null 2>&1 || true
+done

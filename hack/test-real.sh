@@ -46,6 +46,7 @@ fail() {
 cd "$root"
 # contract.Cluster makes sure that the names of these tests match the pattern.
 mapfile -t packages < <(git grep -l --untracked 'contract\.Cluster(' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's#^#./#')
+[ ${#packages[@]} -gt 0 ] || fail "no package found"
 go test -count=1 -run '^$' "${packages[@]}" > /dev/null 9>&- # compiles them while OpenSearch starts
 deadline=$((SECONDS + 300))
 port=''

@@ -38,7 +38,7 @@ images: images-host ## Build the container images into .cache/images (no contain
 
 .PHONY: images-host image-rootfs image-tools image-jre image-packages
 images-host:
-	@$(ROOT)/hack/apt.sh images mmdebstrap=mmdebstrap python3=python3 pip3=python3-pip mvn=maven
+	@$(ROOT)/hack/apt.sh images mmdebstrap=mmdebstrap python3=python3 pip3=python3-pip mvn=maven curl=curl
 # The slow parts wait for registries, so they run in parallel.
 image-tools:
 	@$(IMAGES_ENV) $(IMAGES_DIR)/tools.sh
