@@ -297,7 +297,7 @@ type Timeouts struct {
 	// +kubebuilder:validation:Minimum=10
 	// +kubebuilder:validation:Maximum=604800
 	ActivitySeconds *int32 `json:"activitySeconds,omitempty"`
-	// yieldSeconds is how long a Stalled campaign keeps its nodes. After that, if another campaign waits for them, it releases
+	// yieldSeconds is how long a Stalled campaign keeps its nodes. After that, if another campaign could then start, it releases
 	// the nodes and queues again behind the campaigns that wait. A campaign whose spec is not valid releases its nodes after
 	// this time even if no other campaign waits.
 	// +optional

@@ -98,7 +98,7 @@ func (q queue) compare(a, b Claimant) int {
 // isBlocked reports whether a campaign cannot start before a campaign that wants no nodes releases those that it keeps.
 func (q queue) isBlocked(c Claimant) bool { return plan.MayShare(c.Unmeasured, q.kept) }
 
-// canContinue reports whether a campaign ends without the help of a user if the campaigns before it do.
+// canContinue reports whether a campaign ends without the help of a user, provided that the campaigns before it end.
 func (q queue) canContinue(c Claimant) bool {
 	return len(c.Wants) > 0 && !c.Stalled && !q.isBlocked(c)
 }

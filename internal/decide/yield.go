@@ -12,8 +12,9 @@ import (
 )
 
 // yield computes when the campaign gives up its turn, so that another campaign can start. A stalled campaign does so after the yield timeout.
-// A campaign that waits for nodes that another one keeps does so at once. It then releases its nodes and queues behind the campaigns that
-// can start. A campaign that waits keeps its place in the queue, and its turn begins when it may start.
+// A campaign that waits for nodes which a suspended or finished campaign keeps gives up its turn at once. After that, the campaign releases
+// its nodes and queues behind the campaigns that can start. A waiting campaign keeps its place in the queue, and its turn begins when it may
+// start.
 func (d *decider) yield() {
 	switch {
 	case d.assessment.Finished, d.world.Suspended, d.deadlineExceeded:

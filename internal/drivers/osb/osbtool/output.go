@@ -9,7 +9,7 @@ import (
 	"github.com/knee-bench/knee/internal/drivers/output"
 )
 
-// Errors summarizes the error lines of the program. The program prints one line for each failed request, and one line if it
+// Errors summarizes the errors that the program prints: one for each failed request, sometimes several in one line, and one if it
 // cannot continue.
 type Errors struct {
 	Rejected int      // lines that report status 429, a rejected execution or a circuit breaker
