@@ -161,7 +161,9 @@ func logLines(log []byte) []string {
 
 // osbFacts returns what Knee derives from a run and what must be equal for the original and the fake.
 func osbFacts(r osbRun) map[string]any {
-	out := map[string]any{"exit code": r.exit, "error lines": osbtool.ParseErrors(r.output), "unused parameters": osbtool.UnusedParams(r.output),
+	printed := osbtool.ParseErrors(r.output)
+	slices.Sort(printed.Lines) // in the original, their order depends on timing
+	out := map[string]any{"exit code": r.exit, "error lines": printed, "unused parameters": osbtool.UnusedParams(r.output),
 		"lines of the log": logLines(r.log), "documents to send": osbtool.DocumentsToSend(r.log, osbtool.Ingest{Share: 100}), "has a result": r.result != nil}
 	if r.exit == 64 {
 		out["failure"] = osbtool.FailureText(r.output, 1000)
