@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -33,13 +34,14 @@ func run(args []string) error {
 	case "get":
 		return get(args[0])
 	case "reach": // prints whether a connection is answered; network policies drop packets, so a blocked connection gets no answer
-		conn, err := net.DialTimeout("tcp", args[0], 3*time.Second)
+		dialer := net.Dialer{Timeout: 3 * time.Second}
+		conn, err := dialer.DialContext(context.Background(), "tcp", args[0])
 		if err != nil {
 			return err
 		}
 		return conn.Close()
 	case "lookup":
-		addresses, err := net.LookupHost(args[0])
+		addresses, err := net.DefaultResolver.LookupHost(context.Background(), args[0])
 		fmt.Println(addresses)
 		return err
 	case "cat":
@@ -73,7 +75,11 @@ func run(args []string) error {
 func get(url string) error {
 	client := &http.Client{Timeout: 2 * time.Second}
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-		response, err := client.Get(url)
+		request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
 		if err == nil {
 			defer response.Body.Close()
 			_, err = io.Copy(os.Stdout, response.Body)

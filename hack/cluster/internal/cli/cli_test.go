@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -58,7 +59,7 @@ func TestListenAPI_savedPort_isUsedIfFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer second.Close()
+	defer func() { _ = second.Close() }()
 	if config.APIPort == port || config.APIPort != second.Addr().(*net.TCPAddr).Port {
 		t.Errorf("port %d, then %d", port, config.APIPort)
 	}
@@ -70,7 +71,7 @@ func TestListenAPI_savedPort_isUsedIfFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer third.Close()
+	defer func() { _ = third.Close() }()
 	if config.APIPort != port {
 		t.Errorf("the free port %d was not taken again, but %d", port, config.APIPort)
 	}
@@ -141,14 +142,14 @@ func TestRememberImport_sameArchive_isImported(t *testing.T) {
 
 func TestRunning_deadSupervisor_returnsErrDown(t *testing.T) {
 	c := &cluster{dir: state.Dir(t.TempDir())}
-	if _, err := c.running(); err != ErrDown {
+	if _, err := c.running(); !errors.Is(err, ErrDown) {
 		t.Errorf("no supervisor: %v, want %v", err, ErrDown)
 	}
 	// The id is that of this process, but the start time differs: it stands for an earlier process with the same id.
 	if err := c.dir.SaveSupervisor(state.Supervisor{PID: os.Getpid(), StartTime: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.running(); err != ErrDown {
+	if _, err := c.running(); !errors.Is(err, ErrDown) {
 		t.Errorf("another process with the same id: %v, want %v", err, ErrDown)
 	}
 }

@@ -22,12 +22,13 @@ import (
 // port again, so copies of the kubeconfig stay valid.
 func listenAPI(config *state.Config) (*net.TCPListener, error) {
 	var listener net.Listener
+	var listening net.ListenConfig
 	err := errors.New("no port yet")
 	if config.APIPort != 0 {
-		listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", config.APIPort))
+		listener, err = listening.Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", config.APIPort))
 	}
 	if err != nil {
-		if listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		if listener, err = listening.Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +77,9 @@ func (c *cluster) spawn(listener *net.TCPListener, socket *net.UnixListener) (*e
 		return nil, err
 	}
 	defer output.Close()
-	command := exec.Command(program, "supervise", "--dir", string(c.dir), "--programs", filepath.Join(filepath.Dir(program), "k8s"))
+	programs := filepath.Join(filepath.Dir(program), "k8s")
+	// The supervisor continues after this command, so it gets a context that is never cancelled.
+	command := exec.CommandContext(context.Background(), program, "supervise", "--dir", string(c.dir), "--programs", programs)
 	command.Dir = "/"
 	command.Stdout, command.Stderr = output, output
 	command.ExtraFiles = []*os.File{api, requests}

@@ -99,7 +99,7 @@ func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) 
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	if err := c.dir.SaveConfig(config); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) 
 	if err != nil {
 		return err
 	}
-	defer socket.Close()
+	defer func() { _ = socket.Close() }()
 	if err := pki.Ensure(c.dir.PKI(), pki.Identities(config.Name, supervisor.NodeIP, supervisor.ServiceIP)); err != nil {
 		return err
 	}
@@ -130,7 +130,8 @@ func (c *cluster) startSupervisor(ctx context.Context, p progress, o upOptions) 
 	// If the supervisor ends before the cluster is ready, stop watching for its events.
 	watching, cancel := context.WithCancelCause(ctx)
 	go func() {
-		cancel(fmt.Errorf("the supervisor ended: %v%s", command.Wait(), supervisor.Tail(c.dir.Log("supervisor"), 15)))
+		ended := fmt.Sprint(command.Wait()) // not %w: the error is nil if the exit status is 0
+		cancel(fmt.Errorf("the supervisor ended: %s%s", ended, supervisor.Tail(c.dir.Log("supervisor"), 15)))
 	}()
 	err = c.watch(watching, p, false)
 	if ctx.Err() == nil && watching.Err() != nil {

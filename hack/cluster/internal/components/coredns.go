@@ -1,7 +1,7 @@
 package components
 
-// These are the CoreDNS plugins that the cluster's Corefile uses.
 import (
+	// These are the CoreDNS plugins that the cluster's Corefile uses.
 	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/errors"
 	_ "github.com/coredns/coredns/plugin/kubernetes"

@@ -53,7 +53,7 @@ func serve(t *testing.T) (*target, *Client, context.Context) {
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(listener, s) }()
 	t.Cleanup(func() {
-		listener.Close()
+		_ = listener.Close()
 		if err := <-ended; err == nil || errors.Is(err, http.ErrServerClosed) {
 			t.Errorf("the server ended with %v while it was not closed", err)
 		}

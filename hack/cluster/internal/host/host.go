@@ -7,6 +7,7 @@
 package host
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func ThisHost(alive func(state.Supervisor) bool) Host {
 // modprobe reports no error: a program that needs a missing feature reports this itself.
 func modprobe(modules ...string) {
 	if program, err := exec.LookPath("modprobe"); err == nil {
-		_ = exec.Command(program, append([]string{"-q", "-a"}, modules...)...).Run()
+		_ = exec.CommandContext(context.Background(), program, append([]string{"-q", "-a"}, modules...)...).Run()
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,7 +39,7 @@ func members(t *testing.T, data []byte) (map[string][]byte, map[string]int64) {
 	contents, modes := map[string][]byte{}, map[string]int64{}
 	for reader := tar.NewReader(bytes.NewReader(data)); ; {
 		header, err := reader.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return contents, modes
 		}
 		if err != nil {

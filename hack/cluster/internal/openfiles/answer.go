@@ -47,14 +47,14 @@ func Serve(socket *net.UnixListener) error {
 			continue
 		}
 		go func() {
-			defer conn.Close()
+			defer func() { _ = conn.Close() }()
 			fds, err := receive(conn)
 			if err != nil {
 				log.Printf("open files: runc's message: %v", err)
 			}
 			for _, fd := range fds {
 				go func() {
-					defer unix.Close(fd)
+					defer func() { _ = unix.Close(fd) }()
 					if err := answer(fd); err != nil {
 						log.Printf("open files: %v", err)
 					}

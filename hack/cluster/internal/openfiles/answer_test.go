@@ -88,7 +88,9 @@ func TestServe_limitQuery_returnsWantedLimit(t *testing.T) {
 			if err := listener.Close(); err != nil {
 				t.Error(err)
 			}
-			<-served
+			if err := <-served; !errors.Is(err, net.ErrClosed) {
+				t.Errorf("Serve returned %v, want %v", err, net.ErrClosed)
+			}
 			return
 		case <-deadline:
 			t.Fatal("no answer within a minute")
@@ -101,7 +103,7 @@ func hand(path string, fd int) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, _, err = conn.WriteMsgUnix([]byte("{}"), unix.UnixRights(fd), nil)
 	return err
 }

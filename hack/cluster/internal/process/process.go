@@ -56,7 +56,7 @@ func Wait(ctx context.Context, pid int) error {
 	if err != nil {
 		return fmt.Errorf("pidfd_open of process %d: %w", pid, err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	for {
 		timeout := 10 * time.Second
 		if deadline, ok := ctx.Deadline(); ok {

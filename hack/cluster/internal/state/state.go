@@ -23,15 +23,30 @@ func (d Dir) Path(elements ...string) string {
 	return filepath.Join(append([]string{string(d)}, elements...)...)
 }
 
-// These methods return the paths of files that more than one package uses.
-func (d Dir) Lock() string       { return d.Path("lock") }
+// Lock returns the path of the file that a command locks while it changes the cluster.
+func (d Dir) Lock() string { return d.Path("lock") }
+
+// Kubeconfig returns the path of the administrator's kubeconfig.
 func (d Dir) Kubeconfig() string { return d.Path("kubeconfig") }
-func (d Dir) Control() string    { return d.Path("control.sock") }
+
+// Control returns the path of the unix socket on which the supervisor answers the commands.
+func (d Dir) Control() string { return d.Path("control.sock") }
+
+// Containerd returns the path of the unix socket of containerd.
 func (d Dir) Containerd() string { return d.Path("containerd.sock") }
-func (d Dir) PKI() string        { return d.Path("pki") }
-func (d Dir) Volumes() string    { return d.Path("pv") }
-func (d Dir) Policies() string   { return d.Path("network-policies") }
-func (d Dir) Audit() string      { return d.Path("log", "audit.jsonl") }
+
+// PKI returns the path of the directory with the certificates and their keys.
+func (d Dir) PKI() string { return d.Path("pki") }
+
+// Volumes returns the path of the directory with the data of the persistent volumes.
+func (d Dir) Volumes() string { return d.Path("pv") }
+
+// Policies returns the path of the file that says whether network policies are enforced. The supervisor waits for this
+// file.
+func (d Dir) Policies() string { return d.Path("network-policies") }
+
+// Audit returns the path of the API server's audit log.
+func (d Dir) Audit() string { return d.Path("log", "audit.jsonl") }
 
 // Log returns the file for a daemon's output.
 func (d Dir) Log(daemon string) string { return d.Path("log", daemon+".log") }

@@ -58,12 +58,12 @@ func prepareMounts(dir state.Dir) error {
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", dir, err)
 	}
-	defer unix.Close(stateFD)
+	defer func() { _ = unix.Close(stateFD) }()
 	cgroupFD, err := unix.Open("/sys/fs/cgroup", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("opening /sys/fs/cgroup: %w", err)
 	}
-	defer unix.Close(cgroupFD)
+	defer func() { _ = unix.Close(cgroupFD) }()
 
 	// Mount a new /proc for this PID namespace and a new /sys for this network namespace.
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {

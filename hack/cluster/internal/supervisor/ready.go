@@ -2,6 +2,7 @@ package supervisor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -144,7 +145,7 @@ func parseObjects(r io.Reader) ([]*unstructured.Unstructured, error) {
 	for decoder := yaml.NewYAMLOrJSONDecoder(r, 4096); ; {
 		object := &unstructured.Unstructured{}
 		err := decoder.Decode(object)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return objects, nil
 		}
 		if err != nil {

@@ -219,7 +219,7 @@ func tcpPair(t *testing.T) (near, far *net.TCPConn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	a, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func tcpPair(t *testing.T) (near, far *net.TCPConn) {
 		t.Fatal(err)
 	}
 	for _, conn := range []net.Conn{a, b} {
-		t.Cleanup(func() { conn.Close() })
+		t.Cleanup(func() { _ = conn.Close() })
 		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log"
@@ -11,6 +12,7 @@ import (
 // tunnel forwards connections from the host's listener to the API server in this network namespace. The port on the
 // host stays open while the API server restarts.
 func tunnel(listener net.Listener) {
+	dialer := net.Dialer{Timeout: 10 * time.Second}
 	for {
 		outer, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -22,12 +24,12 @@ func tunnel(listener net.Listener) {
 			continue
 		}
 		go func() {
-			defer outer.Close()
-			inner, err := net.DialTimeout("tcp", apiAddress, 10*time.Second)
+			defer func() { _ = outer.Close() }()
+			inner, err := dialer.DialContext(context.Background(), "tcp", apiAddress)
 			if err != nil {
 				return // the client's connection is closed, as if the server were down
 			}
-			defer inner.Close()
+			defer func() { _ = inner.Close() }()
 			join(outer, inner)
 		}()
 	}
@@ -40,8 +42,8 @@ func join(a, b net.Conn) {
 	pipe := func(to, from net.Conn) {
 		if _, err := io.Copy(to, from); err != nil {
 			// After an error, close both connections.
-			to.Close()
-			from.Close()
+			_ = to.Close()
+			_ = from.Close()
 		} else if half, ok := to.(interface{ CloseWrite() error }); ok {
 			_ = half.CloseWrite() // fails only if the connection is already closed
 		}
