@@ -98,7 +98,7 @@ vet: go
 lint: $(GOLANGCI_LINT) $(APILINT)
 	$(APILINT) ./api/...
 	@for module in . $(MODULES); do echo "golangci-lint in $$module"; \
-	  (cd $$module && $(GOLANGCI_LINT) run --config $(ROOT)/.golangci.yml --allow-serial-runners --timeout 10m ./...) || exit 1; done
+	  (cd $$module && $(GOLANGCI_LINT) run --config $(ROOT)/.golangci.yml --allow-serial-runners --timeout 20m ./...) || exit 1; done
 verify-licences: $(SUPPLY_CHAIN)
 	@$(SUPPLY_CHAIN) licences
 verify-vulnerabilities: $(SUPPLY_CHAIN) $(GOVULNCHECK)
