@@ -1,7 +1,7 @@
 #!/bin/bash
 # fuzz.sh TIME [third]: runs every fuzz target of this module for that long; with "third", every third target. The number of commits
 # selects the first of them, so that three commits in a row run all targets and one commit always runs the same ones. THIRD=0, 1 or 2
-# overrides the selection. What it finds lies in the package's testdata/fuzz, and `go test` runs it from then on. Making a find smaller
+# overrides the selection. FUZZ_WORKERS is the number of processes of a target (the number of cores). What it finds lies in the package's testdata/fuzz, and `go test` runs it from then on. Making a find smaller
 # takes a minute each unless it is bounded: no time were left.
 set -euo pipefail
 time=$1
@@ -17,5 +17,5 @@ while IFS=: read -r file line; do
   [ $((index++ % step)) = "$first" ] || continue
   name=$(sed -E 's/^func (Fuzz[A-Za-z0-9_]*).*/\1/' <<< "$line")
   echo "$name in $(dirname "$file")"
-  go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -fuzzminimizetime 1000x "./$(dirname "$file")" </dev/null
+  go test -run '^$' -fuzz "^$name\$" -fuzztime "$time" -parallel "${FUZZ_WORKERS:-$(nproc)}" -fuzzminimizetime 1000x "./$(dirname "$file")" </dev/null
 done <<< "$targets"
