@@ -1,8 +1,8 @@
 #!/bin/bash
 # fuzz.sh TIME [third]: runs every fuzz target of this module for that long; with "third", every third target. The number of commits
 # selects the first of them, so that three commits in a row run all targets and one commit always runs the same ones. THIRD=0, 1 or 2
-# overrides the selection. FUZZ_WORKERS is the number of processes of a target (the number of cores). What it finds lies in the package's testdata/fuzz, and `go test` runs it from then on. Making a find smaller
-# takes a minute each unless it is bounded: no time were left.
+# overrides the selection. FUZZ_WORKERS is the number of processes of a target (the number of cores). What it finds lies in the package's
+# testdata/fuzz, and `go test` runs it from then on. Making a find smaller takes a minute each unless it is bounded: no time would be left.
 set -euo pipefail
 time=$1
 step=1 first=0
