@@ -39,19 +39,42 @@ func (r *run) try(ctx context.Context, p point) string {
 	if !got.hit {
 		wrong = append(wrong, "the fault did not happen")
 	}
-	switch {
-	case isBack:
-	case p.fault == podIsGone, r.scenario.user != nil && p.at.what == "get BenchmarkCampaign": // a manager that sees an edit late may start one more trial before
-		wrong = append(wrong, cmp.Diff(verdict(r.cluster), verdict(got.cluster)))
-	case p.fault == stalest && p.at.what == "list Pod": // very old pods may look like used JVMs, and so cost a restart and a Warmup
-		wrong = append(wrong, cmp.Diff(verdict(r.cluster), verdict(got.cluster)))
-		if want, is := records(r.cluster), records(got.cluster); is < want {
-			wrong = append(wrong, fmt.Sprintf("%d records, want at least %d", is, want))
-		}
-	default:
-		wrong = append(wrong, cmp.Diff(ending(r.cluster), ending(got.cluster)))
+	if !isBack {
+		wrong = append(wrong, r.differences(got, p)...)
 	}
 	return strings.TrimSpace(strings.Join(wrong, "\n"))
+}
+
+// differences returns how the end of another run, which had a fault, differs from the end of this run.
+func (r *run) differences(got *run, p point) []string {
+	out := got.leftovers()
+	switch {
+	case p.fault == podIsGone,
+		p.fault == stalest && p.at.what == "get BenchmarkCampaign" && r.scenario.user != nil: // the manager may start one more trial before it sees an edit
+		return append(out, cmp.Diff(verdict(r.cluster), verdict(got.cluster)))
+	case p.fault == stalest && p.at.what == "list Pod": // very old pods may look like used JVMs, and so cost a restart and a Warmup
+		out = append(out, cmp.Diff(verdict(r.cluster), verdict(got.cluster)))
+		if want, is := records(r.cluster), records(got.cluster); is < want {
+			out = append(out, fmt.Sprintf("%d records, want at least %d", is, want))
+		}
+		return out
+	}
+	return append(out, cmp.Diff(ending(r.cluster), ending(got.cluster)))
+}
+
+// leftovers returns the objects that no campaign may have at its end. Secrets of the opensearch-k8s-operator and Leases stay.
+func (r *run) leftovers() []string {
+	var out []string
+	for name := range r.cluster.Text() {
+		kind, object, _ := strings.Cut(name, " ")
+		isKept := slices.Contains([]string{"BenchmarkCampaign", "Secret", "Lease"}, kind) || slices.Contains(r.scenario.claims, object) ||
+			kind == "ConfigMap" && (strings.HasSuffix(object, "-record") || strings.HasSuffix(object, "-report"))
+		if !isKept || r.scenario.deletes {
+			out = append(out, name+" is left")
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // violations returns the rules that a run broke.
@@ -88,7 +111,8 @@ func ending(c *simulated.Cluster) map[string]string {
 		out[name] = excepted.ReplaceAllString(text, "EXCEPTED")
 	}
 	for _, cm := range simulated.All[*corev1.ConfigMap](c) {
-		if cell := cm.Labels[resources.LabelCell]; cell != "" && !planned[cell] {
+		isRecord := cm.Labels[resources.LabelComponent] == resources.ComponentRecord
+		if isRecord && !planned[cm.Labels[resources.LabelCell]] {
 			delete(out, "ConfigMap "+cm.Name)
 		}
 	}

@@ -58,7 +58,7 @@ func (p point) String() string { return p.at.String() + ": " + string(p.fault) }
 
 var errDead = errors.New("the manager is dead")
 
-// errorOf returns the error that a call with the fault returns, or nil.
+// errorOf returns the error that a call with the fault returns. It is errDead for all faults but those of the API server.
 func (f fault) errorOf() error {
 	switch f {
 	case timesOut, answerLost:

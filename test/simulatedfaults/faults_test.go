@@ -6,12 +6,8 @@ import (
 	"os"
 	"regexp"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
-
-	"github.com/knee-bench/knee/test/simulated"
 )
 
 // pointsFile is the name of an environment variable that contains the path of a file. The test writes the number of faults to
@@ -52,8 +48,8 @@ func enumerate(t *testing.T, s *scenario) *run {
 	if got := userSteps(want.cluster); got != s.userSteps {
 		t.Fatalf("the user made %q changes, want %q", got, s.userSteps)
 	}
-	if left := leftovers(want.cluster, s.claims); len(left) > 0 || s.deletes && len(want.cluster.Text()) > 0 {
-		t.Fatalf("objects are left: %v", left)
+	for _, left := range want.leftovers() {
+		t.Fatal("without a fault: " + left)
 	}
 	selected := regexp.MustCompile(*only)
 	points := make(chan point)
@@ -76,17 +72,4 @@ func enumerate(t *testing.T, s *scenario) *run {
 	group.Wait()
 	t.Logf("%d Reconciles, %d calls, %d (call x fault) pairs", len(want.past), want.calls(), len(want.points))
 	return want
-}
-
-// leftovers returns the objects that no finished campaign may have. Secrets of the opensearch-k8s-operator and Leases stay.
-func leftovers(c *simulated.Cluster, claims []string) []string {
-	var out []string
-	for name := range c.Text() {
-		kind, object, _ := strings.Cut(name, " ")
-		isKept := kind == "ConfigMap" && (strings.HasSuffix(object, "-record") || strings.HasSuffix(object, "-report"))
-		if !isKept && !slices.Contains([]string{"BenchmarkCampaign", "Secret", "Lease"}, kind) && !slices.Contains(claims, object) {
-			out = append(out, name)
-		}
-	}
-	return out
 }
