@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,7 +75,8 @@ func (c *Cluster) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 // Created returns how often an object was created.
 func (c *Cluster) Created(o client.Object) int { return c.made[keyOf(o)] }
 
-// Text returns all objects as text, without their resourceVersions. Two clusters with the same text behave in the same way.
+// Text returns all objects as text, without what textOf leaves out. Two clusters with the same text and the same time behave in the same
+// way, unless a controller reads the time of a condition.
 func (c *Cluster) Text() map[string]string {
 	out := make(map[string]string, len(c.items))
 	for k, e := range c.items {
@@ -83,7 +85,7 @@ func (c *Cluster) Text() map[string]string {
 	return out
 }
 
-// HasSameObjects reports whether two clusters have the same objects, except for their resourceVersions.
+// HasSameObjects reports whether two clusters have the same objects, except for what textOf leaves out.
 func (c *Cluster) HasSameObjects(other *Cluster) bool {
 	return maps.EqualFunc(c.items, other.items, func(a, b entry) bool { return a.object == b.object || a.text == b.text })
 }
@@ -117,17 +119,17 @@ func (c *Cluster) put(o client.Object) {
 }
 
 // textOf returns an object as JSON without its resourceVersion. It leaves out the times of conditions, because their package reads
-// the clock of this machine. It leaves out Leases, because they are locks and no result.
+// the clock of this machine, and the times of Leases, because nothing depends on them.
 func textOf(o client.Object) string {
-	if kubernetes.KindOf(o) == "Lease" {
-		return ""
-	}
 	o = o.DeepCopyObject().(client.Object)
 	o.SetResourceVersion("")
-	if campaign, ok := o.(*v1alpha1.BenchmarkCampaign); ok {
-		for i := range campaign.Status.Conditions {
-			campaign.Status.Conditions[i].LastTransitionTime = metav1.Time{}
+	switch o := o.(type) {
+	case *v1alpha1.BenchmarkCampaign:
+		for i := range o.Status.Conditions {
+			o.Status.Conditions[i].LastTransitionTime = metav1.Time{}
 		}
+	case *coordinationv1.Lease:
+		o.CreationTimestamp, o.Spec.AcquireTime, o.Spec.RenewTime = metav1.Time{}, nil, nil
 	}
 	text, err := json.Marshal(o)
 	if err != nil {

@@ -97,8 +97,8 @@ func (r *run) calls() int {
 	return len(calls)
 }
 
-// ending returns all objects at the end of a run, without times and resourceVersions. It leaves out records of cells that are no
-// longer planned: an edit may come just before or just after the end of a trial.
+// ending returns all objects at the end of a run, without times and resourceVersions. It leaves out Leases, which are locks and no
+// result. It leaves out records of cells that are no longer planned: an edit may come just before or just after the end of a trial.
 func ending(c *simulated.Cluster) map[string]string {
 	planned := map[string]bool{}
 	for _, campaign := range simulated.All[*v1alpha1.BenchmarkCampaign](c) {
@@ -108,7 +108,9 @@ func ending(c *simulated.Cluster) map[string]string {
 	}
 	out := map[string]string{}
 	for name, text := range c.Text() {
-		out[name] = excepted.ReplaceAllString(text, "EXCEPTED")
+		if !strings.HasPrefix(name, "Lease ") {
+			out[name] = excepted.ReplaceAllString(text, "EXCEPTED")
+		}
 	}
 	for _, cm := range simulated.All[*corev1.ConfigMap](c) {
 		isRecord := cm.Labels[resources.LabelComponent] == resources.ComponentRecord
