@@ -37,11 +37,19 @@ const (
 // alone gives every fault its own run. This takes about five times as long and finds the same errors.
 var alone = flag.Bool("faults.alone", false, "one fault a run")
 
-// only selects the fault points to run, for debugging.
-var only = flag.String("faults.only", "", "a regular expression of fault points")
+// only selects the faults to inject, for debugging.
+var only = flag.String("faults.only", "", "inject all faults that match this regular expression, whatever -faults.share is")
 
-// share selects a fixed sample. test/simulatedfaults tests all faults of the same campaigns.
+// share selects a fixed sample. test/simulatedfaults injects a larger sample of the faults of the same campaigns.
 var share = flag.Int("faults.share", 8, "inject one in this number of faults; 1: all")
+
+// isSelected reports whether the test injects the n-th fault of a campaign.
+func isSelected(n int, p point, matches *regexp.Regexp) bool {
+	if *only != "" {
+		return matches.MatchString(p.String())
+	}
+	return n%*share == 0
+}
 
 // counts counts the calls of runs without faults, the faults of these calls, and the faults that were injected.
 type counts struct{ calls, faults, injected int }
@@ -61,6 +69,9 @@ func TestFaults(t *testing.T) {
 	all.Wait()
 	sum := counts{small.calls + fleet.calls + sidecar.calls, small.faults + fleet.faults + sidecar.faults, small.injected + fleet.injected + sidecar.injected}
 	t.Log(sum)
+	if sum.injected == 0 {
+		t.Error("no fault is selected")
+	}
 	if path := os.Getenv(pointsFile); path != "" && *only == "" && !t.Failed() {
 		if err := os.WriteFile(path+"-real", fmt.Appendf(nil, "faults, real API server: %s\n", sum), 0o600); err != nil {
 			t.Error(err)
@@ -81,12 +92,12 @@ func enumerate(t *testing.T, e *environment, atLeast int) counts {
 	if len(points) < atLeast {
 		t.Errorf("%d fault points, want at least %d: check that every call is seen", len(points), atLeast)
 	}
-	selected := regexp.MustCompile(*only)
+	matches := regexp.MustCompile(*only)
 	t.Logf("%d Reconciles; result %s", len(reference.past)+1, want.Verdict)
 	calls, todo := map[call]bool{}, []point{}
 	for i, p := range points {
 		calls[p.at] = true
-		if i%*share == 0 && selected.MatchString(p.String()) {
+		if isSelected(i, p, matches) {
 			todo = append(todo, p)
 		}
 	}

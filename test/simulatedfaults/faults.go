@@ -29,6 +29,11 @@ const (
 	podIsGone    fault = "a trial's pod is gone before its record was collected"
 )
 
+// allFaults lists all kinds.
+var allFaults = []fault{
+	diesBefore, diesAfter, conflicts, timesOut, answerLost, tooMany, broken, stale, staler, stalest, watchExpires, rival, podIsGone,
+}
+
 // lags lists how many Reconciles a stale answer is old.
 var lags = []struct {
 	fault      fault

@@ -14,20 +14,36 @@ import (
 // this file, because `go test` prints no log of tests that pass.
 const pointsFile = "KNEE_FAULT_POINTS"
 
-// only selects the fault points to run, for debugging.
-var only = flag.String("faults.only", "", "a regular expression of fault points")
+// only selects the faults to inject, for debugging.
+var only = flag.String("faults.only", "", "inject all faults that match this regular expression, whatever -faults.share is")
 
 // share selects a fixed sample.
 var share = flag.Int("faults.share", 3, "inject one in this number of faults; 1: all")
 
+// isSelected reports whether the test injects the n-th fault of a scenario.
+func isSelected(n int, p point, matches *regexp.Regexp) bool {
+	if *only != "" {
+		return matches.MatchString(p.String())
+	}
+	return n%*share == 0
+}
+
 // TestFaults_everyCall_sameEnd checks that each fault of each call of each scenario leaves the end as it is without the fault.
 func TestFaults_everyCall_sameEnd(t *testing.T) {
-	calls, faults := 0, 0
+	calls, faults, finished, injected := 0, 0, 0, map[fault]int{}
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
-			want := enumerate(t, s)
-			calls, faults = calls+want.calls(), faults+len(want.points)
+			want := enumerate(t, s, injected)
+			calls, faults, finished = calls+want.calls(), faults+len(want.points), finished+1
 		})
+	}
+	if len(injected) == 0 {
+		t.Error("no fault is selected")
+	}
+	for _, f := range allFaults {
+		if injected[f] == 0 && *only == "" && finished == len(scenarios()) {
+			t.Errorf("the sample has no fault of this kind: %s", f)
+		}
 	}
 	if path := os.Getenv(pointsFile); path != "" && *only == "" && !t.Failed() {
 		text := fmt.Appendf(nil, "faults, simulated cluster: %d calls, %d (call x fault) pairs, 1/%d of them injected\n", calls, faults, *share)
@@ -37,9 +53,9 @@ func TestFaults_everyCall_sameEnd(t *testing.T) {
 	}
 }
 
-// enumerate runs a campaign without faults, and then from each of its calls on with each fault of the call. It returns the run without
-// faults.
-func enumerate(t *testing.T, s *scenario) *run {
+// enumerate runs a campaign without faults, and then from each of its calls on with each selected fault of the call. It counts the
+// faults, and returns the run without faults.
+func enumerate(t *testing.T, s *scenario, injected map[fault]int) *run {
 	want := start(s)
 	err := want.drive(t.Context(), func() bool { return false })
 	for _, v := range want.violations(err) {
@@ -51,7 +67,7 @@ func enumerate(t *testing.T, s *scenario) *run {
 	for _, left := range want.leftovers() {
 		t.Fatal("without a fault: " + left)
 	}
-	selected := regexp.MustCompile(*only)
+	matches := regexp.MustCompile(*only)
 	points := make(chan point)
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -64,7 +80,8 @@ func enumerate(t *testing.T, s *scenario) *run {
 		})
 	}
 	for i, p := range want.points {
-		if i%*share == 0 && selected.MatchString(p.String()) {
+		if isSelected(i, p, matches) {
+			injected[p.fault]++
 			points <- p
 		}
 	}
