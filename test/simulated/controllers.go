@@ -74,7 +74,7 @@ func (c *Cluster) stepJob(j *batchv1.Job) bool {
 	if !j.DeletionTimestamp.IsZero() || kubernetes.JobEnded(j) {
 		return slices.ContainsFunc(pods, c.untrack)
 	}
-	completions, isLate := int(ptr.Deref(j.Spec.Completions, 1)), j.Spec.ActiveDeadlineSeconds != nil
+	completions, hasDeadline := int(ptr.Deref(j.Spec.Completions, 1)), j.Spec.ActiveDeadlineSeconds != nil
 	want := *j.Status.DeepCopy()
 	want.Active, want.Succeeded, want.Failed, want.Terminating = 0, 0, 0, ptr.To[int32](0)
 	if want.StartTime == nil {
@@ -100,7 +100,7 @@ func (c *Cluster) stepJob(j *batchv1.Job) bool {
 	if slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return isTerminal(p) && c.untrack(p) }) {
 		return true
 	}
-	isFailed := want.Failed > 0 || isLate
+	isFailed := want.Failed > 0 || hasDeadline // the reconciler ends a Job with a deadline of one second
 	switch {
 	case isFailed && want.Active > 0:
 		i := slices.IndexFunc(pods, func(p *corev1.Pod) bool { return !isTerminal(p) && p.DeletionTimestamp.IsZero() })
@@ -162,10 +162,10 @@ func (c *Cluster) stepStatefulSet(s *appsv1.StatefulSet) bool {
 	if !s.DeletionTimestamp.IsZero() {
 		return false
 	}
-	pods, replicas, newest := map[string]*corev1.Pod{}, int(ptr.Deref(s.Spec.Replicas, 1)), templateHash(s)
+	pods, replicas, newest := map[string]bool{}, int(ptr.Deref(s.Spec.Replicas, 1)), templateHash(s)
 	want := appsv1.StatefulSetStatus{ObservedGeneration: s.Generation, UpdateRevision: newest}
 	for _, p := range c.pods(s) {
-		pods[p.Name] = p
+		pods[p.Name] = true
 		want.Replicas++
 		if p.Labels[revision] == newest {
 			want.UpdatedReplicas++
@@ -179,17 +179,25 @@ func (c *Cluster) stepStatefulSet(s *appsv1.StatefulSet) bool {
 	}
 	for i := range replicas {
 		name := fmt.Sprintf("%s-%d", s.Name, i)
-		if _, exists := pods[name]; !exists {
+		if !pods[name] {
 			return c.createVolume(s, name) || c.createSetPod(s, name, newest)
 		}
-		delete(pods, name)
 	}
-	for _, p := range pods {
-		if p.DeletionTimestamp.IsZero() {
-			return c.must(c.delete(keyOf(p), client.DeleteOptions{}))
-		}
+	surplus := slices.DeleteFunc(c.pods(s), func(p *corev1.Pod) bool { return ordinal(p) < replicas || !p.DeletionTimestamp.IsZero() })
+	if len(surplus) == 0 {
+		return false
 	}
-	return false
+	last := slices.MaxFunc(surplus, func(a, b *corev1.Pod) int { return ordinal(a) - ordinal(b) })
+	return c.must(c.delete(keyOf(last), client.DeleteOptions{}))
+}
+
+// ordinal returns the number of a pod in its StatefulSet.
+func ordinal(p *corev1.Pod) int {
+	n, err := strconv.Atoi(p.Name[strings.LastIndex(p.Name, "-")+1:])
+	if err != nil {
+		panic(err)
+	}
+	return n
 }
 
 // createVolume creates the next missing volume of a StatefulSet's pod.
