@@ -142,7 +142,7 @@ func (c *cluster) await(ctx context.Context, t *testing.T, campaign *v1alpha1.Be
 	t.Helper()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	said := ""
+	lastLine := ""
 	for {
 		var now v1alpha1.BenchmarkCampaign
 		err := c.Get(ctx, client.ObjectKeyFromObject(campaign), &now)
@@ -153,15 +153,15 @@ func (c *cluster) await(ctx context.Context, t *testing.T, campaign *v1alpha1.Be
 			}
 			if ready != nil {
 				line := fmt.Sprintf("%s %s/%s: %s", now.Status.Progress, ready.Status, ready.Reason, ready.Message)
-				if line != said {
-					said = line
+				if line != lastLine {
+					lastLine = line
 					t.Log(time.Now().Format("15:04:05 ") + line)
 				}
 			}
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("the campaign has no verdict at the deadline of the run: %s", said)
+			t.Fatalf("the campaign has no verdict at the deadline of the run: %s", lastLine)
 		case <-tick.C:
 		}
 	}

@@ -76,7 +76,7 @@ func isRounded(decimal string, figure float64) bool {
 // restart on the machine of OpenSearch and use its CPU, so the rates of both campaigns differ although no fault hit a load.
 // checkVerdict and checkDisturbed show that the rates of each campaign are those of undisturbed loads.
 func differences(calm, chaos outcome) (out []string) {
-	want, got := essence(calm), essence(chaos)
+	want, got := comparedParts(calm), comparedParts(chaos)
 	all := maps.Clone(want)
 	maps.Copy(all, got)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -87,8 +87,8 @@ func differences(calm, chaos outcome) (out []string) {
 	return out
 }
 
-// essence returns the parts of an outcome that must not depend on faults.
-func essence(o outcome) map[string]string {
+// comparedParts returns the parts of an outcome that must not depend on faults.
+func comparedParts(o outcome) map[string]string {
 	s := o.campaign.Status
 	out := map[string]string{}
 	for _, name := range []string{v1alpha1.ConditionReady, v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled} {

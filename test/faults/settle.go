@@ -61,11 +61,11 @@ func watchAll(ctx context.Context, c cache.Cache) (*watcher, error) {
 			return nil, err
 		}
 		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc:    func(o any) { w.see(o.(client.Object), false) },
-			UpdateFunc: func(_, o any) { w.see(o.(client.Object), false) },
+			AddFunc:    func(o any) { w.record(o.(client.Object), false) },
+			UpdateFunc: func(_, o any) { w.record(o.(client.Object), false) },
 			DeleteFunc: func(o any) {
 				if object, ok := o.(client.Object); ok {
-					w.see(object, true)
+					w.record(object, true)
 				}
 			},
 		}); err != nil {
@@ -75,7 +75,7 @@ func watchAll(ctx context.Context, c cache.Cache) (*watcher, error) {
 	return w, nil
 }
 
-func (w *watcher) see(o client.Object, deleted bool) {
+func (w *watcher) record(o client.Object, deleted bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ns := o.GetNamespace()

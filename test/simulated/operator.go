@@ -18,16 +18,16 @@ import (
 func (c *Cluster) stepOperator() bool {
 	for _, k := range c.keys(resources.OpenSearchClusterKind) {
 		o := c.items[k].object.(*unstructured.Unstructured)
-		if o.GetDeletionTimestamp().IsZero() && c.operate(o) {
+		if o.GetDeletionTimestamp().IsZero() && c.stepOpenSearchCluster(o) {
 			return true
 		}
 	}
 	return false
 }
 
-// operate creates the StatefulSet of an OpenSearchCluster, changes the template of its pods, waits until they run, reports
-// health, and restarts the pods one by one.
-func (c *Cluster) operate(o *unstructured.Unstructured) bool {
+// stepOpenSearchCluster creates the StatefulSet of an OpenSearchCluster, changes the template of its pods, waits until they run,
+// reports health, and restarts the pods one by one.
+func (c *Cluster) stepOpenSearchCluster(o *unstructured.Unstructured) bool {
 	set, secret := operatorSet(o), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: o.GetNamespace(), Name: resources.OperatedSecret(o.GetName())}}
 	if _, exists := c.items[keyOf(secret)]; !exists {
 		return c.must(c.create(secret, false))

@@ -115,7 +115,7 @@ func (c *Cluster) put(o client.Object) {
 	}
 	o.SetResourceVersion(strconv.Itoa(version + 1))
 	c.items[k] = entry{o, textOf(o)}
-	c.see(before, o)
+	c.notify(before, o)
 }
 
 // textOf returns an object as JSON without its resourceVersion. It leaves out the times of conditions, because their package reads
@@ -141,10 +141,10 @@ func textOf(o client.Object) string {
 func (c *Cluster) remove(k key) {
 	was := c.items[k]
 	delete(c.items, k)
-	c.see(was.object, nil)
+	c.notify(was.object, nil)
 }
 
-func (c *Cluster) see(before, after client.Object) {
+func (c *Cluster) notify(before, after client.Object) {
 	if c.Seen != nil {
 		c.Seen(before, after)
 	}
@@ -172,7 +172,7 @@ func (c *Cluster) create(o client.Object, isDryRun bool) error {
 	stored := o.DeepCopyObject().(client.Object)
 	stored.SetUID(types.UID(fmt.Sprintf("%s-%s-%d", strings.ToLower(k.kind), k.name, c.made[k])))
 	stored.SetCreationTimestamp(metav1.NewTime(c.Now()))
-	if part(stored, "Status") != nil || kubernetes.KindOf(o) == resources.OpenSearchClusterKind { // other kinds have no generation
+	if fieldOf(stored, "Status") != nil || kubernetes.KindOf(o) == resources.OpenSearchClusterKind { // other kinds have no generation
 		stored.SetGeneration(1)
 	}
 	if k.kind == "PersistentVolumeClaim" {
@@ -192,8 +192,8 @@ func assign(into, from client.Object) {
 	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(from.DeepCopyObject()).Elem())
 }
 
-// part returns the field Spec or Status of an object, or nil if the object has no such field.
-func part(o client.Object, name string) any {
+// fieldOf returns the field Spec or Status of an object, or nil if the object has no such field.
+func fieldOf(o client.Object, name string) any {
 	if u, ok := o.(*unstructured.Unstructured); ok {
 		return u.Object[strings.ToLower(name)]
 	}
@@ -203,7 +203,7 @@ func part(o client.Object, name string) any {
 	return nil
 }
 
-func setPart(o client.Object, name string, value any) {
+func setField(o client.Object, name string, value any) {
 	if u, ok := o.(*unstructured.Unstructured); ok {
 		u.Object[strings.ToLower(name)] = value
 	} else if field := reflect.ValueOf(o).Elem().FieldByName(name); field.IsValid() {
@@ -225,16 +225,16 @@ func (c *Cluster) update(o client.Object, isStatus bool) error {
 	next := o.DeepCopyObject().(client.Object)
 	if isStatus {
 		next = is.DeepCopyObject().(client.Object)
-		setPart(next, "Status", part(o.DeepCopyObject().(client.Object), "Status"))
+		setField(next, "Status", fieldOf(o.DeepCopyObject().(client.Object), "Status"))
 	} else {
-		setPart(next, "Status", part(is.DeepCopyObject().(client.Object), "Status"))
+		setField(next, "Status", fieldOf(is.DeepCopyObject().(client.Object), "Status"))
 	}
 	next.SetUID(is.GetUID())
 	next.SetCreationTimestamp(is.GetCreationTimestamp())
 	next.SetDeletionTimestamp(is.GetDeletionTimestamp())
 	next.SetGeneration(is.GetGeneration())
 	next.SetResourceVersion(is.GetResourceVersion())
-	if is.GetGeneration() > 0 && !equality.Semantic.DeepEqual(part(is, "Spec"), part(next, "Spec")) {
+	if is.GetGeneration() > 0 && !equality.Semantic.DeepEqual(fieldOf(is, "Spec"), fieldOf(next, "Spec")) {
 		next.SetGeneration(is.GetGeneration() + 1)
 	}
 	if !equality.Semantic.DeepEqual(is, next) {

@@ -64,7 +64,7 @@ type run struct {
 // start returns the run without faults.
 func start(s *scenario) *run {
 	r := &run{scenario: s, cluster: s.newCluster(), statuses: invariants.New(), changed: true}
-	r.cluster.Seen = r.see
+	r.cluster.Seen = r.checkChange
 	return r
 }
 
@@ -72,7 +72,7 @@ func start(s *scenario) *run {
 func (r *run) fork(p point) *run {
 	n := p.at.reconcile
 	out := &run{scenario: r.scenario, cluster: r.past[n].Copy(), past: r.past[:n:n], fault: &p, statuses: invariants.New(), changed: true}
-	out.cluster.Seen = out.see
+	out.cluster.Seen = out.checkChange
 	for _, c := range simulated.All[*v1alpha1.BenchmarkCampaign](out.cluster) {
 		out.statuses.Check(c, c) // the progress so far
 	}
@@ -107,8 +107,8 @@ func (r *run) violate(format string, args ...any) {
 	r.violated = append(r.violated, fmt.Sprintf(format, args...))
 }
 
-// see checks a change of the cluster, and notes whether it causes a Reconcile.
-func (r *run) see(before, after client.Object) {
+// checkChange checks a change of the cluster, and notes whether it causes a Reconcile.
+func (r *run) checkChange(before, after client.Object) {
 	if isWatched(before, after) && kubernetes.KindOf(anyOf(before, after)) != r.expired {
 		r.changed = true
 	}
