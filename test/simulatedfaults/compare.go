@@ -17,7 +17,7 @@ import (
 )
 
 // excepted matches what may differ between two runs with the same end: times, and the digest of a report's inputs, which include the
-// UIDs and versions of all records.
+// resourceVersions of all records.
 var excepted = regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?|\b1[0-9]{12}\b|"` + regexp.QuoteMeta(resources.AnnotationMadeOf) + `":"[0-9a-f]+`)
 
 // try repeats the rest of this run, which has no fault, with a fault. It returns how the end differs. It stops as soon as all
