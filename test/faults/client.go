@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -116,8 +119,23 @@ func (s *session) List(ctx context.Context, list client.ObjectList, opts ...clie
 	options.ApplyOptions(opts)
 	what := "list " + kubernetes.KindOf(list)
 	return s.read(what, fmt.Sprint(what, options.LabelSelector, options.FieldSelector), true, list, func() error {
-		return s.cached.List(ctx, list, append(opts, client.InNamespace(s.namespace))...)
+		if err := s.cached.List(ctx, list, append(opts, client.InNamespace(s.namespace))...); err != nil {
+			return err
+		}
+		return sortByName(list)
 	})
+}
+
+// sortByName sorts a list of a cache, whose order is random, so that every run makes the same calls.
+func sortByName(list client.ObjectList) error {
+	items, err := meta.ExtractList(list)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(items, func(a, b runtime.Object) int {
+		return strings.Compare(a.(client.Object).GetName(), b.(client.Object).GetName())
+	})
+	return meta.SetList(list, items)
 }
 
 func (s *session) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
