@@ -18,7 +18,7 @@ const pointsFile = "KNEE_FAULT_POINTS"
 var only = flag.String("faults.only", "", "inject all faults that match this regular expression, whatever -faults.share is")
 
 // share selects a fixed sample.
-var share = flag.Int("faults.share", 3, "inject one in this number of faults; 1: all")
+var share = flag.Int("faults.share", 6, "inject one in this number of faults; 1: all")
 
 // isSelected reports whether the test injects the n-th fault of a scenario.
 func isSelected(n int, p point, matches *regexp.Regexp) bool {
