@@ -26,6 +26,8 @@ var notAlways = map[rights.Right]string{
 	{Group: "batch", Resource: "jobs", Verb: "get"}:                                "the same",
 	{Resource: "services", Verb: "get"}:                                            "the same",
 	{Group: "networking.k8s.io", Resource: "networkpolicies", Verb: "get"}:         "the same",
+	{Group: "policy", Resource: "poddisruptionbudgets", Verb: "get"}:               "the same",
+	{Group: "batch", Resource: "jobs", Verb: "patch"}:                              "to end a trial with an injected sidecar, which no spec has",
 }
 
 // The embedded cluster has no opensearch-k8s-operator. The suite only tests that the manager notices its absence.
