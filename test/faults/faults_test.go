@@ -5,8 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +19,7 @@ import (
 	"github.com/knee-bench/knee/internal/scheme"
 	"github.com/knee-bench/knee/test/invariants"
 	"github.com/knee-bench/knee/test/kubernetes"
+	"github.com/knee-bench/knee/test/sample"
 	"github.com/knee-bench/knee/test/simulatedfaults"
 )
 
@@ -28,28 +27,13 @@ const (
 	parallelRuns   = 40 // each run mostly waits for the Job controller
 	minPoints      = 150
 	minFleetPoints = 40 // fewer: this campaign consists almost only of trials
-
-	// pointsFile is the name of an environment variable that contains the path of a file. The test writes the number of
-	// faults to this file, because `go test` prints no log of tests that pass.
-	pointsFile = "KNEE_FAULT_POINTS"
 )
 
 // alone gives every fault its own run. This takes about five times as long and finds the same errors.
 var alone = flag.Bool("faults.alone", false, "one fault a run")
 
-// only selects the faults to inject, for debugging.
-var only = flag.String("faults.only", "", "inject all faults that match this regular expression, whatever -faults.share is")
-
-// share selects a fixed sample. test/simulatedfaults injects a larger sample of the faults of the same campaigns.
-var share = flag.Int("faults.share", 8, "inject one in this number of faults; 1: all")
-
-// isSelected reports whether the test injects the n-th fault of a campaign.
-func isSelected(n int, p point, matches *regexp.Regexp) bool {
-	if *only != "" {
-		return matches.MatchString(p.String())
-	}
-	return n%*share == 0
-}
+// faultSample is smaller than that of test/simulatedfaults, which injects faults of the same campaigns.
+var faultSample = sample.New(8)
 
 // counts counts the calls of runs without faults, the faults of these calls, and the faults that were injected.
 type counts struct{ calls, faults, injected int }
@@ -72,11 +56,7 @@ func TestFaults(t *testing.T) {
 	if sum.injected == 0 {
 		t.Error("no fault is selected")
 	}
-	if path := os.Getenv(pointsFile); path != "" && *only == "" && !t.Failed() {
-		if err := os.WriteFile(path+"-real", fmt.Appendf(nil, "faults, real API server: %s\n", sum), 0o600); err != nil {
-			t.Error(err)
-		}
-	}
+	faultSample.Report(t, "real", "faults, real API server: "+sum.String())
 }
 
 // enumerate runs the campaign with each fault of the sample. A run that fails fails the test, also if it had several faults. To find
@@ -92,12 +72,12 @@ func enumerate(t *testing.T, e *environment, atLeast int) counts {
 	if len(points) < atLeast {
 		t.Errorf("%d fault points, want at least %d: check that every call is seen", len(points), atLeast)
 	}
-	matches := regexp.MustCompile(*only)
+	isSelected := faultSample.Selector()
 	t.Logf("%d Reconciles; result %s", len(reference.past)+1, want.Verdict)
 	calls, todo := map[call]bool{}, []point{}
 	for i, p := range points {
 		calls[p.at] = true
-		if isSelected(i, p, matches) {
+		if isSelected(i, p.String()) {
 			todo = append(todo, p)
 		}
 	}

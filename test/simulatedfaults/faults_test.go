@@ -1,32 +1,15 @@
 package simulatedfaults
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"regexp"
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/knee-bench/knee/test/sample"
 )
 
-// pointsFile is the name of an environment variable that contains the path of a file. The test writes the number of faults to
-// this file, because `go test` prints no log of tests that pass.
-const pointsFile = "KNEE_FAULT_POINTS"
-
-// only selects the faults to inject, for debugging.
-var only = flag.String("faults.only", "", "inject all faults that match this regular expression, whatever -faults.share is")
-
-// share selects a fixed sample.
-var share = flag.Int("faults.share", 6, "inject one in this number of faults; 1: all")
-
-// isSelected reports whether the test injects the n-th fault of a scenario.
-func isSelected(n int, p point, matches *regexp.Regexp) bool {
-	if *only != "" {
-		return matches.MatchString(p.String())
-	}
-	return n%*share == 0
-}
+var faultSample = sample.New(6)
 
 // TestFaults_everyCall_sameEnd checks that each fault of each call of each scenario leaves the end as it is without the fault.
 func TestFaults_everyCall_sameEnd(t *testing.T) {
@@ -41,16 +24,11 @@ func TestFaults_everyCall_sameEnd(t *testing.T) {
 		t.Error("no fault is selected")
 	}
 	for _, f := range allFaults {
-		if injected[f] == 0 && *only == "" && finished == len(scenarios()) {
+		if injected[f] == 0 && !faultSample.IsOnly() && finished == len(scenarios()) {
 			t.Errorf("the sample has no fault of this kind: %s", f)
 		}
 	}
-	if path := os.Getenv(pointsFile); path != "" && *only == "" && !t.Failed() {
-		text := fmt.Appendf(nil, "faults, simulated cluster: %d calls, %d (call x fault) pairs, 1/%d of them injected\n", calls, faults, *share)
-		if err := os.WriteFile(path+"-simulated", text, 0o600); err != nil {
-			t.Error(err)
-		}
-	}
+	faultSample.Report(t, "simulated", fmt.Sprintf("faults, simulated cluster: %d calls, %d (call x fault) pairs, 1/%d of them injected", calls, faults, *faultSample.Share))
 }
 
 // enumerate runs a campaign without faults, and then from each of its calls on with each selected fault of the call. It counts the
@@ -67,7 +45,7 @@ func enumerate(t *testing.T, s *scenario, injected map[fault]int) *run {
 	for _, left := range want.leftovers() {
 		t.Fatal("without a fault: " + left)
 	}
-	matches := regexp.MustCompile(*only)
+	isSelected := faultSample.Selector()
 	points := make(chan point)
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
@@ -80,7 +58,7 @@ func enumerate(t *testing.T, s *scenario, injected map[fault]int) *run {
 		})
 	}
 	for i, p := range want.points {
-		if isSelected(i, p, matches) {
+		if isSelected(i, p.String()) {
 			injected[p.fault]++
 			points <- p
 		}
