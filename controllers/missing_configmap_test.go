@@ -142,6 +142,34 @@ func TestReconcile_configMapForbidden_isStalled(t *testing.T) {
 
 // TestReconcile_configMapMissing_keepsRunningCluster checks that a cluster is kept while its ConfigMap is missing:
 // kubectl replace --force deletes the ConfigMap and creates it again.
+// TestReconcile_configMapForbiddenLong_givesUpTurn checks that a campaign whose ConfigMap stays unreadable releases its nodes and its turn,
+// once.
+func TestReconcile_configMapForbiddenLong_givesUpTurn(t *testing.T) {
+	b := newBodyCampaign(t)
+	b.finishTrial(t)
+	b.getBody = apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "body", errors.New("injected"))
+	clock := b.reconciler.Clock.(*clocktesting.FakePassiveClock)
+	for _, after := range []time.Duration{0, time.Hour, time.Hour} {
+		clock.SetTime(clock.Now().Add(after))
+		if _, err := b.check(t, metav1.ConditionFalse, v1alpha1.ReasonForbidden, "read ConfigMap body"); err != nil {
+			t.Fatal(err)
+		}
+		if b.Status.YieldedAt == nil != (after == 0) {
+			t.Fatalf("after %v: yielded at %v", after, b.Status.YieldedAt)
+		}
+	}
+	if want := clock.Now().Add(-time.Hour); b.Status.YieldedAt.Unix() != want.Unix() {
+		t.Errorf("yielded at %v, want %v", b.Status.YieldedAt, want)
+	}
+	var sets appsv1.StatefulSetList
+	if err := b.api.List(t.Context(), &sets); err != nil {
+		t.Fatal(err)
+	}
+	if n := *sets.Items[0].Spec.Replicas; n != 0 {
+		t.Errorf("OpenSearch has %d replicas, want 0", n)
+	}
+}
+
 func TestReconcile_configMapMissing_keepsRunningCluster(t *testing.T) {
 	b := newBodyCampaign(t)
 	const field = "spec.workload.index.bodyFrom: "

@@ -87,6 +87,7 @@ func released(c *v1alpha1.BenchmarkCampaign, d decide.Decision) v1alpha1.Benchma
 		status.FinishedAttempts = 0
 	}
 	status.ObservedGeneration = c.Generation
+	status.ActiveSince, status.YieldedAt = timeOrNil(d.ActiveSince), timeOrNil(d.Yielded)
 	setActivities(&status, d)
 	return status
 }

@@ -13,8 +13,8 @@ import (
 
 // queue orders campaigns that compete for nodes. First come the active campaigns, the oldest first; see isActive. Then come the others: the
 // namespaces take turns, and within a namespace the campaign that has queued longest comes first. So a namespace with one campaign waits for at
-// most one campaign of each other namespace, beside the active ones. Blocked campaigns come last, so that they keep no nodes from campaigns
-// that can start; see isBlocked.
+// most one campaign of each other namespace, beside the active ones. Campaigns that are blocked or Stalled come last, so that they keep no
+// nodes from campaigns that can start; see isBlocked.
 //
 // The order is total, and it is the same for all campaigns that compete directly or through other campaigns. So campaigns cannot wait for
 // each other forever. In a circle of waiting campaigns, at least one campaign waits for a campaign that comes before it. This waiting
@@ -87,7 +87,7 @@ func (q queue) compare(a, b Claimant) int {
 		return byAge
 	}
 	return cmp.Or(
-		falseFirst(q.isBlocked(a), q.isBlocked(b)),
+		falseFirst(q.isBlocked(a) || a.Stalled, q.isBlocked(b) || b.Stalled),
 		falseFirst(q.active[a.Campaign.Namespace], q.active[b.Campaign.Namespace]),
 		q.served[a.Campaign.Namespace].Compare(q.served[b.Campaign.Namespace]),
 		a.queuedSince().Compare(b.queuedSince()),

@@ -135,8 +135,8 @@ func Readable(p plan.Plan, records []record.Record) int {
 }
 
 // Release decides for a campaign that cannot be planned, because its spec or a ConfigMap that the spec names is not valid. Nothing starts.
-// A running trial ends normally. OpenSearch keeps its nodes for the yield timeout, so that a correction in time loses nothing. After
-// spec.activeDeadlineSeconds everything ends, as for any other campaign.
+// A running trial ends normally. OpenSearch keeps its nodes for the yield timeout, so that a correction in time loses nothing. Then the
+// campaign gives up its turn. After spec.activeDeadlineSeconds everything ends, as for any other campaign.
 func Release(p plan.Plan, w World, spec v1alpha1.BenchmarkCampaignSpec, now time.Time) Decision {
 	d := decider{plan: p, world: w, now: now}
 	d.Phases = map[string]string{}
@@ -146,9 +146,13 @@ func Release(p plan.Plan, w World, spec v1alpha1.BenchmarkCampaignSpec, now time
 	if since.IsZero() {
 		since = now
 	}
+	d.activate()
+	d.Yielded = w.Self.Yielded
 	if until := since.Add(p.YieldTimeout); now.Before(until) {
 		d.may.KeepNodes = true
 		d.wakeAt(until)
+	} else if w.Self.isActive() && !w.Suspended {
+		d.Yielded = now
 	}
 	for _, cell := range d.existingCells() {
 		if d.deadlineExceeded {

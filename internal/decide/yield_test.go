@@ -317,6 +317,36 @@ func TestRelease_invalidSpec_releasesNodesLater(t *testing.T) {
 	}
 }
 
+// TestRelease_stalledLong_givesUpTurn checks that a campaign that cannot be planned gives up its turn once, after the yield timeout, and
+// that it stays active until then.
+func TestRelease_stalledLong_givesUpTurn(t *testing.T) {
+	const timeout = 600 * time.Second
+	for _, tt := range []struct {
+		what   string
+		after  time.Duration
+		change func(*decide.World)
+		want   time.Time
+	}{
+		{"before the timeout", timeout - time.Second, func(*decide.World) {}, time.Time{}},
+		{"after the timeout", timeout, func(*decide.World) {}, start.Add(timeout)},
+		{"between two nodes", timeout, func(w *decide.World) { w.Self.Holds, w.Self.Since = nil, start }, start.Add(timeout)},
+		{"a second time", 2 * timeout, func(w *decide.World) { w.Self.Yielded = start.Add(timeout) }, start.Add(timeout)},
+		{"a campaign that queues", timeout, func(w *decide.World) { w.Self.Holds = nil }, time.Time{}},
+		{"a suspended campaign", timeout, func(w *decide.World) { w.Suspended = true }, time.Time{}},
+		{"a campaign that is not Stalled", timeout, func(w *decide.World) { w.StalledSince = time.Time{} }, time.Time{}},
+	} {
+		s := stalledOnPool(t)
+		tt.change(&s.world.World)
+		d := decide.Release(s.plan, s.world.World, s.campaign.Spec, start.Add(tt.after))
+		if !d.Yielded.Equal(tt.want) {
+			t.Errorf("%s: yielded at %v, want %v", tt.what, d.Yielded, tt.want)
+		}
+		if d.ActiveSince.IsZero() != s.world.Suspended {
+			t.Errorf("%s: active since %v", tt.what, d.ActiveSince)
+		}
+	}
+}
+
 // TestRelease_deadlinePassed_endsTrial checks that a campaign whose spec became invalid ends at its deadline as any other campaign.
 func TestRelease_deadlinePassed_endsTrial(t *testing.T) {
 	s := newSim(t, wrappers.MakeCampaign("x").VariantOnAnyNode("a").Clients(1, 2))
