@@ -21,7 +21,8 @@ type Variant struct {
 	// name identifies the variant within the campaign.
 	// +required
 	Name Name `json:"name,omitempty"`
-	// architecture is the CPU architecture that OpenSearch is pinned to (the node label kubernetes.io/arch).
+	// architecture is the CPU architecture that OpenSearch is pinned to (the node label kubernetes.io/arch). The pods tolerate the taint
+	// kubernetes.io/arch=ARCHITECTURE:NoSchedule, which GKE adds to Arm nodes.
 	// +optional
 	Architecture Architecture `json:"architecture,omitempty"`
 	// nodePool selects the nodes of this variant's OpenSearch.

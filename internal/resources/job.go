@@ -137,7 +137,7 @@ func trialPod(c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, cfg st
 		TerminationGracePeriodSeconds: ptr.To[int64](60),
 		SecurityContext:               restrictedPod(o),
 		NodeSelector:                  labels(loader.NodePool.NodeSelector),
-		Tolerations:                   tolerations(loader.NodePool.Tolerations),
+		Tolerations:                   tolerations(loader.NodePool.Tolerations, string(loader.NodePool.NodeSelector[plan.ArchLabel])),
 		Containers:                    []corev1.Container{trialContainer(cell, d, cfg, o)},
 		Volumes:                       []corev1.Volume{emptyDir("work"), cacheVolume(cell)},
 	}

@@ -152,7 +152,7 @@ func openSearchPod(cell plan.Cell, o Options, startup time.Duration) corev1.PodS
 		TerminationGracePeriodSeconds: ptr.To[int64](60),
 		SecurityContext:               restrictedPod(o),
 		NodeSelector:                  cell.Spec.Pool.NodeSelector,
-		Tolerations:                   tolerations(cell.Spec.Pool.Tolerations),
+		Tolerations:                   poolTolerations(cell.Spec.Pool),
 		Affinity:                      awayFrom(Dedicated(cell), ComponentOpenSearch, ComponentLoader),
 		InitContainers:                append(sysctlInit(cell, o), preflight(cell, o), probe(o)),
 		Containers:                    []corev1.Container{openSearch(cell, o, startup)},

@@ -85,7 +85,7 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		"jvm":          javaOptions(os),
 		"resources":    requirements(os.Resources),
 		"nodeSelector": cell.Spec.Pool.NodeSelector,
-		"tolerations":  tolerations(cell.Spec.Pool.Tolerations),
+		"tolerations":  poolTolerations(cell.Spec.Pool),
 		"affinity":     affinity,
 		"labels":       template.Labels,
 		"annotations":  template.Annotations,
@@ -116,7 +116,7 @@ func OpenSearchCluster(c *v1alpha1.BenchmarkCampaign, cell plan.Cell, of schema.
 		pool["persistence"] = map[string]any{"emptyDir": map[string]any{}}
 	}
 	bootstrap := map[string]any{
-		"nodeSelector": cell.Spec.Pool.NodeSelector, "tolerations": tolerations(cell.Spec.Pool.Tolerations), "jvm": javaOptions(os),
+		"nodeSelector": cell.Spec.Pool.NodeSelector, "tolerations": poolTolerations(cell.Spec.Pool), "jvm": javaOptions(os),
 	}
 	if of == openSearchOrg && os.Storage.StorageClassName != "" {
 		bootstrap["storageClass"] = os.Storage.StorageClassName

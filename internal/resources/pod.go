@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,14 +63,25 @@ func requirements(r v1alpha1.Resources) corev1.ResourceRequirements {
 	return out
 }
 
-func tolerations(in []v1alpha1.Toleration) []corev1.Toleration {
+// tolerations returns the taints that a pod tolerates: those of the spec and, if the pod is pinned to a CPU architecture, the taint of nodes
+// with this architecture. GKE adds that taint to its Arm nodes.
+func tolerations(in []v1alpha1.Toleration, architecture string) []corev1.Toleration {
 	var out []corev1.Toleration
 	for _, t := range in {
 		out = append(out, corev1.Toleration{
 			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value, Effect: corev1.TaintEffect(t.Effect),
 		})
 	}
+	implied := corev1.Toleration{Key: plan.ArchLabel, Operator: corev1.TolerationOpEqual, Value: architecture, Effect: corev1.TaintEffectNoSchedule}
+	if architecture != "" && !slices.Contains(out, implied) {
+		out = append(out, implied)
+	}
 	return out
+}
+
+// poolTolerations returns the taints that the OpenSearch pods of a pool tolerate.
+func poolTolerations(p plan.Pool) []corev1.Toleration {
+	return tolerations(p.Tolerations, p.NodeSelector[plan.ArchLabel])
 }
 
 func labels(in map[string]v1alpha1.LabelValue) map[string]string {

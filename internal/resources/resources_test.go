@@ -99,6 +99,41 @@ func env(c corev1.Container, name string) string {
 	return "(unset)"
 }
 
+// TestTolerations_architecture_impliesItsTaint checks that pods which are pinned to a CPU architecture may run on nodes with the taint of this
+// architecture, and that other pods may not.
+func TestTolerations_architecture_impliesItsTaint(t *testing.T) {
+	arm := v1alpha1.Toleration{Key: "kubernetes.io/arch", Operator: "Equal", Value: "arm64", Effect: "NoSchedule"}
+	for what, tt := range map[string]struct {
+		change             func(*v1alpha1.BenchmarkCampaignSpec)
+		openSearch, loader int // tolerations
+	}{
+		"no architecture":        {func(*v1alpha1.BenchmarkCampaignSpec) {}, 0, 0},
+		"of the variant":         {func(s *v1alpha1.BenchmarkCampaignSpec) { s.Variants[0].Architecture = "arm64" }, 1, 0},
+		"in both node selectors": {func(s *v1alpha1.BenchmarkCampaignSpec) { pin(&s.Variants[0].NodePool); pin(&s.Loader.NodePool) }, 1, 1},
+		"in the spec, too": {func(s *v1alpha1.BenchmarkCampaignSpec) {
+			s.Variants[0].Architecture, s.Variants[0].NodePool.Tolerations = "arm64", []v1alpha1.Toleration{arm}
+		}, 1, 0},
+	} {
+		w := wrappers.MakeCampaign("x").VariantOnAnyNode("a")
+		tt.change(&w.Spec)
+		p, cell := cellOf(w)
+		sts := resources.StatefulSet(w.Obj(), cell, resources.Placement{Number: 1}, options, time.Minute, now)
+		job, err := resources.Job(w.Obj(), p, cell, record.Attempt{Trial: p.SweepTrial(cell, 1, 1), N: 1}, resources.Running{}, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pod, n := range map[*corev1.PodSpec]int{&sts.Spec.Template.Spec: tt.openSearch, &job.Spec.Template.Spec: tt.loader} {
+			if len(pod.Tolerations) != n || n == 1 && pod.Tolerations[0] != (corev1.Toleration{Key: arm.Key, Operator: corev1.TolerationOpEqual, Value: arm.Value, Effect: corev1.TaintEffectNoSchedule}) {
+				t.Errorf("%s: tolerations %+v, want %d", what, pod.Tolerations, n)
+			}
+		}
+	}
+}
+
+func pin(p *v1alpha1.NodePool) {
+	p.NodeSelector = map[string]v1alpha1.LabelValue{"kubernetes.io/arch": "arm64"}
+}
+
 func TestStatefulSet_schedulingAndStorage(t *testing.T) {
 	w := wrappers.MakeCampaign("x").Variant("arm")
 	w.Spec.Loader.Placement = v1alpha1.LoaderDedicated
@@ -111,8 +146,9 @@ func TestStatefulSet_schedulingAndStorage(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"pool": "arm", "kubernetes.io/arch": "arm64"}, pod.NodeSelector); diff != "" {
 		t.Errorf("node selector (-want +got):\n%s", diff)
 	}
-	if want := []corev1.Toleration{{Key: "bench", Operator: "Exists", Effect: "NoSchedule"}}; !cmp.Equal(pod.Tolerations, want) {
-		t.Errorf("tolerations %v, want %v", pod.Tolerations, want)
+	arm := corev1.Toleration{Key: "kubernetes.io/arch", Operator: "Equal", Value: "arm64", Effect: "NoSchedule"}
+	if diff := cmp.Diff([]corev1.Toleration{{Key: "bench", Operator: "Exists", Effect: "NoSchedule"}, arm}, pod.Tolerations); diff != "" {
+		t.Errorf("tolerations (-want +got):\n%s", diff)
 	}
 	if anti := pod.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution; len(anti) != 1 || anti[0].TopologyKey != corev1.LabelHostname {
 		t.Errorf("a dedicated loader: anti-affinity %+v, want one required term by host", anti)
