@@ -21,6 +21,7 @@ CRD_REF_DOCS_VERSION := v0.3.0
 # v5.8.3 requires Go 1.27.
 KUSTOMIZE_VERSION := v5.8.2
 GOLANGCI_LINT_VERSION := v2.15.0
+CRANE_VERSION := v0.22.1
 # A later govulncheck requires a module that is not on the proxy.
 GOVULNCHECK_VERSION := v1.8.0
 # The database of govulncheck, as a module. `go list -m golang.org/x/vulndb@master` prints the newest version.
@@ -30,6 +31,7 @@ CRD_REF_DOCS := $(TOOLS)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 KUSTOMIZE := $(TOOLS)/kustomize-$(KUSTOMIZE_VERSION)
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK := $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
+CRANE := $(TOOLS)/crane-$(CRANE_VERSION)
 SUPPLY_CHAIN := $(TOOLS)/supply-chain
 # The other modules of this repository: tools that need other versions of libraries.
 MODULES := $(patsubst %/go.mod,%,$(wildcard hack/*/go.mod hack/*/*/go.mod))
@@ -253,6 +255,8 @@ $(GOLANGCI_LINT): | go
 	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION))
 $(GOVULNCHECK): | go
 	$(call tool,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION))
+$(CRANE): | go
+	$(call tool,github.com/google/go-containerregistry/cmd/crane,$(CRANE_VERSION))
 $(APILINT): $(wildcard hack/apilint/*.go hack/apilint/go.*) | go
 	cd hack/apilint && go build -o $@ .
 $(SUPPLY_CHAIN): $(wildcard hack/supply-chain/*.go hack/supply-chain/go.*) | go

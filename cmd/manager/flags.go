@@ -22,6 +22,7 @@ type flags struct {
 	http2           bool
 	probeAddress    string
 	namespace       string
+	version         bool
 	zap             zap.Options
 }
 
@@ -50,6 +51,7 @@ func parse(set *flag.FlagSet, args []string) (flags, error) {
 	set.BoolVar(&f.http2, "enable-http2", false, "allow HTTP/2 at the metrics endpoint")
 	set.StringVar(&f.probeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz")
 	set.StringVar(&f.namespace, "namespace", "", "handle the campaigns of this namespace only; empty means all")
+	set.BoolVar(&f.version, "version", false, "print the version and exit")
 	f.zap.BindFlags(set)
 	if err := set.Parse(args); err != nil {
 		return f, err

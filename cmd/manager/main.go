@@ -22,6 +22,7 @@ import (
 
 	"github.com/knee-bench/knee/controllers"
 	"github.com/knee-bench/knee/internal/scheme"
+	"github.com/knee-bench/knee/internal/version"
 )
 
 // syncWait is how long a request to /readyz waits for the caches. It is shorter than the timeout of the readiness probe.
@@ -39,6 +40,10 @@ func main() {
 }
 
 func run(f flags) error {
+	if f.version {
+		fmt.Println(version.Version)
+		return nil
+	}
 	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&f.zap)))
 	config, err := ctrl.GetConfig()
 	if err != nil {

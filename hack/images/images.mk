@@ -58,7 +58,21 @@ sbom: image-knee ## Write the bill of materials (CycloneDX) and the licences of 
 
 .PHONY: image-knee image-opensearch image-osb image-workload image-fakes
 image-knee: build image-tools ## Build Knee's own image.
-	@$(IMAGES_ENV) $(IMAGES_DIR)/knee/build.sh $(KNEE_IMAGE) $(BIN)
+	@$(IMAGES_ENV) LDFLAGS='$(LDFLAGS)' $(IMAGES_DIR)/knee/build.sh $(KNEE_IMAGE) $(BIN)
+
+# Without a container engine. The logins of docker or podman apply.
+.PHONY: push push-test
+push: $(CRANE) ## Build Knee's image for amd64 and arm64, and push it to a registry (KNEE_IMAGE=REGISTRY/knee:TAG).
+	@case "$(KNEE_IMAGE)" in \
+	  knee.local/*) echo "make push needs KNEE_IMAGE=REGISTRY/knee:TAG" >&2; exit 2 ;; *[/]*:*) ;; \
+	  *) echo "make push: KNEE_IMAGE=$(KNEE_IMAGE) must have a registry and a tag, as in REGISTRY/knee:TAG" >&2; exit 2 ;; esac
+	@for arch in $(PUSHED); do $(MAKE) --no-print-directory image-knee IMAGE_ARCH=$$arch; done
+	@$(IMAGES_DIR)/knee/push.sh $(CRANE) $(KNEE_IMAGE) $(foreach IMAGE_ARCH,$(PUSHED),$(call image_tar,$(KNEE_IMAGE)))
+push-test: $(CRANE) go # Pushes to a registry on this machine, and runs the arm64 agent of the pushed image.
+	@$(ROOT)/hack/apt.sh push-test qemu-aarch64-static=qemu-user-static
+	@CRANE=$(CRANE) $(IMAGES_DIR)/knee/push_test.sh
+PUSHED = amd64 arm64
+
 image-opensearch: image-tools image-rootfs image-jars-$(OPENSEARCH_VERSION) image-jre ## Build the OpenSearch image.
 	@$(IMAGES_ENV) OPENSEARCH_VERSION=$(OPENSEARCH_VERSION) $(IMAGES_DIR)/opensearch/build.sh $(OPENSEARCH_IMAGE)
 image-opensearch-%: image-tools image-rootfs image-jars-% image-jre # another version, if opensearch/jars-VERSION.lock is there

@@ -65,7 +65,7 @@ archive() {
 }
 
 # image_file TAG: where the archive of an image is kept.
-image_file() { echo "$IMAGES/$(basename "${1%%:*}")-${1##*:}-$ARCH.tar"; }
+image_file() { echo "$IMAGES/$(basename "${1%:*}")-${1##*:}-$ARCH.tar"; }
 
 # begin TAG STAGE INPUT... [-- WORD...]: ends the script if the image TAG was made from these inputs. Otherwise it makes
 # the empty folder STAGE for the build context.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # build.sh TAG [BIN]: Knee's own image from the Dockerfile. BIN holds static
-# binaries for this machine's architecture; for another they are compiled here.
+# binaries for this machine's architecture; for another they are compiled here
+# with LDFLAGS.
 source "$(dirname "$0")/../lib.sh"
 TAG=${1:-knee.local/knee:dev}
 BIN=${2:-$ROOT/bin}
@@ -17,7 +18,7 @@ if [ "$ARCH" = "$(go env GOHOSTARCH)" ]; then
     cmp -s "$BIN/$program" "$DIST/$program" || cp "$BIN/$program" "$DIST/$program"
   done
 else
-  (cd "$ROOT" && GOARCH=$ARCH CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o "$DIST/" ./cmd/manager ./cmd/knee-agent)
+  (cd "$ROOT" && GOARCH=$ARCH CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags="$LDFLAGS" -o "$DIST/" ./cmd/manager ./cmd/knee-agent)
 fi
 # What the binaries are made of and under which licences, to lie beside them.
 about=$(fingerprint "$DIST"/{manager,knee-agent} "$ROOT"/{go.mod,go.sum} "$ROOT/hack/supply-chain")
