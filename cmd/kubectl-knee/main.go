@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,9 @@ const (
 	exitFailed = terminal.ExitFailed
 	exitUsage  = terminal.ExitUsage
 )
+
+// helpWidth is the width in columns to which --help is wrapped.
+const helpWidth = 80
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -79,8 +83,9 @@ func (p *plugin) command() *cobra.Command {
 		Short: "Plan, watch, report and compare benchmark campaigns",
 		Long: `Plan, watch, report and compare benchmark campaigns.
 
-Exit codes: 0 on success; 1 if the command failed or found a problem (a campaign does not exist, a user must act on a campaign, or
-a figure differs); 2 for wrong usage (flags, arguments, a malformed or damaged file).`,
+Exit codes: 0 on success; 1 if the command failed or found a problem (a campaign
+does not exist, a user must act on a campaign, or a figure differs); 2 for wrong
+usage (flags, arguments, a malformed or damaged file).`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl knee"},
 		Version:       version.Version,
 		SilenceUsage:  true,
@@ -90,6 +95,7 @@ a figure differs); 2 for wrong usage (flags, arguments, a malformed or damaged f
 	p.reader.CompleteFlags(cmd)
 	cmd.AddCommand(p.planCommand(), watch.Command(p.streams, p.reader), wait.Command(p.streams, p.reader), assert.Command(p.streams, p.reader), p.reportCommand(), compare.Command(p.streams, p.reader), p.analyzeCommand(),
 		p.exportCommand(), restore.Command(p.streams, p.reader), workload.Command(p.streams))
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	for _, sub := range cmd.Commands() {
 		do := sub.RunE
 		sub.RunE = func(cmd *cobra.Command, args []string) error {

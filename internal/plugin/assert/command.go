@@ -90,13 +90,13 @@ If several results occur, it is the highest of their codes.`,
 		},
 	}
 	set := cmd.Flags()
-	set.Float64Var(&f.maxRegression, "max-regression", 0, "largest allowed regression in percent of the baseline; unset: spec.final.smallestDifferencePercent")
+	set.Float64Var(&f.maxRegression, "max-regression", 0, "largest allowed regression in `PERCENT` of the baseline; unset: spec.final.smallestDifferencePercent")
 	set.StringSliceVar(&f.variants, "variant", nil, "judge only these variants; unset: all except the baseline")
 	set.BoolVar(&f.allowInconclusive, "allow-inconclusive", false, "an Inconclusive comparison does not fail")
-	set.BoolVar(&f.wait, "wait", false, "wait until the campaign is finished, as kubectl knee wait does")
+	set.BoolVar(&f.wait, "wait", false, "wait until the campaign is finished, like kubectl knee wait")
 	set.DurationVar(&f.timeout, "timeout", 0, "with --wait: stop waiting after this time, such as 12h; 0: wait without limit")
 	set.StringVarP(&f.output, "output", "o", "", "json, or junit for JUnit XML; unset: a table")
-	set.StringVar(&f.summary, "github-step-summary", "", "append the result as Markdown to this file; without a value: to the file in $"+summaryVariable)
+	set.StringVar(&f.summary, "github-step-summary", "", "append the result as Markdown to this `FILE`; without a value: to the file in $"+summaryVariable)
 	set.Lookup("github-step-summary").NoOptDefVal = "$" + summaryVariable
 	terminal.PanicOnError(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs[1:], cobra.ShellCompDirectiveNoFileComp)))
 	return cmd

@@ -35,12 +35,16 @@ func Command(streams genericiooptions.IOStreams, reader source.Reader) *cobra.Co
 	cmd := &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Show a campaign's progress until it is over",
-		Long: `Show a campaign's progress until it is over. On a terminal the command shows a table and updates it: a progress bar, the
-time left, the knees so far and the last points. To other outputs it writes a line for each change and each point. The exit
-code is 0 when the campaign has finished. It is 1 when a person must act, the campaign is deleted, or the timeout has passed.
-If the API server cannot be reached, the command tries again and prints the reason on standard error. The command ends with
-exit code 1 if the first answer takes more than a minute, or if Knee is not installed. Ending the command does not end the
+		Long: `Show a campaign's progress until it is over. On a terminal the command shows a
+table and updates it: a progress bar, the time left, the knees so far and the
+last points. To other outputs it writes a line for each change and each point.
+The exit code is 0 when the campaign has finished. It is 1 when a person must
+act, the campaign is deleted, or the timeout has passed. If the API server
+cannot be reached, the command tries again and prints the reason on standard
+error. The command ends with exit code 1 if the first answer takes more than a
+minute, or if Knee is not installed. Ending the command does not end the
 campaign.`,
+		Example:           `  kubectl knee watch arm-vs-intel --timeout 48h`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: reader.CampaignNames(1, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
