@@ -68,7 +68,7 @@ func TestAssert_results(t *testing.T) {
 				if r.code != tc.code || !strings.Contains(r.err, tc.err) || (r.err != "") != (tc.code != 0) {
 					t.Errorf("%v: exit code %d, %q; want %d, %q", output, r.code, r.err, tc.code, tc.err)
 				}
-				golden(t, "assert-"+tc.name+map[string]string{"junit": ".xml", "json": ".json"}[output[len(output)-1]], r.out)
+				golden(t, "assert-"+tc.name+map[string]string{"--github-step-summary": ".txt", "junit": ".xml", "json": ".json"}[output[len(output)-1]], r.out)
 			}
 			text, err := os.ReadFile(summary)
 			if err != nil {
