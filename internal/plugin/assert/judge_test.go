@@ -153,8 +153,8 @@ func TestJudge_nothingToCompare_fails(t *testing.T) {
 		usage    bool
 	}{
 		"set spec.baseline": {campaign: finishedCampaign([]string{"a"}), usage: true},
-		"--variant a: the variants of campaign default/study that are compared with the baseline are b": {campaign: finishedCampaign([]string{"a", "b"}), variants: []string{"a"}, usage: true},
-		"status.comparisons[0] has a figure that is no decimal":                                         {campaign: finishedCampaign([]string{"a", "b"}, ratio("one", "", "", ""))},
+		"compared with the baseline are b":                      {campaign: finishedCampaign([]string{"a", "b"}), variants: []string{"a"}, usage: true},
+		"status.comparisons[0] has a figure that is no decimal": {campaign: finishedCampaign([]string{"a", "b"}, ratio("one", "", "", ""))},
 	} {
 		_, err := Judge(tc.campaign, nil, tc.variants)
 		if err == nil || !strings.Contains(err.Error(), want) {
