@@ -152,7 +152,7 @@ func TestJudge_nothingToCompare_fails(t *testing.T) {
 		variants []string
 		usage    bool
 	}{
-		"set spec.baseline": {campaign: finishedCampaign([]string{"a"}), usage: true},
+		"set spec.baseline":                                     {campaign: finishedCampaign([]string{"a"}), usage: true},
 		"compared with the baseline are b":                      {campaign: finishedCampaign([]string{"a", "b"}), variants: []string{"a"}, usage: true},
 		"status.comparisons[0] has a figure that is no decimal": {campaign: finishedCampaign([]string{"a", "b"}, ratio("one", "", "", ""))},
 	} {
