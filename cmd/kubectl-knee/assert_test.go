@@ -93,6 +93,7 @@ func TestAssert_notJudged(t *testing.T) {
 	assert(exitUsage, "--timeout requires --wait", "unjudged", "--timeout", "1s")
 	assert(exitUsage, "--variant arms: the variants of campaign default/unjudged that are compared with the baseline are arm", "unjudged", "--variant", "arms")
 	assert(exitUsage, "--output must be one of json, junit", "unjudged", "-o", "xml")
+	fails(t, exitUsage, "Did you mean this?\n assert", "gate", "unjudged")
 	assert(terminal.ExitNotFound, `"no-such" not found`, "no-such")
 	assert(terminal.ExitNotFound, "campaign default/no-such does not exist", "no-such", "--wait")
 

@@ -67,7 +67,7 @@ func (w *waiter) wait(ctx context.Context, names []string) (map[string]*v1alpha1
 	})
 	switch {
 	case err == nil:
-	case context.Cause(ctx) == errTimeout:
+	case errors.Is(context.Cause(ctx), errTimeout):
 		for name := range w.pending {
 			w.fail(name, terminal.ExitNotFinished, fmt.Errorf("campaign %s/%s is not finished after %s (--timeout): %s",
 				w.namespace, name, w.timeout, terminal.OrDash(w.shown[name])))

@@ -125,7 +125,7 @@ func TestWait(t *testing.T) {
 	terminating := finished("a")
 	terminating.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
 	for name, tc := range map[string]struct {
-		server   server
+		server   *server
 		timeout  time.Duration
 		names    []string // default: a
 		code     int
@@ -133,64 +133,64 @@ func TestWait(t *testing.T) {
 		printed  []string
 		finished int
 	}{
-		"finished before": {server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(finished("a"))}}, finished: 1},
+		"finished before": {server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(finished("a"))}}, finished: 1},
 		"finishes during the watch": {
-			server:   server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1))}, watches: [][]event{{{"MODIFIED", of(running("a", 5))}, {"MODIFIED", of(running("a", 5))}, {"MODIFIED", of(finished("a"))}}}},
+			server:   &server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1))}, watches: [][]event{{{"MODIFIED", of(running("a", 5))}, {"MODIFIED", of(running("a", 5))}, {"MODIFIED", of(finished("a"))}}}},
 			printed:  []string{"a  [##..................] 1 of 10 trials", "a  [##########..........] 5 of 10 trials", "a  [####################] 10 of 10 trials"},
 			finished: 1,
 		},
 		"finishes while the watch is expired": {
-			server:   server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1)), list(finished("a"))}, watches: [][]event{{{"ERROR", nil}}}},
+			server:   &server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1)), list(finished("a"))}, watches: [][]event{{{"ERROR", nil}}}},
 			finished: 1,
 		},
 		"finishes after the API server has ended two watches": {
-			server:   server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1))}, watches: [][]event{{}, {}, {{"MODIFIED", of(finished("a"))}}}},
+			server:   &server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1))}, watches: [][]event{{}, {}, {{"MODIFIED", of(finished("a"))}}}},
 			finished: 1,
 		},
 		"a status of the spec before an edit does not count": {
-			server:   server{lists: [][]v1alpha1.BenchmarkCampaign{list(campaignWith("a", metav1.ConditionTrue, v1alpha1.ReasonFinished, 1, 10))}, watches: [][]event{{{"MODIFIED", of(stalled("a"))}}}},
+			server:   &server{lists: [][]v1alpha1.BenchmarkCampaign{list(campaignWith("a", metav1.ConditionTrue, v1alpha1.ReasonFinished, 1, 10))}, watches: [][]event{{{"MODIFIED", of(stalled("a"))}}}},
 			code:     terminal.ExitStalled,
 			messages: []string{"a person must act on campaign default/a: Unschedulable: message of Unschedulable"},
 		},
 		"stalled": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(stalled("a"))}}, code: terminal.ExitStalled,
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(stalled("a"))}}, code: terminal.ExitStalled,
 			messages: []string{"docs/troubleshooting.md#unschedulable"},
 		},
 		"timeout": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1))}}, timeout: 50 * time.Millisecond, code: terminal.ExitNotFinished,
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1))}}, timeout: 50 * time.Millisecond, code: terminal.ExitNotFinished,
 			messages: []string{"campaign default/a is not finished after 50ms (--timeout): [##..................] 1 of 10 trials"},
 		},
 		"does not exist": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list()}}, code: terminal.ExitNotFound, messages: []string{"campaign default/a does not exist"},
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list()}}, code: terminal.ExitNotFound, messages: []string{"campaign default/a does not exist"},
 		},
 		"deleted during the watch": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1))}, watches: [][]event{{{"DELETED", of(running("a", 1))}}}},
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1))}, watches: [][]event{{{"DELETED", of(running("a", 1))}}}},
 			code:   terminal.ExitNotFound, messages: []string{"campaign default/a was deleted"},
 		},
 		"deleted between two watches": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1)), list()}, watches: [][]event{{}}},
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1)), list()}, watches: [][]event{{}}},
 			code:   terminal.ExitNotFound, messages: []string{"campaign default/a was deleted"},
 		},
 		"deleted and created again": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1)), list(recreated)}, watches: [][]event{{}}},
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(running("a", 1)), list(recreated)}, watches: [][]event{{}}},
 			code:   terminal.ExitNotFound, messages: []string{"campaign default/a was deleted"},
 		},
 		"is being deleted": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(terminating)}}, code: terminal.ExitNotFound,
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(terminating)}}, code: terminal.ExitNotFound,
 		},
 		"of several campaigns the highest code": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(finished("c"), stalled("b"), running("other", 1))}},
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(finished("c"), stalled("b"), running("other", 1))}},
 			names:  []string{"a", "b", "c"}, code: terminal.ExitNotFound, finished: 1,
 			messages: []string{"campaign default/a does not exist", "campaign default/b: Unschedulable"},
 		},
 		"of several campaigns one is late": {
-			server: server{lists: [][]v1alpha1.BenchmarkCampaign{list(finished("c"), running("b", 1), running("other", 1))}},
+			server: &server{lists: [][]v1alpha1.BenchmarkCampaign{list(finished("c"), running("b", 1), running("other", 1))}},
 			names:  []string{"b", "c"}, timeout: 50 * time.Millisecond, code: terminal.ExitNotFinished, finished: 1,
 			messages: []string{"campaign default/b is not finished"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &tc.server
+			s := tc.server
 			s.t = t
 			w, printed := newTestWaiter(t, s, tc.timeout)
 			ctx, cancel := w.limit(t.Context())
