@@ -51,7 +51,8 @@ type event struct {
 	campaign *v1alpha1.BenchmarkCampaign
 }
 
-// server is a fake API server. It answers each list and each watch with the next entry. The watch after the last entry has no event.
+// server is a fake API server. It answers each list and each watch with the next entry. It ends a watch after its events, except after the
+// event that the resource version is too old. The watch after the last entry has no event and does not end.
 type server struct {
 	t       *testing.T
 	lists   [][]v1alpha1.BenchmarkCampaign
@@ -87,20 +88,25 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("BenchmarkCampaignList"))
 		s.listed++
 		encode(list)
-	case s.began < len(s.watches):
-		for _, e := range s.watches[s.began] {
-			var object any = e.campaign
-			if e.campaign == nil {
-				object = metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: 410, Reason: metav1.StatusReasonExpired}
+	default:
+		open := s.began >= len(s.watches)
+		if !open {
+			for _, e := range s.watches[s.began] {
+				var object any = e.campaign
+				if e.campaign == nil {
+					open = true
+					object = metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: 410, Reason: metav1.StatusReasonExpired}
+				}
+				encode(map[string]any{"type": e.kind, "object": object})
 			}
-			encode(map[string]any{"type": e.kind, "object": object})
 		}
 		s.began++
-	default:
-		w.(http.Flusher).Flush()
-		s.mu.Unlock()
-		<-r.Context().Done()
-		s.mu.Lock()
+		if open {
+			w.(http.Flusher).Flush()
+			s.mu.Unlock()
+			<-r.Context().Done()
+			s.mu.Lock()
+		}
 	}
 }
 
