@@ -70,7 +70,7 @@ let a regression pass. --allow-inconclusive accepts it. It accepts neither
 Regression nor NotMeasured.
 
 Exit codes:
-  0  each comparison is Passed
+  0  each comparison is Passed, or Inconclusive and accepted
   1  the request failed, or the command was interrupted
   2  wrong usage, or the campaign compares nothing with a baseline
   3  the campaign is stalled: a user must act
