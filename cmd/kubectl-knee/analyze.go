@@ -29,19 +29,22 @@ func (p *plugin) analyzeCommand() *cobra.Command {
 	var f analyzeFlags
 	cmd := &cobra.Command{
 		Use:   "analyze -f FILE",
-		Short: "Find peaks, knees, shared clients and ratios in a CSV of results, or in a bundle",
-		Long: `Find peaks, knees, shared clients and ratios in a CSV of results, with the same code as the operator. No cluster is
-needed.
-The CSV may be Knee's results.csv or one made by any script. Its header names the columns, in any order:
-  variant (required), topology, phase (Warmup, Sweep, Final), clients, docs_per_second, rejections, error_rate,
-  iowait_percent, cpu_user_percent, cpu_system_percent, status (ok, failed, gated), repetition, placement
-Other columns are ignored. A row without docs_per_second counts as failed. A row also counts as failed if its error_rate is
-above 0 and its rejections do not explain the errors, because opensearch-benchmark reports such a run as a success. A row with
-the status gated is an exception.
-A malformed line ends the command with exit code 2 and a message with its line number and column. Nothing is printed on
-standard output then.`,
+		Short: "Find peaks, knees and ratios in a CSV of results, or in a bundle",
+		Long: `Find peaks, knees, shared clients and ratios in a CSV of results, with the same
+code as the operator. No cluster is needed.
+The CSV may be Knee's results.csv or one made by any script. Its header names
+the columns, in any order:
+  variant (required), topology, phase (Warmup, Sweep, Final), clients,
+  docs_per_second, rejections, error_rate, iowait_percent, cpu_user_percent,
+  cpu_system_percent, status (ok, failed, gated), repetition, placement
+Other columns are ignored. A row without docs_per_second counts as failed. A row
+also counts as failed if its error_rate is above 0 and its rejections do not
+explain the errors, because opensearch-benchmark reports such a run as a
+success. A row with the status gated is an exception.
+A malformed line ends the command with exit code 2 and a message with its line
+number and column. Nothing is printed on standard output then.`,
 		Example: `  kubectl knee analyze -f results.csv --baseline intel
-  kubectl knee analyze -f results.csv --baseline intel --percent-of-peak 95 --max-iowait 10 -o json
+  kubectl knee analyze -f results.csv --baseline intel --max-iowait 10 -o json
   kubectl knee analyze -f arm-vs-intel.tar.gz`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,

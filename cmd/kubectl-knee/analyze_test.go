@@ -95,7 +95,7 @@ func TestAnalyze_interrupted_ends(t *testing.T) {
 }
 
 func TestAnalyze_help_showsDefault(t *testing.T) {
-	if help := ok(t, "analyze", "--help"); !strings.Contains(help, "how many rejected requests are allowed (default 0)") {
+	if help := ok(t, "analyze", "--help"); !strings.Contains(strings.Join(strings.Fields(help), " "), "how many rejected requests are allowed (default 0)") {
 		t.Errorf("no default of --max-rejections:\n%s", help)
 	}
 }

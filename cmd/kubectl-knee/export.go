@@ -18,14 +18,17 @@ func (p *plugin) exportCommand() *cobra.Command {
 	var file, artifacts string
 	cmd := &cobra.Command{
 		Use:   "export NAME --bundle FILE",
-		Short: "Save a campaign in one file: the object, its records and its report, with checksums",
-		Long: `Save a campaign in one file, a gzipped tar. The file contains the object, every record (including earlier reruns), the report
-as the operator wrote it, the versions of the programs that made these parts, and the SHA-256 of each part. The same contents
-always give the same bytes. kubectl knee report, compare and analyze can read the file.
+		Short: "Save a campaign, its records and its report in one file",
+		Long: `Save a campaign in one file, a gzipped tar. The file contains the object, every
+record (including earlier reruns), the report as the operator wrote it, the
+versions of the programs that made these parts, and the SHA-256 of each part.
+The same contents always give the same bytes. kubectl knee report, compare and
+analyze can read the file.
 
---artifacts adds the trials' raw files and series from a local copy of the campaign's artifacts volume.`,
+--artifacts adds the trials' raw files and series from a local copy of the
+campaign's artifacts volume.`,
 		Example: `  kubectl knee export arm-vs-intel --bundle arm-vs-intel.tar.gz
-  kubectl knee export arm-vs-intel --bundle arm-vs-intel.tar.gz --artifacts ./artifacts`,
+  kubectl knee export arm-vs-intel --bundle x.tar.gz --artifacts ./artifacts`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: p.reader.CampaignNames(1, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {

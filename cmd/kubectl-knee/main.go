@@ -8,27 +8,33 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/knee-bench/knee/internal/plugin/assert"
 	"github.com/knee-bench/knee/internal/plugin/compare"
 	"github.com/knee-bench/knee/internal/plugin/restore"
 	"github.com/knee-bench/knee/internal/plugin/source"
 	"github.com/knee-bench/knee/internal/plugin/terminal"
+	"github.com/knee-bench/knee/internal/plugin/wait"
 	"github.com/knee-bench/knee/internal/plugin/watch"
 	"github.com/knee-bench/knee/internal/plugin/workload"
 	"github.com/knee-bench/knee/internal/version"
 )
 
-// The exit codes. docs/kubectl-knee.md documents them.
+// The exit codes of most subcommands.
 const (
 	exitOK     = 0
-	exitFailed = 1 // the command failed or found a problem: no such campaign, a campaign needs user action, a figure differs
-	exitUsage  = 2 // wrong usage: flags, arguments, or a malformed or damaged file
+	exitFailed = terminal.ExitFailed
+	exitUsage  = terminal.ExitUsage
 )
+
+// helpWidth is the width in columns to which --help is wrapped.
+const helpWidth = 80
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -51,6 +57,9 @@ func run(ctx context.Context, streams genericiooptions.IOStreams, args []string)
 		return exitOK
 	}
 	fmt.Fprintln(streams.ErrOut, "error:", terminal.PrintableLines(err.Error()))
+	if own := (*terminal.ExitError)(nil); errors.As(err, &own) {
+		return own.Code
+	}
 	if wrong := (*terminal.UsageError)(nil); errors.As(err, &wrong) || !p.started {
 		return exitUsage
 	}
@@ -74,8 +83,9 @@ func (p *plugin) command() *cobra.Command {
 		Short: "Plan, watch, report and compare benchmark campaigns",
 		Long: `Plan, watch, report and compare benchmark campaigns.
 
-Exit codes: 0 on success; 1 if the command failed or found a problem (a campaign does not exist, a user must act on a campaign, or
-a figure differs); 2 for wrong usage (flags, arguments, a malformed or damaged file).`,
+Exit codes: 0 on success; 1 if the command failed or found a problem (a campaign
+does not exist, a user must act on a campaign, or a figure differs); 2 for wrong
+usage (flags, arguments, a malformed or damaged file).`,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl knee"},
 		Version:       version.Version,
 		SilenceUsage:  true,
@@ -83,8 +93,9 @@ a figure differs); 2 for wrong usage (flags, arguments, a malformed or damaged f
 	}
 	p.reader.Flags.AddFlags(cmd.PersistentFlags())
 	p.reader.CompleteFlags(cmd)
-	cmd.AddCommand(p.planCommand(), watch.Command(p.streams, p.reader), p.reportCommand(), compare.Command(p.streams, p.reader), p.analyzeCommand(),
+	cmd.AddCommand(p.planCommand(), watch.Command(p.streams, p.reader), wait.Command(p.streams, p.reader), assert.Command(p.streams, p.reader), p.reportCommand(), compare.Command(p.streams, p.reader), p.analyzeCommand(),
 		p.exportCommand(), restore.Command(p.streams, p.reader), workload.Command(p.streams))
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	for _, sub := range cmd.Commands() {
 		do := sub.RunE
 		sub.RunE = func(cmd *cobra.Command, args []string) error {

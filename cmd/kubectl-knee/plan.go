@@ -19,15 +19,18 @@ func (p *plugin) planCommand() *cobra.Command {
 	var t forecast.Timing
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
-		Short: "Show what a campaign would run, how long it would take and what it would cost",
-		Long: `Show the trials of a campaign, their order, the estimated time and price, and the number of repetitions that it needs for a
-conclusion. No cluster is needed: the campaign is validated against the schema and the rules of the CRD that is built into
-this program, and its defaults are filled in.
+		Short: "Show what a campaign would run, how long, and at what cost",
+		Long: `Show the trials of a campaign, their order, the estimated time and price, and
+the number of repetitions that it needs for a conclusion. No cluster is needed:
+the campaign is validated against the schema and the rules of the CRD that is
+built into this program, and its defaults are filled in.
 
-The estimate is based on the length of the load (time_period and warmup_time_period of the workload, durationSeconds of bulk),
-or on --trial-time. For an official workload that sends its whole corpus, the estimate is a range: the time to send the
-documents of the corpus at each of the two rates of --docs-per-second. The output says what the estimate is based on and what
-it leaves out. There is no estimate if the length of a trial is unknown.`,
+The estimate is based on the length of the load (time_period and
+warmup_time_period of the workload, durationSeconds of bulk), or on
+--trial-time. For an official workload that sends its whole corpus, the estimate
+is a range: the time to send the documents of the corpus at each of the two
+rates of --docs-per-second. The output says what the estimate is based on and
+what it leaves out. There is no estimate if the length of a trial is unknown.`,
 		Example: `  kubectl knee plan -f campaign.yaml
   kubectl knee plan -f campaign.yaml --docs-per-second 60000,250000
   kubectl knee plan -f campaign.yaml --trial-time 25m --search-time 8m --cv 1.5

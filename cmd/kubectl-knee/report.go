@@ -31,13 +31,15 @@ func (p *plugin) reportCommand() *cobra.Command {
 	var f reportFlags
 	cmd := &cobra.Command{
 		Use:   "report (NAME | --from-bundle FILE)",
-		Short: "Show a campaign's report in the terminal, as Markdown, HTML or CSV, or in a browser",
-		Long: `Read a campaign's report. Without a flag, a summary is shown. --md, --html and --csv print files of the report, -o writes
-all files into a folder, and --open shows the report in a browser.
+		Short: "Show a campaign's report, in the terminal or in a browser",
+		Long: `Read a campaign's report. Without a flag, a summary is shown. --md, --html and
+--csv print files of the report, -o writes all files into a folder, and --open
+shows the report in a browser.
 
-For a campaign on the cluster, these are the files that the operator wrote. With --remake, or for a bundle, the command makes
-the files from the records. --verify makes all files from the records and compares each file with the stored file. The exit
-code is 1 if a file differs.`,
+For a campaign on the cluster, these are the files that the operator wrote. With
+--remake, or for a bundle, the command makes the files from the records.
+--verify makes all files from the records and compares each file with the stored
+file. The exit code is 1 if a file differs.`,
 		Example: `  kubectl knee report arm-vs-intel
   kubectl knee report arm-vs-intel --md > report.md
   kubectl knee report arm-vs-intel --csv results.csv

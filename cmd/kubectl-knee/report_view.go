@@ -48,6 +48,7 @@ func printSummary(out io.Writer, s source.Source, in view.Input) error {
 		for _, d := range doubts.Doubts(a) {
 			fmt.Fprintf(t, "- %s: %s\n", d.Reason, terminal.Printable(terminal.Shorten(d.Message, 1000)))
 		}
+		fmt.Fprintf(t, "help: %s\n", terminal.ReasonPage(v1alpha1.ConditionConclusive))
 	}
 	return t.Print()
 }

@@ -23,15 +23,18 @@ func Command(streams genericiooptions.IOStreams, reader source.Reader) *cobra.Co
 	var output string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Compare two campaigns, bundles, or runs of one campaign, cell by cell",
-		Long: `Compare two campaigns, bundles, or runs of one campaign, cell by cell: knees, peaks and the Finals' docs/s, each as the
-ratio of B to A. Cells are matched by the names of their variant and topology.
+		Short: "Compare two campaigns, bundles, or runs of one campaign",
+		Long: `Compare two campaigns, bundles, or runs of one campaign, cell by cell: knees,
+peaks and the Finals' docs/s, each as the ratio of B to A. Cells are matched by
+the names of their variant and topology.
 
-A and B are names of campaigns or paths of bundles. NAME@TOKEN is the run that the campaign made while spec.rerun was
-TOKEN. The rest of the spec must have been the same as now. NAME@ is the run without a token.
+A and B are names of campaigns or paths of bundles. NAME@TOKEN is the run that
+the campaign made while spec.rerun was TOKEN. The rest of the spec must have
+been the same as now. NAME@ is the run without a token.
 
-The trials of two campaigns are not interleaved: a difference may come from the day or the machine. The command reports
-different machines and days, and lists the differences between what the nodes report.`,
+The trials of two campaigns are not interleaved: a difference may come from the
+day or the machine. The command reports different machines and days, and lists
+the differences between what the nodes report.`,
 		Example: `  kubectl knee compare before after
   kubectl knee compare arm-vs-intel@ arm-vs-intel@second
   kubectl knee compare monday.tar.gz friday.tar.gz -o json`,

@@ -14,13 +14,16 @@ func Command(streams genericiooptions.IOStreams, reader source.Reader) *cobra.Co
 	var isDryRun bool
 	cmd := &cobra.Command{
 		Use:   "import BUNDLE",
-		Short: "Write the records of a bundle into the cluster, so that a campaign continues with them",
-		Long: `Write the records of a bundle (kubectl knee export) into the namespace, as ConfigMaps without an owner. The campaign of the
-same name in that namespace takes over the records that fit its spec, and measures only what is missing. The campaign may exist
-already, or be created later. Records of cells that the campaign does not have are left out.
+		Short: "Write the records of a bundle into the cluster for a campaign",
+		Long: `Write the records of a bundle (kubectl knee export) into the namespace, as
+ConfigMaps without an owner. The campaign of the same name in that namespace
+takes over the records that fit its spec, and measures only what is missing. The
+campaign may exist already, or be created later. Records of cells that the
+campaign does not have are left out.
 
-Nothing is written if the bundle is damaged, or if another object has the name of a record. Existing objects never change, so the
-command can be repeated. The command requires the permissions get, list and create for ConfigMaps.`,
+Nothing is written if the bundle is damaged, or if another object has the name
+of a record. Existing objects never change, so the command can be repeated. The
+command requires the permissions get, list and create for ConfigMaps.`,
 		Example: `  kubectl knee import arm-vs-intel.tar.gz --dry-run
   kubectl knee import arm-vs-intel.tar.gz -n benchmarks`,
 		Args: cobra.ExactArgs(1),

@@ -36,9 +36,9 @@ func (s *screen) show(c *v1alpha1.BenchmarkCampaign, points *points) {
 		rate, verdict := describeResult(r, c.Spec)
 		s.write(fmt.Sprintf("%s: %s %s, %s", attemptName(r.Attempt), rate, plan.DriverOf(c.Spec.Workload).Unit(), terminal.Printable(terminal.Shorten(verdict, 160))))
 	}
-	key := progressLine(c.Status, time.Time{}) // without the time left
+	key := ProgressLine(c.Status, time.Time{}) // without the time left
 	if key != s.last {
-		s.write(progressLine(c.Status, time.Now()))
+		s.write(ProgressLine(c.Status, time.Now()))
 	}
 	s.last = key
 }

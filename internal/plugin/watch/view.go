@@ -13,9 +13,9 @@ import (
 	"github.com/knee-bench/knee/internal/plugin/terminal"
 )
 
-// progressLine returns one line about the progress of a campaign: n of m trials, what runs or what the campaign waits for, and
-// the time left.
-func progressLine(s v1alpha1.BenchmarkCampaignStatus, now time.Time) string {
+// ProgressLine returns one line about the progress of a campaign: n of m trials, what runs or what the campaign waits for, and
+// the time left. If now is the zero time, it leaves out the time left.
+func ProgressLine(s v1alpha1.BenchmarkCampaignStatus, now time.Time) string {
 	parts := []string{progressBar(s.TrialCounts)}
 	if doing := currentActivity(s); doing != "" {
 		parts = append(parts, doing)
@@ -55,15 +55,16 @@ func progressBar(trials v1alpha1.TrialCounts) string {
 // timeLeft estimates the remaining time. It assumes that a remaining trial takes as long as the average completed trial.
 func timeLeft(s v1alpha1.BenchmarkCampaignStatus, now time.Time) (time.Duration, bool) {
 	done, planned := ptr.Deref(s.TrialCounts.Done, 0), ptr.Deref(s.TrialCounts.Planned, 0)
-	if done == 0 || done == planned || s.StartedAt == nil {
+	if done == 0 || done == planned || s.StartedAt == nil || now.IsZero() {
 		return 0, false
 	}
 	each := now.Sub(s.StartedAt.Time) / time.Duration(done)
 	return (each * time.Duration(planned-done)).Round(10 * time.Second), true
 }
 
-// campaignOutcome returns the result of a campaign. over is true if nothing will change unless a user acts.
-func campaignOutcome(c *v1alpha1.BenchmarkCampaign) (over bool, err error) {
+// Outcome returns the result of a campaign. over is true if nothing will change unless a user acts. A status of an older
+// generation does not count.
+func Outcome(c *v1alpha1.BenchmarkCampaign) (over bool, err error) {
 	ready := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionReady)
 	if ready == nil || ready.ObservedGeneration != c.Generation {
 		return false, nil
@@ -72,7 +73,8 @@ func campaignOutcome(c *v1alpha1.BenchmarkCampaign) (over bool, err error) {
 	case metav1.ConditionTrue:
 		return true, nil
 	case metav1.ConditionFalse:
-		return true, fmt.Errorf("a person must act on campaign %s/%s: %s: %s", c.Namespace, c.Name, ready.Reason, ready.Message)
+		return true, fmt.Errorf("a person must act on campaign %s/%s: %s: %s\nhelp: %s",
+			c.Namespace, c.Name, ready.Reason, ready.Message, terminal.ReasonPage(ready.Reason))
 	}
 	return false, nil
 }

@@ -31,7 +31,7 @@ func TestProgressLine(t *testing.T) {
 			"[####################] 12 of 12 trials  knees arm=16 intel=12",
 		},
 	} {
-		if got := progressLine(tc.status, now); got != tc.want {
+		if got := ProgressLine(tc.status, now); got != tc.want {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, tc.want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestCampaignOutcome(t *testing.T) {
 	} {
 		c := &v1alpha1.BenchmarkCampaign{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
 		c.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: status, ObservedGeneration: 2, Reason: "R", Message: "because"}}
-		over, err := campaignOutcome(c)
+		over, err := Outcome(c)
 		if over != want.over || (err != nil) != want.failed {
 			t.Errorf("%s: over %v, error %v", status, over, err)
 		}
@@ -53,7 +53,7 @@ func TestCampaignOutcome(t *testing.T) {
 			t.Errorf("%s: %v does not quote the condition", status, err)
 		}
 		c.Generation = 3
-		if over, _ := campaignOutcome(c); over {
+		if over, _ := Outcome(c); over {
 			t.Errorf("%s: over although the status speaks of an older generation", status)
 		}
 	}

@@ -9,10 +9,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,17 +30,21 @@ type watcher struct {
 
 // Command returns the subcommand watch.
 func Command(streams genericiooptions.IOStreams, reader source.Reader) *cobra.Command {
-	w := watcher{streams: streams, reader: reader, patience: time.Minute}
+	w := watcher{streams: streams, reader: reader, patience: Patience}
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "watch NAME",
 		Short: "Show a campaign's progress until it is over",
-		Long: `Show a campaign's progress until it is over. On a terminal the command shows a table and updates it: a progress bar, the
-time left, the knees so far and the last points. To other outputs it writes a line for each change and each point. The exit
-code is 0 when the campaign has finished. It is 1 when a person must act, the campaign is deleted, or the timeout has passed.
-If the API server cannot be reached, the command tries again and prints the reason on standard error. The command ends with
-exit code 1 if the first answer takes more than a minute, or if Knee is not installed. Ending the command does not end the
+		Long: `Show a campaign's progress until it is over. On a terminal the command shows a
+table and updates it: a progress bar, the time left, the knees so far and the
+last points. To other outputs it writes a line for each change and each point.
+The exit code is 0 when the campaign has finished. It is 1 when a person must
+act, the campaign is deleted, or the timeout has passed. If the API server
+cannot be reached, the command tries again and prints the reason on standard
+error. The command ends with exit code 1 if the first answer takes more than a
+minute, or if Knee is not installed. Ending the command does not end the
 campaign.`,
+		Example:           `  kubectl knee watch arm-vs-intel --timeout 48h`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: reader.CampaignNames(1, cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -66,27 +68,14 @@ func (w watcher) watch(ctx context.Context, name string) error {
 	}
 	screen := newScreen(w.streams.Out)
 	points := newPoints()
-	pause := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Cap: 5 * time.Second, Steps: 100}
-	began, said := time.Now(), ""
-	for {
-		over, err := followCampaign(ctx, c, client.ObjectKey{Namespace: namespace, Name: name}, screen, points)
-		if over {
-			return err
-		}
-		if err != nil && err.Error() != said {
-			said = err.Error()
-			terminal.PrintNote(w.streams.ErrOut, "trying again: %v", err)
-			screen.lines = 0 // the table continues below the note, so do not overwrite lines above it
-		}
-		if err != nil && !screen.began && time.Since(began) > w.patience {
-			return fmt.Errorf("the API server has not answered within %s: %w", w.patience, err)
-		}
-		select { // wait before connecting again: the API server may be restarting
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pause.Step()):
-		}
+	said := func(err error) {
+		terminal.PrintNote(w.streams.ErrOut, "trying again: %v", err)
+		screen.lines = 0 // the table continues below the note, so do not overwrite lines above it
 	}
+	return Retry(ctx, w.patience, said, func() (answered, over bool, err error) {
+		over, err = followCampaign(ctx, c, client.ObjectKey{Namespace: namespace, Name: name}, screen, points)
+		return screen.began, over, err
+	})
 }
 
 // followCampaign shows a campaign until it is over, or until the API server ends the watch or cannot be reached. API servers
@@ -94,26 +83,26 @@ func (w watcher) watch(ctx context.Context, name string) error {
 func followCampaign(ctx context.Context, c client.WithWatch, key client.ObjectKey, screen *screen, points *points) (over bool, err error) {
 	var now v1alpha1.BenchmarkCampaign
 	if err := c.Get(ctx, key, &now); err != nil {
-		return apierrors.IsNotFound(err) || isHopeless(err), err
+		return apierrors.IsNotFound(err) || IsHopeless(err), err
 	}
 	screen.began = true
 	events, err := c.Watch(ctx, &v1alpha1.BenchmarkCampaignList{}, &client.ListOptions{
 		Namespace: key.Namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", key.Name),
 	})
 	if err != nil {
-		return isHopeless(err), err
+		return IsHopeless(err), err
 	}
 	defer events.Stop()
 	records, err := followRecords(ctx, c, &now, points)
 	if err != nil {
-		return isHopeless(err), err
+		return IsHopeless(err), err
 	}
 	defer records.Stop()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		screen.show(&now, points)
-		if over, err := campaignOutcome(&now); over {
+		if over, err := Outcome(&now); over {
 			return true, err
 		}
 		select {
@@ -140,12 +129,6 @@ func followCampaign(ctx context.Context, c client.WithWatch, key client.ObjectKe
 			}
 		}
 	}
-}
-
-// isHopeless reports whether another request would give the same error: the user has no permission, or Knee is not
-// installed.
-func isHopeless(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || meta.IsNoMatchError(err)
 }
 
 // followRecords adds the existing records, and starts a watch for new records.

@@ -42,14 +42,18 @@ func Command(streams genericiooptions.IOStreams) *cobra.Command {
 	w := workloadCheck{params: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:   "workload FOLDER",
-		Short: "Check a copy of an opensearch-benchmark workload, and show what Knee would run",
-		Long: `Check a copy of an opensearch-benchmark workload: the folder that holds workload.json. The output shows the tasks that Knee
-would run, the indices, the corpus and its documents, the lines that a campaign needs, and why Knee cannot run parts of it.
+		Short: "Check a copy of an opensearch-benchmark workload",
+		Long: `Check a copy of an opensearch-benchmark workload: the folder that holds
+workload.json. The output shows the tasks that Knee would run, the indices, the
+corpus and its documents, the lines that a campaign needs, and why Knee cannot
+run parts of it.
 
-opensearch-benchmark itself renders the workload's templates, so the program must be installed (--osb). No cluster is needed
-and nothing is downloaded. Folders whose files the workload includes must be beside it, as they are in its repository.`,
-		Example: `  kubectl knee workload opensearch-benchmark-workloads/geonames --ingest-task index-append
-  kubectl knee workload nyc_taxis --test-procedure append-no-conflicts-index-only --param bulk_size=5000`,
+opensearch-benchmark itself renders the workload's templates, so the program
+must be installed (--osb). No cluster is needed and nothing is downloaded.
+Folders whose files the workload includes must be beside it, as they are in its
+repository.`,
+		Example: `  kubectl knee workload workloads/geonames --ingest-task index-append
+  kubectl knee workload nyc_taxis --param bulk_size=5000`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.folder = args[0]

@@ -63,6 +63,13 @@ func Doubts(a campaign.Assessment) []Doubt {
 	return out
 }
 
+// IntervalsShow reports whether the intervals of the ratios show all doubts of a campaign by themselves. reason is the reason of the
+// condition Conclusive. The doubts about noise and repetitions come last in Doubts. So if one of them comes first, there is no doubt that
+// the intervals do not show.
+func IntervalsShow(reason string) bool {
+	return reason == v1alpha1.ReasonTooFewRepetitions || reason == v1alpha1.ReasonNotDistinguishable
+}
+
 // maxNamed is the highest number of names that a doubt lists. If there are more names, the doubt adds how many names it leaves out.
 const maxNamed = 5
 

@@ -216,6 +216,28 @@ func TestConclusive_severalDoubts_listsAll(t *testing.T) {
 	}
 }
 
+// TestIntervalsShow_doubtsComeLast checks that a campaign has no doubt besides those that its intervals show, if the first doubt is one of
+// these.
+func TestIntervalsShow_doubtsComeLast(t *testing.T) {
+	c := campaigntest.Campaign([]string{"a", "b"}, []string{"t"}, 1, 2, 4)
+	two := int32(2)
+	c.Spec.Final.Repetitions = &two
+	c.Spec.Loader.Placement = v1alpha1.LoaderShared
+	_, a := campaigntest.Assess(c, func(t record.Trial) record.Record { return campaigntest.Measured(t, float64(100*t.Clients)) })
+	shown := 0
+	for _, d := range doubts.Doubts(a) {
+		switch {
+		case doubts.IntervalsShow(d.Reason):
+			shown++
+		case shown > 0:
+			t.Errorf("%s comes after a doubt that the intervals show", d.Reason)
+		}
+	}
+	if shown == 0 || shown == len(doubts.Doubts(a)) {
+		t.Errorf("the intervals show %d of %d doubts, want some", shown, len(doubts.Doubts(a)))
+	}
+}
+
 func TestDoubts_manyCells_messagesStayShort(t *testing.T) {
 	var variants []string
 	for i := range 8 {
