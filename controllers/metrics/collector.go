@@ -78,7 +78,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 // objects are the objects from which metrics are computed. They are shared with the cache, so nothing changes them.
 type objects struct {
 	campaigns []v1alpha1.BenchmarkCampaign
-	names     map[types.UID]string // of the campaigns
+	names     map[owner]string // of the campaigns
 	pods      []corev1.Pod
 	maps      []corev1.ConfigMap
 }
@@ -95,16 +95,22 @@ func (c *Collector) read(ctx context.Context) (objects, error) {
 			return objects{}, fmt.Errorf("cannot list objects of type %T: %w", list, err)
 		}
 	}
-	out := objects{campaigns: campaigns.Items, names: map[types.UID]string{}, pods: pods.Items, maps: maps.Items}
+	out := objects{campaigns: campaigns.Items, names: map[owner]string{}, pods: pods.Items, maps: maps.Items}
 	for i := range out.campaigns {
-		out.names[out.campaigns[i].UID] = out.campaigns[i].Name
+		c := &out.campaigns[i]
+		out.names[owner{c.Namespace, c.UID}] = c.Name
 	}
 	return out, nil
 }
 
-// campaignOf returns the UID of the campaign of an object.
-func campaignOf(o client.Object) types.UID {
-	return types.UID(o.GetLabels()[resources.LabelCampaign])
+// owner identifies the campaign of an object. Only objects of the campaign's namespace can belong to it.
+type owner struct {
+	namespace string
+	uid       types.UID
+}
+
+func ownerOf(o client.Object) owner {
+	return owner{o.GetNamespace(), types.UID(o.GetLabels()[resources.LabelCampaign])}
 }
 
 // emitter writes metrics to a scrape.

@@ -70,10 +70,13 @@ func (n node) times(within span) map[monitoring.NodeState]time.Duration {
 }
 
 // cellPods identifies the pods of a cell.
-type cellPods struct{ namespace, campaign, cell string }
+type cellPods struct {
+	owner
+	cell string
+}
 
 func cellOf(pod *corev1.Pod) cellPods {
-	return cellPods{pod.Namespace, pod.Labels[resources.LabelCampaign], pod.Labels[resources.LabelCellName]}
+	return cellPods{ownerOf(pod), pod.Labels[resources.LabelCellName]}
 }
 
 // findNodes returns the OpenSearch nodes.
@@ -95,7 +98,7 @@ func findNodes(o objects) []node {
 			pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
-		n := node{namespace: pod.Namespace, campaign: o.names[campaignOf(pod)], since: pod.CreationTimestamp.Time, loads: loads[cellOf(pod)]}
+		n := node{namespace: pod.Namespace, campaign: o.names[ownerOf(pod)], since: pod.CreationTimestamp.Time, loads: loads[cellOf(pod)]}
 		for _, c := range pod.Status.Conditions {
 			switch {
 			case c.Status != corev1.ConditionTrue:

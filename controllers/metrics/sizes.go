@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
-
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/internal/monitoring"
@@ -14,12 +12,12 @@ import (
 
 // sizes emits the sizes of reports and records.
 func (e emitter) sizes(o objects) {
-	reports := map[types.UID]int{}
+	reports := map[owner]int{}
 	records, recordBytes := 0, 0
 	for i := range o.maps {
 		switch cm := &o.maps[i]; cm.Labels[resources.LabelComponent] {
 		case resources.ComponentReport:
-			reports[campaignOf(cm)] += dataSize(cm)
+			reports[ownerOf(cm)] += dataSize(cm)
 		case resources.ComponentRecord:
 			records++
 			recordBytes += dataSize(cm)
@@ -27,7 +25,7 @@ func (e emitter) sizes(o objects) {
 	}
 	for i := range o.campaigns {
 		c := &o.campaigns[i]
-		e.emit(monitoring.ReportBytes, float64(reports[c.UID]), c.Namespace, c.Name)
+		e.emit(monitoring.ReportBytes, float64(reports[owner{c.Namespace, c.UID}]), c.Namespace, c.Name)
 	}
 	e.emit(monitoring.Records, float64(records))
 	e.emit(monitoring.RecordBytes, float64(recordBytes))
@@ -44,7 +42,7 @@ func dataSize(cm *corev1.ConfigMap) int {
 
 // cellKey identifies a cell of a campaign.
 type cellKey struct {
-	campaign          types.UID
+	owner
 	variant, topology string
 }
 
@@ -56,7 +54,7 @@ func (e emitter) throughputs(o objects) {
 		if cm.Labels[resources.LabelComponent] != resources.ComponentRecord || cm.Labels[resources.LabelPhase] == string(record.Warmup) {
 			continue
 		}
-		key := cellKey{campaignOf(cm), cm.Labels[resources.LabelVariant], cm.Labels[resources.LabelTopology]}
+		key := cellKey{ownerOf(cm), cm.Labels[resources.LabelVariant], cm.Labels[resources.LabelTopology]}
 		if last := latest[key]; last == nil || cm.CreationTimestamp.After(last.CreationTimestamp.Time) {
 			latest[key] = cm
 		}
@@ -67,7 +65,7 @@ func (e emitter) throughputs(o objects) {
 			continue
 		}
 		for _, cell := range c.Status.Cells {
-			cm := latest[cellKey{c.UID, cell.Variant, cell.Topology}]
+			cm := latest[cellKey{owner{c.Namespace, c.UID}, cell.Variant, cell.Topology}]
 			if cm == nil {
 				continue
 			}
