@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -47,7 +48,9 @@ func run(f flags) error {
 		fmt.Println(version.Version)
 		return nil
 	}
-	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&f.zap)))
+	logger := zap.New(zap.UseFlagOptions(&f.zap))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger) // client-go and the leader election
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("cannot load the kubeconfig or in-cluster configuration for the Kubernetes API server: %w", err)

@@ -1,8 +1,10 @@
 package monitoring_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -131,6 +133,42 @@ func TestPrometheus_everyExpression_returnsData(t *testing.T) {
 		}
 		return nil
 	})
+	checkLog(t, e.log)
+}
+
+// checkLog checks that the manager's log has one JSON object a line, and that a message about an attempt identifies the attempt.
+func checkLog(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	collected := 0
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasSuffix(line, "\n") {
+			continue // it is being written
+		}
+		var message map[string]any
+		if err := json.Unmarshal([]byte(line), &message); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		if message["msg"] != "created the record of an attempt" {
+			continue
+		}
+		collected++
+		keys := []string{"BenchmarkCampaign", "reconcileID", "cell", "trial", "attempt", "verdict"}
+		if message["verdict"] == "Errored" {
+			keys = append(keys, "reason")
+		}
+		for _, key := range keys {
+			if message[key] == nil || message[key] == "" {
+				t.Errorf("no %s: %s", key, line)
+			}
+		}
+	}
+	if collected != 12 {
+		t.Errorf("the log has %d messages about records, want 12", collected)
+	}
 }
 
 // TestPromtool checks the rules and runs the tests of the alerts.

@@ -54,8 +54,8 @@ func eventually(t *testing.T, what string, check func() error) {
 	}
 }
 
-// program starts a program, and ends it with the test. Its output is printed if the test fails.
-func program(t *testing.T, path string, args ...string) {
+// program starts a program, and ends it with the test. It returns the file of the output, which is printed if the test fails.
+func program(t *testing.T, path string, args ...string) string {
 	t.Helper()
 	output, err := os.Create(filepath.Join(t.TempDir(), "output"))
 	if err != nil {
@@ -74,6 +74,7 @@ func program(t *testing.T, path string, args ...string) {
 		}
 		output.Close()
 	})
+	return output.Name()
 }
 
 // environment is a real API server with the controllers of Kubernetes, a fake node and the real manager.
@@ -82,6 +83,7 @@ type environment struct {
 	nodes   *kubernetes.Node
 	metrics string // host:port of the manager's metrics
 	token   string // file with the token of an account that may read the metrics
+	log     string // file with the log of the manager
 }
 
 func start(t *testing.T) environment {
@@ -114,7 +116,7 @@ func start(t *testing.T) environment {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", manager, "../../cmd/manager").CombinedOutput(); err != nil {
 		t.Fatalf("cannot build the manager: %v\n%s", err, out)
 	}
-	program(t, manager, "--kubeconfig="+filepath.Join(dir, "kubeconfig"), "--leader-elect", "--leader-elect-namespace=default",
+	e.log = program(t, manager, "--kubeconfig="+filepath.Join(dir, "kubeconfig"), "--leader-elect", "--leader-elect-namespace=default",
 		"--metrics-bind-address="+e.metrics, "--health-probe-bind-address="+loopback.Address())
 	return e
 }
