@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -171,9 +173,22 @@ func checkLog(t *testing.T, path string) {
 	}
 }
 
-// TestPromtool checks the rules and runs the tests of the alerts.
+// TestPromtool checks the rules and the scrape configuration of docs/metrics.md, and runs the tests of the alerts.
 func TestPromtool(t *testing.T) {
+	page, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := regexp.MustCompile("(?s)```\n(scrape_configs:.*?)```").FindSubmatch(page)
+	if config == nil {
+		t.Fatal("docs/metrics.md has no scrape_configs")
+	}
+	file := filepath.Join(t.TempDir(), "prometheus.yml")
+	if err := os.WriteFile(file, config[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, args := range [][]string{
+		{"check", "config", "--syntax-only", file},
 		{"check", "rules", "--lint-fatal", "../../config/prometheus/rules.yaml"},
 		{"test", "rules", "testdata/alerts.yaml"},
 	} {
