@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/knee-bench/knee/api/v1alpha1"
@@ -145,7 +144,9 @@ func (e emitter) campaigns(o objects, now time.Time) {
 		for m, n := range map[*monitoring.Metric]*int32{
 			&monitoring.TrialsPlanned: c.Status.TrialCounts.Planned, &monitoring.TrialsDone: c.Status.TrialCounts.Done, &monitoring.TrialsFailed: c.Status.TrialCounts.Failed,
 		} {
-			e.emit(*m, float64(ptr.Deref(n, 0)), c.Namespace, c.Name)
+			if n != nil {
+				e.emit(*m, float64(*n), c.Namespace, c.Name)
+			}
 		}
 		if since, isQueued := queuedSince(c.CreationTimestamp.Time, c.Status); isQueued {
 			longest = max(longest, now.Sub(since))

@@ -152,8 +152,9 @@ func union(spans []span) []span {
 	return out
 }
 
-// nodeUsage sums up the time of nodes in each state since the first scrape. The pods have the times of their changes, so the sums do not
-// depend on the time between two scrapes. The exception is a pod that is deleted: its time since the scrape before is lost.
+// nodeUsage sums up the time of nodes in each state since the first scrape. A pod has the times of its last changes, so the sums do not
+// depend on the time between two scrapes. There are two exceptions. If a pod is deleted, its time since the scrape before is lost. If a
+// pod was ready, then unready and is ready again, it counts as unready before the last change.
 type nodeUsage struct {
 	until time.Time // time up to which the sums are complete
 	total map[monitoring.NodeState]time.Duration

@@ -8,6 +8,8 @@ import (
 	"github.com/knee-bench/knee/internal/monitoring"
 	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
+	"github.com/knee-bench/knee/internal/verdict"
+	"github.com/knee-bench/knee/internal/verdict/gates"
 )
 
 // sizes emits the sizes of reports and records.
@@ -70,8 +72,8 @@ func (e emitter) throughputs(o objects) {
 				continue
 			}
 			rec, err := record.Decode([]byte(cm.Data[resources.RecordKey]))
-			if err != nil || rec.Error != nil {
-				continue // the attempt is repeated
+			if err != nil || gates.JudgeFor(c.Spec, rec).Verdict == verdict.Errored {
+				continue
 			}
 			if rate, unit := rec.Rate(); unit != "" && unit == c.Status.Unit {
 				e.emit(monitoring.Throughput, rate, c.Namespace, c.Name, cell.Variant, cell.Topology, unit)
