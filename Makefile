@@ -92,7 +92,7 @@ verify-tidy: go
 	go mod tidy -diff
 	@for module in $(MODULES); do (cd $$module && go mod tidy -diff) || { echo "run go mod tidy in $$module" >&2; exit 1; }; done
 verify-manifests: $(KUSTOMIZE)
-	@for overlay in config/default config/namespaced config/embedded config/policies/authors config/samples config/studies/ozone; do \
+	@for overlay in config/default config/namespaced config/embedded config/policies/authors config/prometheus config/samples config/studies/ozone; do \
 	  $(KUSTOMIZE) build $$overlay >/dev/null || { echo "kustomize build $$overlay failed" >&2; exit 1; }; done
 	@$(KUSTOMIZE) build --load-restrictor LoadRestrictionsNone config/studies/ozone/campaign >/dev/null
 vet: go
@@ -107,7 +107,7 @@ verify-vulnerabilities: $(SUPPLY_CHAIN) $(GOVULNCHECK)
 	@$(SUPPLY_CHAIN) vulnerabilities -govulncheck $(GOVULNCHECK) -database $(VULNDB_VERSION) -exceptions hack/supply-chain/exceptions.txt
 
 .PHONY: host race-host
-host: go images-host cluster-host report-check-host race-host # Installs all that tests and builds need of Debian. Needs root.
+host: go images-host cluster-host report-check-host race-host prometheus-host # Installs all that tests and builds need of Debian. Needs root.
 race-host:
 	@hack/apt.sh test-race gcc=gcc /usr/include/stdio.h=libc6-dev
 
@@ -116,7 +116,7 @@ race-host:
 # at a time. The slowest packages come first.
 test: go assets cluster-test tools-test ## Run the unit tests and the tests on a real API server; prints the coverage of each package.
 	@rm -f $(BIN)/skipped
-	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 15m ./test/faults ./controllers ./test/simulatedfaults ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e)
+	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 15m ./test/faults ./controllers ./test/simulatedfaults ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/monitoring)
 	@cat $(BIN)/fault-points-* # go test prints nothing of tests that pass
 	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
 
@@ -168,6 +168,12 @@ report-check-host:
 	@hack/apt.sh report-check chromium=chromium /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf=fonts-dejavu-core
 report-check-test: go report-check-host # Tests the check itself. Without Chromium these tests would be skipped.
 	cd hack/report-check && go test ./...
+
+.PHONY: test-prometheus prometheus-host
+prometheus-host:
+	@hack/apt.sh test-prometheus prometheus=prometheus
+test-prometheus: go assets prometheus-host ## Let a real Prometheus scrape the manager, and query every expression of alerts and dashboard; needs root if it is missing.
+	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -count=1 -timeout 10m ./test/monitoring
 
 include hack/cluster/cluster.mk
 include hack/images/images.mk

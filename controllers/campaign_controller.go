@@ -19,6 +19,7 @@ import (
 	"github.com/knee-bench/knee/api/v1alpha1"
 	"github.com/knee-bench/knee/controllers/apply"
 	"github.com/knee-bench/knee/controllers/children"
+	"github.com/knee-bench/knee/controllers/metrics"
 	"github.com/knee-bench/knee/controllers/observe"
 	"github.com/knee-bench/knee/controllers/status"
 	"github.com/knee-bench/knee/internal/decide"
@@ -38,7 +39,8 @@ type CampaignReconciler struct {
 	Recorder      events.EventRecorder
 	Clock         clock.PassiveClock
 	Options       resources.Options
-	Namespace     string // the only namespace that the manager watches; empty: all namespaces
+	Metrics       *metrics.Recorder // nil: nothing is counted
+	Namespace     string            // the only namespace that the manager watches; empty: all namespaces
 
 	// LeaseNamespace is the namespace of the leader election; empty: no leader is elected. Trials at endpoints need it.
 	LeaseNamespace string
@@ -141,7 +143,7 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 	invalid := validation.Campaign(c, r.Options)
 	finished := decide.StaysFinished(p, observed.World, observed.Records.Records)
 	unplanned := func(err error) (ctrl.Result, error) {
-		return r.release(ctx, c, p, observed.World, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Unplanned(c, d, err) }, err)
+		return r.release(ctx, c, p, observed, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Unplanned(c, d, err) }, err)
 	}
 	switch {
 	case observed.ContentsErr != nil && observed.World.FinishedWith > 0:
@@ -151,7 +153,7 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 	}
 	r.leftovers.Remember(c, p)
 	if invalid != nil && !finished { // before Find: an invalid spec may have millions of trials
-		return r.release(ctx, c, p, observed.World, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Invalid(c, d, invalid) }, nil)
+		return r.release(ctx, c, p, observed, now, func(d decide.Decision) v1alpha1.BenchmarkCampaignStatus { return status.Invalid(c, d, invalid) }, nil)
 	}
 	found := r.findings.Find(c, p, observed.Records, finished)
 	if isStale, err := r.lacksRecords(ctx, c, found, observed.Records); isStale || err != nil {
@@ -166,7 +168,9 @@ func (r *CampaignReconciler) reconcileCampaign(ctx context.Context, c *v1alpha1.
 		return ctrl.Result{RequeueAfter: children.RetryInterval}, nil // usually the event of the changed record causes the next Reconcile earlier
 	}
 	decision := decide.Next(p, found.Assessment, observed.World, c.Spec, now)
-	applyErr := errors.Join(r.applier.Apply(ctx, c, p, decision.Actions), r.deleteUnusedPolicies(ctx, c, observed.World, decision.Actions))
+	collected, applyErr := r.applier.Apply(ctx, c, p, decision.Actions)
+	r.reportCollected(ctx, c, p, observed.Records.Records, collected)
+	applyErr = errors.Join(applyErr, r.deleteUnusedPolicies(ctx, c, observed.World, decision.Actions))
 	reports, reportErr := r.applier.WriteReports(ctx, c, found.Input, found.MadeOf())
 	trouble := errors.Join(applyErr, reportErr)
 	decision.Yielded = decision.YieldedAt(decision.Stalled != nil || children.NeedsUserAction(applyErr), now)
@@ -195,10 +199,12 @@ func (r *CampaignReconciler) lacksRecords(ctx context.Context, c *v1alpha1.Bench
 
 // release does the next step of a campaign that cannot be planned because of cause. The parameter explain returns its status. If cause is
 // nil, only a change of the spec can help.
-func (r *CampaignReconciler) release(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, w decide.World, now time.Time,
+func (r *CampaignReconciler) release(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, observed observe.Observed, now time.Time,
 	explain func(decide.Decision) v1alpha1.BenchmarkCampaignStatus, cause error) (ctrl.Result, error) {
-	decision := decide.Release(p, w, c.Spec, now)
-	err := errors.Join(r.applier.Apply(ctx, c, p, decision.Actions), r.writeStatus(ctx, c, explain(decision), campaign.Assessment{}), cause)
+	decision := decide.Release(p, observed.World, c.Spec, now)
+	collected, applyErr := r.applier.Apply(ctx, c, p, decision.Actions)
+	r.reportCollected(ctx, c, p, observed.Records.Records, collected)
+	err := errors.Join(applyErr, r.writeStatus(ctx, c, explain(decision), campaign.Assessment{}), cause)
 	return requeue(decision.WakeAt.Sub(now), !decision.WakeAt.IsZero(), err)
 }
 

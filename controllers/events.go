@@ -29,6 +29,7 @@ func (r *CampaignReconciler) writeStatus(ctx context.Context, c *v1alpha1.Benchm
 	if err := r.Status().Update(ctx, c); err != nil {
 		return children.IgnoreConflict(fmt.Errorf("cannot write the status of the campaign: %w", err))
 	}
+	r.Metrics.RecordStatus(c.CreationTimestamp.Time, before, after, r.Clock.Now())
 	r.recordEvents(c, status.FindTransitions(before, after), a)
 	return nil
 }

@@ -31,9 +31,10 @@ var _ = Describe("two managers at one endpoint", func() {
 		}
 		startTrial := func(manager *apply.Applier, c *v1alpha1.BenchmarkCampaign) error {
 			p := plan.Build(c)
-			return manager.Apply(ctx, c, p, []decide.Action{{
+			_, err := manager.Apply(ctx, c, p, []decide.Action{{
 				Kind: decide.StartTrial, Cell: p.Cells[0].Name, Attempt: record.Attempt{Trial: p.SweepTrial(p.Cells[0], 1, 1), N: 1},
 			}})
+			return err
 		}
 		manager := func(c client.Client) *apply.Applier {
 			return &apply.Applier{

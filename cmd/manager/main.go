@@ -12,15 +12,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	registry "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/knee-bench/knee/controllers"
+	"github.com/knee-bench/knee/controllers/metrics"
 	"github.com/knee-bench/knee/internal/scheme"
 	"github.com/knee-bench/knee/internal/version"
 )
@@ -44,7 +48,9 @@ func run(f flags) error {
 		fmt.Println(version.Version)
 		return nil
 	}
-	ctrl.SetLogger(zap.New(zap.UseFlagOptions(&f.zap)))
+	logger := zap.New(zap.UseFlagOptions(&f.zap))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger) // client-go and the leader election
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return fmt.Errorf("cannot load the kubeconfig or in-cluster configuration for the Kubernetes API server: %w", err)
@@ -76,6 +82,10 @@ func run(f flags) error {
 		Clock:     clock.RealClock{},
 		Options:   f.options,
 		Namespace: f.namespace,
+		Metrics:   metrics.NewRecorder(),
+	}
+	if err := registerMetrics(mgr, reconciler.Metrics); err != nil {
+		return err
 	}
 	if reconciler.LeaseNamespace, err = findLeaseNamespace(f); err != nil {
 		return err
@@ -84,6 +94,17 @@ func run(f flags) error {
 		return err
 	}
 	return mgr.Start(ctrl.SetupSignalHandler())
+}
+
+// registerMetrics adds Knee's metrics to those of controller-runtime.
+func registerMetrics(mgr ctrl.Manager, recorder *metrics.Recorder) error {
+	collector := &metrics.Collector{Reader: mgr.GetCache(), Elected: mgr.Elected(), Clock: clock.RealClock{}, Log: mgr.GetLogger().WithName("metrics")}
+	for _, c := range []prometheus.Collector{recorder, collector} {
+		if err := registry.Registry.Register(c); err != nil {
+			return fmt.Errorf("cannot register the metrics: %w", err)
+		}
+	}
+	return nil
 }
 
 // findLeaseNamespace returns the namespace of the leader election, or an empty text if no leader is elected. Without the flag, it is the

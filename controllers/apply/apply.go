@@ -16,6 +16,7 @@ import (
 	"github.com/knee-bench/knee/controllers/observe"
 	"github.com/knee-bench/knee/internal/decide"
 	"github.com/knee-bench/knee/internal/plan"
+	"github.com/knee-bench/knee/internal/record"
 	"github.com/knee-bench/knee/internal/resources"
 )
 
@@ -36,9 +37,10 @@ type Applier struct {
 	seenLease observedLease // guarded by oneLoad
 }
 
-// Apply applies the actions. If an action fails, Apply still tries the others, with one exception. It does not delete a cell if
-// a record of this cell could not be created, because the record is only in the pod of the cell's Job.
-func (a *Applier) Apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, actions []decide.Action) error {
+// Apply applies the actions. It returns the records that it created. If an action fails, Apply still tries the others, with one
+// exception. It does not delete a cell if a record of this cell could not be created, because the record is only in the pod of the
+// cell's Job.
+func (a *Applier) Apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, actions []decide.Action) (collected []record.Record, err error) {
 	cells := map[string]plan.Cell{}
 	for _, cell := range p.Cells {
 		cells[cell.Name] = cell
@@ -49,9 +51,12 @@ func (a *Applier) Apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p pl
 		if (action.Kind == decide.DeleteCluster || action.Kind == decide.DeleteJob) && uncollected[action.Cell] {
 			continue
 		}
-		log.FromContext(ctx).Info("acting", "action", action.Kind, "cell", action.Cell, "phase", action.Attempt.Phase,
-			"clients", action.Attempt.Clients, "repetition", action.Attempt.Repetition, "attempt", action.Attempt.N)
-		err := a.act(ctx, c, p, cells[action.Cell], action)
+		logger := log.FromContext(ctx).WithValues(LogValues(action.Cell, action.Attempt)...)
+		logger.Info("acting", "action", action.Kind)
+		rec, err := a.act(log.IntoContext(ctx, logger), c, p, cells[action.Cell], action)
+		if rec != nil {
+			collected = append(collected, *rec)
+		}
 		if action.Kind != decide.DeleteCluster && action.Kind != decide.DeleteBudgets { // changes of some of the deleted objects cause no Reconcile
 			err = children.IgnoreConflict(err)
 		}
@@ -60,13 +65,29 @@ func (a *Applier) Apply(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p pl
 			uncollected[action.Cell] = uncollected[action.Cell] || action.Kind == decide.Collect
 		}
 	}
-	return errors.Join(errs...)
+	return collected, errors.Join(errs...)
 }
 
-func (a *Applier) act(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, action decide.Action) error {
-	switch action.Kind {
-	case decide.Collect:
+// LogValues returns the keys and values that identify a cell and an attempt in the log. Actions on a whole cell have no attempt.
+func LogValues(cell string, attempt record.Attempt) []any {
+	values := []any{"cell", cell}
+	if attempt.N > 0 {
+		values = append(values, "trial", fmt.Sprintf("%s clients=%d placement=%d repetition=%d", attempt.Phase, attempt.Clients, attempt.Placement, attempt.Repetition), "attempt", attempt.N)
+	}
+	return values
+}
+
+// act applies an action. It returns the record that it created, or nil.
+func (a *Applier) act(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, action decide.Action) (*record.Record, error) {
+	if action.Kind == decide.Collect {
 		return a.collect(ctx, c, action)
+	}
+	return nil, a.change(ctx, c, p, cell, action)
+}
+
+// change applies an action that creates no record.
+func (a *Applier) change(ctx context.Context, c *v1alpha1.BenchmarkCampaign, p plan.Plan, cell plan.Cell, action decide.Action) error {
+	switch action.Kind {
 	case decide.EndTrial:
 		return a.endTrial(ctx, c, action)
 	case decide.StartCluster:

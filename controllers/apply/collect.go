@@ -21,11 +21,12 @@ import (
 
 // collect creates the record of an attempt that has ended from the termination message of the Job's pod. It reads the pod from the API
 // server, because the cache may show the end of the Job before the end of the pod. It ignores pods that the Job does not control: anyone
-// who may create pods can give a pod the label of the Job.
-func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) error {
+// who may create pods can give a pod the label of the Job. It returns nil if the
+// record exists already.
+func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, action decide.Action) (*record.Record, error) {
 	var pods corev1.PodList
 	if err := a.Uncached.List(ctx, &pods, client.InNamespace(c.Namespace), client.MatchingLabels{batchv1.JobNameLabel: action.Job}); err != nil {
-		return fmt.Errorf("cannot list the pods of Job %s: %w", action.Job, err)
+		return nil, fmt.Errorf("cannot list the pods of Job %s: %w", action.Job, err)
 	}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: action.Ended.UID}}
 	own := slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !metav1.IsControlledBy(&pod, job) })
@@ -37,10 +38,13 @@ func (a *Applier) collect(ctx context.Context, c *v1alpha1.BenchmarkCampaign, ac
 	rec.JobCreatedAt, rec.JobEndedAt = action.Ended.Created.UnixMilli(), ended.UnixMilli()
 	encoded, err := record.EncodeCollected(rec)
 	if err != nil {
-		return fmt.Errorf("cannot encode the record of Job %s: %w", action.Job, err)
+		return nil, fmt.Errorf("cannot encode the record of Job %s: %w", action.Job, err)
 	}
-	_, err = a.create(ctx, c, resources.RecordConfigMap(c, action.Job, action.Attempt, encoded))
-	return err
+	isCreated, err := a.create(ctx, c, resources.RecordConfigMap(c, action.Job, action.Attempt, encoded))
+	if !isCreated {
+		return nil, err
+	}
+	return &rec, err
 }
 
 // recordOf returns the record of an attempt. If Kubernetes ended a pod that the attempt needed, an error of the attempt gets the reason

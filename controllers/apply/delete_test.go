@@ -34,7 +34,7 @@ func TestApply_conflictInDeletion_isAnError(t *testing.T) {
 		},
 	}).Build()
 	a := &Applier{Client: api, Uncached: api, Operator: &observe.Operator{Uncached: api}}
-	err := a.Apply(t.Context(), c, p, []decide.Action{{Kind: decide.DeleteCluster, Cell: p.Cells[0].Name}})
+	_, err := a.Apply(t.Context(), c, p, []decide.Action{{Kind: decide.DeleteCluster, Cell: p.Cells[0].Name}})
 	if !apierrors.IsConflict(err) {
 		t.Errorf("got %v", err)
 	}

@@ -29,12 +29,19 @@ func ReasonOf(err error) string {
 	return ""
 }
 
+// agentReasons are the reasons that an agent gives for a failed attempt.
+var agentReasons = []string{ReasonPluginMissing, ReasonLoaderLost, ReasonClusterNotReady, ReasonIndexNotMade, ReasonSourceChanged, ReasonDriverFailed,
+	ReasonDriverIncomplete, ReasonRequestsFailed, ReasonCountMismatch, ReasonCountersUnusable, ReasonClusterChanged, ReasonClockJumped, ReasonDriverHung,
+	ReasonInterrupted, ReasonDeadline, ReasonAgentFailed}
+
+// managerReasons are the reasons that only the manager gives.
+var managerReasons = []string{ReasonPodFailed, ReasonRecordLost, ReasonDisrupted, ReasonRecordUnreadable}
+
 // IsAgentReason reports whether an agent gives this reason for a failed attempt. The other reasons are given by the manager.
-func IsAgentReason(reason string) bool {
-	return slices.Contains([]string{ReasonPluginMissing, ReasonLoaderLost, ReasonClusterNotReady, ReasonIndexNotMade, ReasonSourceChanged, ReasonDriverFailed,
-		ReasonDriverIncomplete, ReasonRequestsFailed, ReasonCountMismatch, ReasonCountersUnusable, ReasonClusterChanged, ReasonClockJumped, ReasonDriverHung,
-		ReasonInterrupted, ReasonDeadline, ReasonAgentFailed}, reason)
-}
+func IsAgentReason(reason string) bool { return slices.Contains(agentReasons, reason) }
+
+// Reasons returns all reasons of an Error.
+func Reasons() []string { return slices.Concat(agentReasons, managerReasons) }
 
 // Reasons of an Error.
 const (

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
@@ -25,7 +26,7 @@ func Start(dir string, log io.Writer) (config *rest.Config, stop func() error, e
 	if err := yaml.Unmarshal(crd.BenchmarkCampaigns, &campaigns); err != nil {
 		return nil, nil, err
 	}
-	env := &envtest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{&campaigns}}
+	env := &envtest.Environment{CRDs: []*apiextensionsv1.CustomResourceDefinition{&campaigns}, ControlPlaneStartTimeout: 2 * time.Minute}
 	config, err = env.Start()
 	if err != nil {
 		return nil, nil, err
