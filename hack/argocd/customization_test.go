@@ -1,5 +1,5 @@
 // Package argocd tests the files for Argo CD in config/argocd with Argo CD's own code: its Lua VM, its diff and its sync waves. It also
-// tests the status of campaigns with the code of Flux. The tests need campaigns that the tests of test/gitops write; make test-argocd runs
+// tests the status of campaigns with the code of Flux. The tests need campaigns that the tests of test/gitops and test/gitopsdiff write; make test-argocd runs
 // both.
 package argocd
 

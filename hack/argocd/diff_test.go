@@ -18,7 +18,7 @@ import (
 	"k8s.io/kube-openapi/pkg/util/proto"
 )
 
-// stagesVariable names the folder that test/gitops has written: openapi.json and a file for each stage of each sample.
+// stagesVariable names the folder that test/gitopsdiff has written: openapi.json and a file for each stage of each sample.
 const stagesVariable = "KNEE_GITOPS_STAGES"
 
 // TestDiff_eachStage_isEmpty compares the samples with the campaigns on the API server as Argo CD does, without any ignoreDifferences. In

@@ -1,5 +1,5 @@
 // Package gitops tests that tools which apply manifests and wait for results, such as Argo CD and Flux, see the true state of a
-// campaign. It makes the campaigns with which the module hack/argocd tests Argo CD's and Flux's own code.
+// campaign. It makes the campaigns in config/argocd, with which the module hack/argocd tests Argo CD's and Flux's own code.
 package gitops
 
 import (

@@ -1,4 +1,4 @@
-package gitops
+package gitopsdiff
 
 import (
 	"bytes"
@@ -201,7 +201,7 @@ func (a *application) startTrials(ctx context.Context) {
 // act sends the patches of Argo CD's actions rerun and suspend.
 func (a *application) act(ctx context.Context) {
 	a.t.Helper()
-	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"rerun":"`+rerunToken+`","suspend":true}}`))
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"rerun":"2026-01-01T00:00:00Z","suspend":true}}`))
 	if err := a.api.Patch(ctx, a.campaign.DeepCopy(), patch, client.FieldOwner("argocd-server")); err != nil {
 		a.t.Fatal(err)
 	}
