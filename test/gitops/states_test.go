@@ -116,7 +116,7 @@ func states() []state {
 			return w.runUntilReason(c, v1alpha1.ReasonOperatorMissing)
 		}},
 		{"degraded_forbidden", func(w *world) string {
-			w.api = noStatefulSets{w.api}
+			w.manager.Client = noStatefulSets{w.api}
 			return w.runUntilReason(campaign(), v1alpha1.ReasonForbidden)
 		}},
 	}

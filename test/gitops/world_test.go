@@ -30,14 +30,19 @@ type world struct {
 	t       *testing.T
 	cluster *simulated.Cluster
 	node    *kubernetes.Node
-	api     client.Client // the manager's client
-	changed bool          // an object changed since the last Reconcile
+	api     client.Client
+	manager *controllers.CampaignReconciler
+	changed bool // an object changed since the last Reconcile
 }
 
 func newWorld(t *testing.T) *world {
 	node := &kubernetes.Node{}
 	w := &world{t: t, cluster: simulated.New(node), node: node}
 	w.api = simulated.Client{Cluster: w.cluster}
+	w.manager = &controllers.CampaignReconciler{
+		Client: w.api, Uncached: w.api, Recorder: noEvents{}, Clock: w.cluster,
+		Options: resources.Options{OpenSearchImage: "opensearch", OSBImage: "osb", AgentImage: "knee:test"},
+	}
 	w.cluster.Seen = func(_, _ client.Object) { w.changed = true }
 	return w
 }
@@ -79,30 +84,31 @@ func (w *world) reason(name string) string {
 	return ""
 }
 
-// runUntil reconciles all campaigns, makes the steps of the cluster and moves the clock, until isOver returns true.
+// runUntil reconciles all campaigns, makes the steps of the cluster and moves the clock, until isOver returns true. The manager sees only settled
+// clusters.
 func (w *world) runUntil(isOver func() bool) {
 	w.t.Helper()
-	w.changed = true
 	for range 5000 {
 		var wait time.Duration
-		if w.changed {
-			w.changed = false
-			for _, c := range simulated.All[*v1alpha1.BenchmarkCampaign](w.cluster) {
-				if again := w.reconcile(client.ObjectKeyFromObject(c)); again > 0 && (wait == 0 || again < wait) {
-					wait = again
-				}
+		w.changed = false
+		for _, c := range simulated.All[*v1alpha1.BenchmarkCampaign](w.cluster) {
+			if again := w.reconcile(client.ObjectKeyFromObject(c)); again > 0 && (wait == 0 || again < wait) {
+				wait = again
 			}
 		}
-		switch {
-		case isOver():
+		if isOver() {
 			return
-		case w.changed, w.cluster.Step():
-			w.changed = true
-		case wait > 0:
-			w.cluster.Wait(wait)
-			w.changed = true
-		default:
+		}
+		for range 1000 {
+			if !w.cluster.Step() {
+				break
+			}
+		}
+		if !w.changed && wait == 0 {
 			w.fatal("nothing causes another Reconcile")
+		}
+		if !w.changed {
+			w.cluster.Wait(wait)
 		}
 	}
 	w.fatal("not reached")
@@ -118,11 +124,7 @@ func (w *world) fatal(what string) {
 
 // reconcile reconciles a campaign. It returns when the manager wants to reconcile it again, or zero.
 func (w *world) reconcile(key client.ObjectKey) time.Duration {
-	manager := &controllers.CampaignReconciler{
-		Client: w.api, Uncached: w.api, Recorder: noEvents{}, Clock: w.cluster,
-		Options: resources.Options{OpenSearchImage: "opensearch", OSBImage: "osb", AgentImage: "knee:test"},
-	}
-	result, err := manager.Reconcile(log.IntoContext(w.t.Context(), logr.Discard()), ctrl.Request{NamespacedName: key})
+	result, err := w.manager.Reconcile(log.IntoContext(w.t.Context(), logr.Discard()), ctrl.Request{NamespacedName: key})
 	if err != nil { // the manager tries again
 		return max(result.RequeueAfter, time.Second)
 	}
