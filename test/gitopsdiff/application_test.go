@@ -115,20 +115,20 @@ func (a *application) applyByServer(ctx context.Context, manifest *unstructured.
 	return o
 }
 
-// get returns the campaign.
-func (a *application) get(ctx context.Context) *v1alpha1.BenchmarkCampaign {
+// get reads the campaign.
+func (a *application) get(ctx context.Context, from client.Reader) *v1alpha1.BenchmarkCampaign {
 	a.t.Helper()
 	var c v1alpha1.BenchmarkCampaign
-	if err := a.api.Get(ctx, client.ObjectKeyFromObject(a.campaign), &c); err != nil {
+	if err := from.Get(ctx, client.ObjectKeyFromObject(a.campaign), &c); err != nil {
 		a.t.Fatal(err)
 	}
 	return &c
 }
 
 // proceed checks the next stage if the campaign has reached it.
-func (a *application) proceed(ctx context.Context) {
+func (a *application) proceed(ctx context.Context, cached client.Reader) {
 	a.t.Helper()
-	if len(a.stages) == 0 || !a.stages[0].isReached(a.get(ctx)) {
+	if len(a.stages) == 0 || !a.stages[0].isReached(a.get(ctx, cached)) {
 		return
 	}
 	reached := a.stages[0]

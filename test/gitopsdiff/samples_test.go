@@ -82,11 +82,11 @@ func TestSamples_whileRunning_equalManifest(t *testing.T) {
 		}
 	}
 	writeOpenAPI(ctx, t, config, filepath.Join(folder, "openapi.json"))
-	startManager(t, config, nodes)
+	cached := startManager(t, config, nodes)
 	err = wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		isOver := true
 		for _, a := range applications {
-			a.proceed(ctx)
+			a.proceed(ctx, cached)
 			isOver = isOver && len(a.stages) == 0
 		}
 		return isOver, nil
@@ -96,7 +96,7 @@ func TestSamples_whileRunning_equalManifest(t *testing.T) {
 	}
 	for _, a := range applications {
 		if len(a.stages) > 0 {
-			t.Errorf("%s does not reach the stage %s: %+v", a.campaign.GetNamespace(), a.stages[0].name, a.get(context.Background()).Status.Conditions)
+			t.Errorf("%s does not reach the stage %s: %+v", a.campaign.GetNamespace(), a.stages[0].name, a.get(context.Background(), api).Status.Conditions)
 		}
 	}
 }
@@ -151,8 +151,8 @@ func writeOpenAPI(ctx context.Context, t *testing.T, config *rest.Config, file s
 	}
 }
 
-// startManager starts the manager and the nodes.
-func startManager(t *testing.T, config *rest.Config, nodes *kubernetes.Node) {
+// startManager starts the manager and the nodes. It returns the manager's client.
+func startManager(t *testing.T, config *rest.Config, nodes *kubernetes.Node) client.Client {
 	t.Helper()
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme.New(), Cache: controllers.CacheOptions(""), Metrics: server.Options{BindAddress: "0"}, Logger: logr.Discard(),
@@ -186,4 +186,8 @@ func startManager(t *testing.T, config *rest.Config, nodes *kubernetes.Node) {
 			t.Error(violation)
 		}
 	})
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("the cache does not sync")
+	}
+	return mgr.GetClient()
 }
