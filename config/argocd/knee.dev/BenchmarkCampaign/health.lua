@@ -1,9 +1,6 @@
 -- The conditions of a campaign follow kstatus: https://github.com/knee-bench/knee/blob/main/docs/concepts.md#conditions
-if obj.status == nil or obj.status.observedGeneration == nil then
-  return {status = "Progressing", message = "Knee has not read the campaign yet"}
-end
-if obj.status.observedGeneration ~= obj.metadata.generation then
-  return {status = "Progressing", message = "Knee has not read the changed spec yet"}
+if obj.status == nil or obj.status.observedGeneration ~= obj.metadata.generation then
+  return {status = "Progressing", message = "Knee has not read the spec yet"}
 end
 
 local conditions = {}
