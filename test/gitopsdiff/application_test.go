@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,6 +61,9 @@ func newApplication(t *testing.T, api client.Client, nodes *kubernetes.Node, sam
 		switch o.GetKind() {
 		case "BenchmarkCampaign":
 			o.SetAnnotations(map[string]string{"argocd.argoproj.io/tracking-id": sample + ":knee.dev/BenchmarkCampaign:" + o.GetNamespace() + "/" + o.GetName()})
+			if err := setNodePools(o); err != nil {
+				t.Fatalf("%s: %v", sample, err)
+			}
 			a.campaign = o
 		case "Namespace", "":
 		default:
@@ -77,6 +81,27 @@ func newApplication(t *testing.T, api client.Client, nodes *kubernetes.Node, sam
 		}, a.checkChanged},
 	}
 	return a
+}
+
+// setNodePools gives a campaign nodes of its own, so that it does not wait for other campaigns.
+func setNodePools(campaign *unstructured.Unstructured) error {
+	variants, _, err := unstructured.NestedSlice(campaign.Object, "spec", "variants")
+	if err != nil {
+		return err
+	}
+	_, hasOpenSearch, _ := unstructured.NestedMap(campaign.Object, "spec", "opensearch")
+	for _, v := range variants {
+		variant := v.(map[string]any)
+		if variant["endpoint"] != nil || !hasOpenSearch {
+			continue // Knee provisions no nodes
+		}
+		if err := unstructured.SetNestedField(variant, campaign.GetNamespace(), "nodePool", "nodeSelector", "nodes"); err != nil {
+			return err
+		}
+	}
+	return errors.Join(
+		unstructured.SetNestedSlice(campaign.Object, variants, "spec", "variants"),
+		unstructured.SetNestedField(campaign.Object, campaign.GetNamespace(), "spec", "loader", "nodePool", "nodeSelector", "nodes"))
 }
 
 // apply creates the objects of the sample.

@@ -154,6 +154,7 @@ func writeOpenAPI(ctx context.Context, t *testing.T, config *rest.Config, file s
 // startManager starts the manager and the nodes. It returns the manager's client.
 func startManager(t *testing.T, config *rest.Config, nodes *kubernetes.Node) client.Client {
 	t.Helper()
+	ctrl.SetLogger(logr.Discard())
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme.New(), Cache: controllers.CacheOptions(""), Metrics: server.Options{BindAddress: "0"}, Logger: logr.Discard(),
 	})
