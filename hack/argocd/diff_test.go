@@ -29,16 +29,16 @@ func TestDiff_eachStage_isEmpty(t *testing.T) {
 		t.Fatalf("%s is not set: run make test-argocd", stagesVariable)
 	}
 	parser := gvkParser(t, filepath.Join(folder, "openapi.json"))
-	files, err := filepath.Glob(filepath.Join(folder, "*", "*", "*.json"))
+	files, err := filepath.Glob(filepath.Join(folder, "*", "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no stage in %s: run make test-argocd (%v)", folder, err)
 	}
 	customizations := overrides(t)
 	for _, file := range files {
 		path := strings.Split(strings.TrimSuffix(file, ".json"), string(filepath.Separator))
-		applied, stage := path[len(path)-2], path[len(path)-1]
-		for _, by := range map[string][]string{"client": {"three-way"}, "server": {"structured merge", "server-side"}}[applied] {
-			t.Run(strings.Join(append(path[len(path)-3:], by), "/"), func(t *testing.T) {
+		sample, stage := path[len(path)-2], path[len(path)-1]
+		for _, by := range []string{"three-way", "structured merge", "server-side"} {
+			t.Run(strings.Join([]string{sample, stage, by}, "/"), func(t *testing.T) {
 				of := readObjects(t, file)
 				config, err := argodiff.NewDiffConfigBuilder().
 					WithDiffSettings(nil, customizations, false, normalizers.IgnoreNormalizerOpts{}).

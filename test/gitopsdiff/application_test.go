@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -28,7 +29,6 @@ type application struct {
 	t        *testing.T
 	api      client.Client
 	nodes    *kubernetes.Node
-	byServer bool
 	campaign *unstructured.Unstructured   // the manifest
 	others   []*unstructured.Unstructured // the other objects of the sample
 	folder   string                       // of the files of the stages
@@ -42,9 +42,9 @@ type stage struct {
 	leave     func(context.Context) // starts the way to the next stage
 }
 
-func newApplication(t *testing.T, api client.Client, nodes *kubernetes.Node, sample, by, folder string) *application {
+func newApplication(t *testing.T, api client.Client, nodes *kubernetes.Node, sample, folder string) *application {
 	t.Helper()
-	a := &application{t: t, api: api, nodes: nodes, byServer: by == "server", folder: folder}
+	a := &application{t: t, api: api, nodes: nodes, folder: folder}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +54,18 @@ func newApplication(t *testing.T, api client.Client, nodes *kubernetes.Node, sam
 	}
 	for _, document := range bytes.Split(text, []byte("\n---\n")) {
 		o := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(document, &o.Object); err != nil {
+		asJSON, err := yaml.YAMLToJSON(document)
+		if err != nil {
 			t.Fatalf("%s: %v", sample, err)
 		}
-		o.SetNamespace(sample + "-" + by)
+		if err := utiljson.Unmarshal(asJSON, &o.Object); err != nil { // reads integers as int64
+			t.Fatalf("%s: %v", sample, err)
+		}
+		o.SetNamespace(sample)
 		switch o.GetKind() {
 		case "BenchmarkCampaign":
 			o.SetAnnotations(map[string]string{"argocd.argoproj.io/tracking-id": sample + ":knee.dev/BenchmarkCampaign:" + o.GetNamespace() + "/" + o.GetName()})
-			if err := setNodePools(o); err != nil {
+			if err := errors.Join(shorten(o), setNodePools(o)); err != nil {
 				t.Fatalf("%s: %v", sample, err)
 			}
 			a.campaign = o
@@ -81,6 +85,22 @@ func newApplication(t *testing.T, api client.Client, nodes *kubernetes.Node, sam
 		}, a.checkChanged},
 	}
 	return a
+}
+
+// shorten leaves two client counts and one repetition of a campaign.
+func shorten(campaign *unstructured.Unstructured) error {
+	counts, isList, err := unstructured.NestedSlice(campaign.Object, "spec", "sweep", "clients")
+	if err != nil {
+		return err
+	}
+	if !isList { // range
+		least, _, _ := unstructured.NestedInt64(campaign.Object, "spec", "sweep", "range", "min")
+		step, _, _ := unstructured.NestedInt64(campaign.Object, "spec", "sweep", "range", "step")
+		err = unstructured.SetNestedField(campaign.Object, least+step, "spec", "sweep", "range", "max")
+	} else {
+		err = unstructured.SetNestedSlice(campaign.Object, counts[:min(2, len(counts))], "spec", "sweep", "clients")
+	}
+	return errors.Join(err, unstructured.SetNestedField(campaign.Object, int64(1), "spec", "final", "repetitions"))
 }
 
 // setNodePools gives a campaign nodes of its own, so that it does not wait for other campaigns.
@@ -114,15 +134,21 @@ func (a *application) apply(ctx context.Context) {
 	for _, o := range a.others {
 		a.applyByServer(ctx, o)
 	}
-	if a.byServer {
-		a.applyByServer(ctx, a.campaign)
-		return
+	live := a.applyByServer(ctx, a.campaign)
+	// A client-side apply gives the same spec, and the annotation with which Argo CD then computes differences.
+	other := a.campaign.DeepCopy()
+	other.SetName(other.GetName() + "-by-client")
+	if err := a.api.Create(ctx, other, applier, client.DryRunAll); err != nil {
+		a.t.Fatal(err)
 	}
-	o := a.campaign.DeepCopy()
-	annotations := o.GetAnnotations()
-	annotations[corev1.LastAppliedConfigAnnotation] = string(a.encode(o))
-	o.SetAnnotations(annotations)
-	if err := a.api.Create(ctx, o, applier); err != nil {
+	if diff := cmp.Diff(live.Object["spec"], other.Object["spec"]); diff != "" {
+		a.t.Errorf("%s: a client-side apply gives another spec (-server +client):\n%s", a.campaign.GetNamespace(), diff)
+	}
+	annotated := live.DeepCopy()
+	annotations := annotated.GetAnnotations()
+	annotations[corev1.LastAppliedConfigAnnotation] = string(a.encode(a.campaign))
+	annotated.SetAnnotations(annotations)
+	if err := a.api.Patch(ctx, annotated, client.MergeFrom(live), applier); err != nil {
 		a.t.Fatal(err)
 	}
 }
@@ -166,12 +192,10 @@ func (a *application) proceed(ctx context.Context, cached client.Reader) {
 func (a *application) check(ctx context.Context, stage string, manifest *unstructured.Unstructured) {
 	a.t.Helper()
 	live, predicted := a.observe(ctx, manifest)
-	if predicted != nil {
-		isChanged := live.GetResourceVersion() != predicted.GetResourceVersion() || !cmp.Equal(live.Object["spec"], predicted.Object["spec"])
-		if want := stage == "changed"; isChanged != want {
-			a.t.Errorf("%s: at the stage %s a server-side apply changes the object: %t, want %t\n%s", a.campaign.GetNamespace(), stage, isChanged, want,
-				cmp.Diff(live.Object, predicted.Object))
-		}
+	isChanged := live.GetResourceVersion() != predicted.GetResourceVersion() || !cmp.Equal(live.Object["spec"], predicted.Object["spec"])
+	if want := stage == "changed"; isChanged != want {
+		a.t.Errorf("%s: at the stage %s a server-side apply changes the object: %t, want %t\n%s", a.campaign.GetNamespace(), stage, isChanged, want,
+			cmp.Diff(live.Object, predicted.Object))
 	}
 	file := filepath.Join(a.folder, stage+".json")
 	objects := map[string]*unstructured.Unstructured{"config": manifest, "live": live, "predicted": predicted}
@@ -180,8 +204,7 @@ func (a *application) check(ctx context.Context, stage string, manifest *unstruc
 	}
 }
 
-// observe returns the campaign and the result of a server-side apply that changes nothing on the API server. The result is nil if the campaign
-// was applied by the client.
+// observe returns the campaign and the result of a dry run of a server-side apply.
 func (a *application) observe(ctx context.Context, manifest *unstructured.Unstructured) (live, predicted *unstructured.Unstructured) {
 	a.t.Helper()
 	read := func() *unstructured.Unstructured {
@@ -191,9 +214,6 @@ func (a *application) observe(ctx context.Context, manifest *unstructured.Unstru
 			a.t.Fatal(err)
 		}
 		return o
-	}
-	if !a.byServer {
-		return read(), nil
 	}
 	for ctx.Err() == nil {
 		live = read()
