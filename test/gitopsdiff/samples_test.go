@@ -43,7 +43,7 @@ const samplesDeadline = 12 * time.Minute
 // neverStarts is the behaviour of nodes on which trials stay Pending.
 var neverStarts = kubernetes.Behaviour{Trial: func(record.Config) *corev1.PodStatus { return nil }}
 
-// TestSamples_whileRunning_equalManifest applies each sample, with fewer trials, and runs it to its verdict on a real API server. At each stage,
+// TestSamples_whileRunning_equalManifest applies each sample, with fewer trials, and runs it to its end on a real API server. At each stage,
 // another server-side apply must change nothing. Each stage is written to a file.
 func TestSamples_whileRunning_equalManifest(t *testing.T) {
 	folder := os.Getenv(stagesVariable)

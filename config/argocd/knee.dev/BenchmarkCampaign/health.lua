@@ -26,4 +26,4 @@ end
 if ready.reason == "Suspended" then
   return {status = "Suspended", message = ready.message}
 end
-return {status = "Progressing", message = ready.reason .. ": " .. ready.message}
+return {status = "Progressing", message = ready.message}
