@@ -116,7 +116,7 @@ race-host:
 # at a time. The slowest packages come first.
 test: go assets cluster-test tools-test ## Run the unit tests and the tests on a real API server; prints the coverage of each package.
 	@rm -f $(BIN)/skipped
-	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 15m ./test/faults ./controllers ./test/simulatedfaults ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/monitoring)
+	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 15m ./test/faults ./controllers ./test/simulatedfaults ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/monitoring -e /test/gitopsdiff)
 	@cat $(BIN)/fault-points-* # go test prints nothing of tests that pass
 	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
 
@@ -156,6 +156,15 @@ report-studies: go ## Write the reports of the five studies from their published
 verify-operator: go assets ## Check Knee's objects for the opensearch-k8s-operator against its CRD files: CRD="path...".
 	@[ -n "$(CRD)" ] || { echo "make verify-operator needs CRD=path of the operator's CRD of kind OpenSearchCluster" >&2; exit 1; }
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go run ./hack/verify-operator $(CRD)
+
+.PHONY: test-argocd update-argocd
+test-argocd: go assets ## Test the files for Argo CD in config/argocd, and the status and diff of campaigns, with Argo CD's and Flux's own code.
+	@rm -rf $(BIN)/stages
+	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_GITOPS_STAGES=$(BIN)/stages go test -count=1 -timeout 20m ./test/gitops ./test/gitopsdiff
+	cd hack/argocd && KNEE_GITOPS_STAGES=$(BIN)/stages go test -vet=off -count=1 ./...
+update-argocd: go # Writes the generated files in config/argocd.
+	go test -count=1 ./test/gitops -update
+	cd hack/argocd && go test -vet=off -count=1 -run '^TestPatch_|^TestHealth_eachState_' . -update
 
 REPORT_CHECK_DIR ?= $(ROOT)/.cache/report-check
 .PHONY: report-check report-check-host report-check-test

@@ -26,8 +26,9 @@ type BenchmarkCampaign struct {
 	// spec is what to measure and how to judge it.
 	// +required
 	Spec BenchmarkCampaignSpec `json:"spec,omitzero"`
-	// status is the progress and the result so far.
+	// status is the progress and the result so far. Until Knee has read the campaign, observedGeneration is -1.
 	// +optional
+	// +kubebuilder:default={observedGeneration:-1}
 	Status BenchmarkCampaignStatus `json:"status,omitzero"`
 }
 

@@ -94,6 +94,10 @@ func TestDefaults(t *testing.T) {
 	if err := create(t, campaign); err != nil {
 		t.Fatal(err)
 	}
+	// Without a status, kstatus takes an object for ready.
+	if status := campaign.Object["status"]; !reflect.DeepEqual(status, map[string]any{"observedGeneration": int64(-1)}) {
+		t.Errorf("the status of a new campaign is %v", status)
+	}
 	spec := campaign.Object["spec"].(map[string]any)
 	for _, field := range []string{"suspend", "rerun", "knee", "gates", "final", "timeouts", "loader"} {
 		if value, set := spec[field]; set {
