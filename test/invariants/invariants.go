@@ -52,7 +52,7 @@ func Watch(ctx context.Context, c cache.Cache) (*Statuses, error) {
 		return nil, err
 	}
 	if _, err := campaigns.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(o any) { v.Check(&v1alpha1.BenchmarkCampaign{}, o.(*v1alpha1.BenchmarkCampaign)) },
+		AddFunc: func(o any) { v.Check(o.(*v1alpha1.BenchmarkCampaign), o.(*v1alpha1.BenchmarkCampaign)) },
 		UpdateFunc: func(before, o any) {
 			v.Check(before.(*v1alpha1.BenchmarkCampaign), o.(*v1alpha1.BenchmarkCampaign))
 		},
