@@ -32,9 +32,6 @@ import (
 // stagesVariable names the folder for the stages, which hack/argocd reads. If it is unset, they are written to a temporary folder.
 const stagesVariable = "KNEE_GITOPS_STAGES"
 
-// samplesDeadline is how long all samples may take together.
-const samplesDeadline = 12 * time.Minute
-
 // neverStarts is the behaviour of nodes on which trials stay Pending.
 var neverStarts = kubernetes.Behaviour{Trial: func(record.Config) *corev1.PodStatus { return nil }}
 
@@ -45,8 +42,12 @@ func TestSamples_whileRunning_equalManifest(t *testing.T) {
 	if folder == "" {
 		folder = t.TempDir()
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), samplesDeadline)
-	defer cancel()
+	ctx := t.Context()
+	if deadline, isLimited := t.Deadline(); isLimited { // leaves time to report what did not end
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-time.Minute))
+		defer cancel()
+	}
 	config, stop, err := kubernetes.Start(t.TempDir(), io.Discard)
 	if err != nil {
 		t.Fatalf("set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver, or run make test: %v", err)
