@@ -47,7 +47,7 @@ type size struct {
 
 var (
 	// A full campaign uses opensearch-benchmark. Each of its trials takes 20 s or longer.
-	full = size{clients: []int32{1, 2, 4}, repetitions: 2, documents: 100_000, load: loadOSB, faults: 26, deadline: 30 * time.Minute}
+	full = size{clients: []int32{2, 4}, repetitions: 2, documents: 100_000, load: loadOSB, faults: 26, deadline: 30 * time.Minute}
 	// A short campaign uses Knee's own loader, which starts faster.
 	short = size{clients: []int32{1, 2}, repetitions: 1, documents: 100_000, load: loadBulk, faults: 6, deadline: 20 * time.Minute}
 )
