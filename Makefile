@@ -21,6 +21,8 @@ CRD_REF_DOCS_VERSION := v0.3.0
 # v5.8.3 requires Go 1.27.
 KUSTOMIZE_VERSION := v5.8.2
 GOLANGCI_LINT_VERSION := v2.15.0
+HELM_VERSION := v4.3.1
+HELM_DOCS_VERSION := v1.14.2
 CRANE_VERSION := v0.22.1
 # A later govulncheck requires a module that is not on the proxy.
 GOVULNCHECK_VERSION := v1.8.0
@@ -30,6 +32,8 @@ CONTROLLER_GEN := $(TOOLS)/controller-gen-$(CONTROLLER_GEN_VERSION)
 CRD_REF_DOCS := $(TOOLS)/crd-ref-docs-$(CRD_REF_DOCS_VERSION)
 KUSTOMIZE := $(TOOLS)/kustomize-$(KUSTOMIZE_VERSION)
 GOLANGCI_LINT := $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+HELM := $(TOOLS)/helm-$(HELM_VERSION)
+HELM_DOCS := $(TOOLS)/helm-docs-$(HELM_DOCS_VERSION)
 GOVULNCHECK := $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 CRANE := $(TOOLS)/crane-$(CRANE_VERSION)
 SUPPLY_CHAIN := $(TOOLS)/supply-chain
@@ -60,8 +64,8 @@ build: go ## Build bin/manager, bin/knee-agent and bin/kubectl-knee, static.
 	go build -ldflags '$(LDFLAGS)' -o $(BIN)/ $(PROGRAMS:%=./cmd/%)
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Regenerate deep copies, CRD, role, docs/api.md and the packages of docs/architecture.md.
-	@hack/generate.sh $(CONTROLLER_GEN) $(CRD_REF_DOCS) $(ROOT)
+generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) $(HELM_DOCS) ## Regenerate deep copies, CRD, role, the chart's copies and README, docs/api.md and the packages of docs/architecture.md.
+	@hack/generate.sh $(CONTROLLER_GEN) $(CRD_REF_DOCS) $(HELM_DOCS) $(ROOT)
 
 .PHONY: manifests
 manifests: generate ## The same as generate: the same markers give code and manifests.
@@ -83,8 +87,8 @@ house: go ## Print the size of the code: packages, files, lines, and the longest
 verify: verify-generate verify-format verify-tidy verify-manifests vet lint verify-licences verify-vulnerabilities ## Check generated files, format, go.mod, manifests, licences, known vulnerabilities; vet; lint.
 
 .PHONY: verify-generate verify-format verify-tidy verify-manifests vet lint verify-licences verify-vulnerabilities
-verify-generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS)
-	@hack/verify-generate.sh $(CONTROLLER_GEN) $(CRD_REF_DOCS)
+verify-generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) $(HELM_DOCS)
+	@hack/verify-generate.sh $(CONTROLLER_GEN) $(CRD_REF_DOCS) $(HELM_DOCS)
 verify-format: go
 	@unformatted=$$(gofmt -l $$(git ls-files --cached --others --exclude-standard '*.go')); \
 	[ -z "$$unformatted" ] || { echo "run gofmt -w on: $$unformatted" >&2; exit 1; }
@@ -116,7 +120,7 @@ race-host:
 # at a time. The slowest packages come first.
 test: go assets cluster-test tools-test ## Run the unit tests and the tests on a real API server; prints the coverage of each package.
 	@rm -f $(BIN)/skipped
-	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 15m ./test/faults ./controllers ./test/simulatedfaults ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/monitoring -e /test/gitopsdiff)
+	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 15m ./test/faults ./controllers ./test/simulatedfaults ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/monitoring -e /test/gitopsdiff -e /test/chart)
 	@cat $(BIN)/fault-points-* # go test prints nothing of tests that pass
 	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
 
@@ -183,6 +187,10 @@ prometheus-host:
 	@hack/apt.sh test-prometheus prometheus=prometheus
 test-prometheus: go assets prometheus-host ## Let a real Prometheus scrape the manager, and query every expression of alerts and dashboard; needs root if it is missing.
 	KUBEBUILDER_ASSETS=$(BIN)/k8s go test -count=1 -timeout 10m ./test/monitoring
+
+.PHONY: test-chart
+test-chart: go assets $(HELM) $(KUSTOMIZE) ## Compare the objects of the Helm chart with those of config, and test its values on a real API server.
+	KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_HELM=$(HELM) KNEE_KUSTOMIZE=$(KUSTOMIZE) go test -count=1 -timeout 10m ./test/chart
 
 include hack/cluster/cluster.mk
 include hack/images/images.mk
@@ -268,6 +276,10 @@ $(KUSTOMIZE): | go
 	$(call tool,sigs.k8s.io/kustomize/kustomize/v5,$(KUSTOMIZE_VERSION))
 $(GOLANGCI_LINT): | go
 	$(call tool,github.com/golangci/golangci-lint/v2/cmd/golangci-lint,$(GOLANGCI_LINT_VERSION))
+$(HELM): | go
+	$(call tool,helm.sh/helm/v4/cmd/helm,$(HELM_VERSION))
+$(HELM_DOCS): | go
+	$(call tool,github.com/norwoodj/helm-docs/cmd/helm-docs,$(HELM_DOCS_VERSION))
 $(GOVULNCHECK): | go
 	$(call tool,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION))
 $(CRANE): | go

@@ -6,13 +6,13 @@ concurrent='^[[:space:]]*go (func|[A-Za-z_.]+)\(|\.Go\(|\bsync\.|\batomic\.|\bch
 # These packages are left out:
 #   hack             other modules, and tools of one goroutine
 #   test/chaos, e2e  need the embedded cluster, and Knee runs in other processes
-#   test/rbac, test/releases, test/monitoring, test/streambenchmark   Knee runs in other processes
+#   test/rbac, test/releases, test/monitoring, test/chart, test/streambenchmark   Knee runs in other processes
 #   test/gitopsdiff  runs every sample to its end, which takes minutes
 #   test/faults, simulatedfaults   call the reconciler in one goroutine, thousands of times
 #   test/synthetic   simulates time: its studies of the statistics take minutes (its tests of loader pods are run below)
 #   cmd/kubectl-knee its goroutines are those of internal/plugin, and its tests of reports take minutes
 #   controllers      its specs take minutes (those that run many Reconciles at a time are run below)
-skipped='^(hack|cmd/kubectl-knee|test/(chaos|e2e|rbac|releases|monitoring|gitopsdiff|streambenchmark|faults|simulatedfaults|synthetic)|controllers)$|^hack/'
+skipped='^(hack|cmd/kubectl-knee|test/(chaos|e2e|rbac|releases|monitoring|chart|gitopsdiff|streambenchmark|faults|simulatedfaults|synthetic)|controllers)$|^hack/'
 packages=$(git grep --untracked -lE "$concurrent" -- '*.go' | xargs -n1 dirname | sort -u | grep -vE "$skipped" | sed 's|^|./|')
 [ -n "$packages" ] || { echo "test-race: no package found" >&2; exit 1; }
 export CGO_ENABLED=1

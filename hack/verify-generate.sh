@@ -1,10 +1,10 @@
 #!/bin/bash
-# verify-generate.sh CONTROLLER_GEN CRD_REF_DOCS fails when a generated file differs from what its sources give.
+# verify-generate.sh CONTROLLER_GEN CRD_REF_DOCS HELM_DOCS fails when a generated file differs from what its sources give.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-hack/generate.sh "$1" "$2" "$out"
+hack/generate.sh "$1" "$2" "$3" "$out"
 stale=0
 while read -r file; do
   diff -u "$file" "$out/$file" >&2 || stale=1
