@@ -12,7 +12,7 @@ import (
 var (
 	// pathInText matches a path of this repository, also as part of an import path. A path may contain * and may end
 	// with /...
-	pathInText = regexp.MustCompile(`(?:^|[^\w./-]|\s/|\./|\*\*/|knee-bench/knee/)((?:api|cmd|config|controllers|docs|hack|internal|plugins|test)/[\w./*-]*)`)
+	pathInText = regexp.MustCompile(`(?:^|[^\w./-]|\s/|\./|\*\*/|knee-bench/knee/)((?:api|charts|cmd|config|controllers|docs|hack|internal|plugins|test)/[\w./*-]*)`)
 	// goName matches the name after an import path, for example in internal/version.Version.
 	goName = regexp.MustCompile(`\.[A-Z]\w*$`)
 	// codeOrLink matches text in backticks and the target of a link, in Markdown.

@@ -98,6 +98,10 @@ func TestInstall_realServer_keepsCampaigns(t *testing.T) {
 	if definition = crd(); !get(t, server, definition) || definition.GetAnnotations()[version] != old || definition.GetUID() != uid {
 		t.Errorf("helm rollback did not roll the CRD back: %v", definition.GetAnnotations())
 	}
+	release("upgrade", chart, "--set", "crd.install=false")
+	if !get(t, server, crd()) {
+		t.Error("crd.install=false deleted the CRD")
+	}
 	release("upgrade", chart)
 
 	helm(t, "uninstall", "knee", "--namespace", "knee-system", "--kubeconfig", kubeconfig)
