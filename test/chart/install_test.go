@@ -65,8 +65,8 @@ func get(t *testing.T, server client.Client, o *unstructured.Unstructured) bool 
 	return err == nil
 }
 
-// TestInstall_realServer_keepsCampaigns installs the release of an older chart, upgrades it, rolls it back, uninstalls it, and installs it
-// again. Before that, the API server checks the objects of other values with a dry run.
+// TestInstall_realServer_keepsCampaigns installs the release of an older chart, upgrades it, rolls it back, uninstalls it, and installs
+// another release. Before that, the API server checks the objects of other values with a dry run.
 func TestInstall_realServer_keepsCampaigns(t *testing.T) {
 	server, kubeconfig := startServer(t)
 	for _, namespace := range []string{"knee-system", "team"} {
@@ -114,7 +114,14 @@ func TestInstall_realServer_keepsCampaigns(t *testing.T) {
 	if !get(t, server, campaign) || campaign.GetDeletionTimestamp() != nil {
 		t.Error("helm uninstall deleted the campaign")
 	}
-	release("install", chart)
+	// Another release can take over the CRD, as the chart's README says.
+	annotations := definition.GetAnnotations()
+	annotations["meta.helm.sh/release-name"] = "other"
+	definition.SetAnnotations(annotations)
+	if err := server.Update(t.Context(), definition); err != nil {
+		t.Fatal(err)
+	}
+	helm(t, "install", "other", chart, "--namespace", "knee-system", "--kubeconfig", kubeconfig)
 	if !get(t, server, newObject("apps/v1", "Deployment", "knee-system", "knee-manager")) {
 		t.Error("the second helm install did not create the Deployment")
 	}
