@@ -109,7 +109,7 @@ func TestInstall_realServer_keepsCampaigns(t *testing.T) {
 		t.Error("helm uninstall kept the Deployment")
 	}
 	if definition = crd(); !get(t, server, definition) || definition.GetUID() != uid || definition.GetDeletionTimestamp() != nil {
-		t.Error("helm uninstall deleted the CRD")
+		t.Fatal("helm uninstall deleted the CRD, and so all campaigns")
 	}
 	if !get(t, server, campaign) || campaign.GetDeletionTimestamp() != nil {
 		t.Error("helm uninstall deleted the campaign")
