@@ -120,7 +120,7 @@ race-host:
 # at a time. The slowest packages come first.
 test: go assets cluster-test tools-test ## Run the unit tests and the tests on a real API server; prints the coverage of each package.
 	@rm -f $(BIN)/skipped
-	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 15m ./test/faults ./controllers ./test/simulatedfaults ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/monitoring -e /test/gitopsdiff -e /test/chart)
+	GOGC=400 KUBEBUILDER_ASSETS=$(BIN)/k8s KNEE_FAULT_POINTS=$(BIN)/fault-points KNEE_SKIPPED=$(BIN)/skipped go test -cover -p 3 -timeout 30m ./test/faults ./controllers ./test/simulatedfaults ./test/synthetic $$(go list ./... | grep -v -e /test/chaos -e /test/e2e -e /test/monitoring -e /test/gitopsdiff -e /test/chart)
 	@cat $(BIN)/fault-points-* # go test prints nothing of tests that pass
 	@[ ! -e $(BIN)/skipped ] || cat $(BIN)/skipped
 
