@@ -44,7 +44,7 @@ var apart = []string{"drivers_test.go", "opensearchcluster_test.go", "refusals_t
 // select specs, it runs only the selected specs in this process.
 func TestControllers(t *testing.T) {
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(60 * time.Second)
+	SetDefaultEventuallyTimeout(3 * time.Minute)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	suite, reporter := GinkgoConfiguration()
 	if all := len(suite.FocusStrings)+len(suite.FocusFiles)+len(suite.SkipStrings)+len(suite.SkipFiles) == 0 && suite.LabelFilter == ""; all {
